@@ -1,0 +1,119 @@
+# sparsescope: everything a person types. `make` alone lists the targets.
+#
+# Set-up is remembered in stamp files inside .venv whose names hold a checksum of pyproject.toml and of this folder's path:
+# nothing is done twice, and a changed pyproject.toml or a moved folder is noticed.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help explore test test-all lint types browser bench clean
+.SILENT:
+
+PORT ?= 5006
+ADDRESS ?= localhost
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+KEY := $(shell { cat pyproject.toml; pwd; } | cksum | cut -d' ' -f1)
+READY := $(VENV)/.ready-$(KEY)
+READY_DEV := $(VENV)/.ready-dev-$(KEY)
+READY_BENCH := $(VENV)/.ready-bench-$(KEY)
+# Interpreters tried in this order; the first with a supported version and the venv module is taken.
+PYTHON ?=
+CANDIDATES := $(PYTHON) python3 python3.12 python3.13 python3.11 python
+SUITABLE := import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else 1)
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+# One thread for the linear algebra libraries: the solvers' kernels are sequential, and more threads only fight for the cores.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+help:
+	echo "make explore     set up if needed, then open the live explorer   (PORT=$(PORT) ADDRESS=$(ADDRESS) ARGS='--data digits')"
+	echo "make test        set up if needed, then style, types and all tests but the slow ones (browser tests and notebooks included)"
+	echo "make test-all    the same with the slow tests and the comparisons with other libraries"
+	echo "make lint        style only (ruff)"
+	echo "make types       types only (mypy)"
+	echo "make bench       run the measurements of benchmarks/"
+	echo "make clean       remove the virtual environment and the tools' caches"
+
+$(BIN)/python:
+	set -eu; found=""; seen=""; \
+	for candidate in $(CANDIDATES); do \
+	  command -v "$$candidate" >/dev/null 2>&1 || continue; \
+	  "$$candidate" -c '$(SUITABLE)' >/dev/null 2>&1 || { seen="$$seen $$candidate (another version);"; continue; }; \
+	  "$$candidate" -c 'import venv, ensurepip' >/dev/null 2>&1 || { seen="$$seen $$candidate (without venv; on Debian: apt-get install python3-venv);"; continue; }; \
+	  found="$$candidate"; break; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "sparsescope needs Python 3.11, 3.12 or 3.13 with the venv module, and none was found." >&2; \
+	  [ -z "$$seen" ] || echo "Looked at, not suitable:$$seen" >&2; \
+	  echo "Install one, or name one: make explore PYTHON=/path/to/python3.12" >&2; \
+	  exit 1; \
+	fi; \
+	echo "Creating the virtual environment $(VENV) with $$("$$found" --version) ($$found)"; \
+	"$$found" -m venv --clear $(VENV)
+
+$(READY): | $(BIN)/python
+	set -eu; \
+	if [ ! -e $(READY_DEV) ] && [ ! -e $(READY_BENCH) ]; then \
+	  echo "Installing sparsescope and the packages it needs (a minute or two, only this first time)"; \
+	  $(PIP) -e .; \
+	fi; \
+	touch $@
+
+$(READY_DEV): | $(BIN)/python
+	echo "Installing sparsescope with the tools for testing (a minute or two, only this first time)"
+	$(PIP) -e '.[dev]'
+	touch $@
+
+$(READY_BENCH): | $(BIN)/python
+	echo "Installing sparsescope with the packages for measuring (a minute or two, only this first time)"
+	$(PIP) -e '.[bench]'
+	touch $@
+
+explore: $(READY)
+	echo "Starting the explorer (Ctrl-C ends it)"
+	exec $(BIN)/sparsescope explore --port $(PORT) --address $(ADDRESS) $(ARGS)
+
+lint: $(READY_DEV)
+	echo "Style (ruff)"
+	$(BIN)/ruff check --quiet .
+
+types: $(READY_DEV)
+	echo "Types (mypy)"
+	$(BIN)/mypy
+
+# Looks for a browser (fast), installs one where that needs no question, and never fails: without one the tests say why they skip.
+browser:
+	set -eu; \
+	find_browser() { [ -n "$${SPARSESCOPE_CHROMIUM:-}" ] || command -v $(BROWSERS) >/dev/null; }; \
+	find_browser && exit 0; \
+	as_root="sudo -n"; [ "$$(id -u)" != 0 ] || as_root=""; \
+	if command -v apt-get >/dev/null && $$as_root true 2>/dev/null; then \
+	  echo "Installing Chromium from the system's packages for the browser tests (only this first time)"; \
+	  log=$$(mktemp); \
+	  { $$as_root apt-get -qq update && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends chromium; } \
+	    >"$$log" 2>&1 || { echo "That did not work; its last lines:"; tail -n 5 "$$log"; }; \
+	  rm -f "$$log"; \
+	fi; \
+	find_browser || echo "No Chromium found: the browser tests will be skipped." \
+	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
+
+# Notebooks are given to pytest only when there are any: nbmake refuses an empty folder.
+test: lint types browser
+	echo "Tests (pytest, without those marked slow or peers)"
+	$(BIN)/python -m pytest tests $(if $(wildcard notebooks/*.ipynb),--nbmake notebooks) -m "not slow and not peers" $(ARGS)
+
+test-all: lint types browser
+	echo "All tests (pytest, with those marked slow or peers)"
+	$(BIN)/python -m pytest tests $(if $(wildcard notebooks/*.ipynb),--nbmake notebooks) $(ARGS)
+
+bench: $(READY_BENCH)
+	set -eu; \
+	scripts=$$(ls benchmarks/bench_*.py 2>/dev/null || true); \
+	[ -n "$$scripts" ] || { echo "There are no measurements in benchmarks/ yet."; exit 0; }; \
+	for script in $$scripts; do echo "Measuring: $$script"; $(BIN)/python "$$script" $(ARGS); done
+
+clean:
+	echo "Removing $(VENV) and the tools' caches"
+	rm -rf $(VENV) build toolkit/*.egg-info .pytest_cache .mypy_cache .ruff_cache test-results
