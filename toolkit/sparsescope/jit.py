@@ -1,0 +1,316 @@
+"""The only file that knows numba's internals.
+
+Three things live here:
+
+``@kernel``
+    compiles a function without the GIL and keeps the machine code on disk, in a folder named after the sources of this
+    package (:class:`_KernelCache`).
+``@part``
+    turns a plain class with declared fields and row functions into a NamedTuple type, which numba passes by value.
+    A kernel that is handed a loss or a penalty is specialised to it, and the cache finds it again in a fresh process.
+``digest``
+    names code by what it says, so that edited code is never mistaken for the old one.
+
+Four traps of this design, and what is done about each:
+
+1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
+   hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their own.
+2. A notebook cell that redefines a class under the same name would find the old machine code. The hash of the class's
+   code is part of its ``__name__``; the readable name stays in ``title`` and ``repr``.
+3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.
+4. Classes defined in ``__main__`` cannot be found again by another process. They are compiled once in each process
+   and not written to disk; everything else works for them.
+
+With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import types as pytypes
+from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, dataclass_transform
+
+import numba
+from numba.core import config, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.extending import overload_method
+
+from .registry import collect_fields, field
+
+# Sums may be reassociated so that they can use vector instructions. Infinities and NaN keep their meaning (no "ninf",
+# "nnan"): a conjugate of +inf is an answer, and NaN in the data must not turn into a number.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+PACKAGE = Path(__file__).resolve().parent
+# Folders and files whose code is compiled into kernels.
+SOURCES = ("jit.py", "design.py", "kernels", "losses", "penalties")
+PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
+HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
+
+T = TypeVar("T")
+
+
+def disabled() -> bool:
+    """True if ``NUMBA_DISABLE_JIT`` asks for plain Python."""
+    return bool(config.DISABLE_JIT)
+
+
+# ---------------------------------------------------------------------------------------------- digests (traps 1, 2)
+def source_digest() -> str:
+    """Sixteen hex digits over the sources that can end up in a kernel."""
+    return _source_digest(PACKAGE)
+
+
+@functools.cache
+def _source_digest(root: Path) -> str:
+    seen = hashlib.sha256()
+    for name in SOURCES:
+        path = root / name
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            if file.exists():
+                seen.update(str(file.relative_to(root)).encode())
+                seen.update(file.read_bytes())
+    return seen.hexdigest()[:16]
+
+
+def digest(thing: Any, *, _seen: set[int] | None = None) -> str:
+    """Hash of what a class or function does: byte code, constants, and the plain functions and numbers it refers to."""
+    found = hashlib.sha256()
+    seen = _seen if _seen is not None else set()
+    _feed(found, thing, seen)
+    return found.hexdigest()[:12]
+
+
+def _feed(into: Any, thing: Any, seen: set[int]) -> None:
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, type):
+        for base in thing.__mro__:
+            if base.__module__ == "builtins":
+                continue
+            for key in sorted(vars(base)):
+                value = vars(base)[key]
+                if isinstance(value, pytypes.FunctionType):
+                    into.update(key.encode())
+                    _feed(into, value, seen)
+    elif isinstance(thing, pytypes.FunctionType):
+        _feed_code(into, thing.__code__)
+        into.update(repr(thing.__defaults__).encode())
+        cells = [c.cell_contents for c in thing.__closure__ or ()]
+        named = [thing.__globals__.get(name) for name in sorted(_names(thing.__code__))]
+        for value in cells + named:
+            inner = getattr(value, "py_func", value)
+            if isinstance(inner, pytypes.FunctionType):
+                _feed(into, inner, seen)
+            elif isinstance(inner, int | float | complex | str | bytes | bool | tuple):
+                into.update(repr(inner).encode())
+
+
+def _feed_code(into: Any, code: pytypes.CodeType) -> None:
+    into.update(code.co_code)
+    into.update(repr(code.co_names + code.co_varnames).encode())
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            _feed_code(into, const)
+        else:
+            into.update(repr(const).encode())
+
+
+def _names(code: pytypes.CodeType) -> set[str]:
+    names = set(code.co_names)
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            names |= _names(const)
+    return names
+
+
+# ---------------------------------------------------------------------------------------------------- the disk cache
+def cache_root() -> Path:
+    """Folder of all compiled kernels: ``SPARSESCOPE_CACHE``, else ``NUMBA_CACHE_DIR``, else the user's cache folder."""
+    chosen = os.environ.get("SPARSESCOPE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / "kernels"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    return Path(base).expanduser() / "sparsescope" / "kernels"
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use."""
+    name = f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    folder = cache_root() / name
+    try:
+        fresh = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "used").touch()
+    except OSError:  # a home that cannot be written to: kernels last as long as the machine's temporary folder
+        user = getattr(os, "getuid", lambda: "user")()
+        folder = Path(tempfile.gettempdir()) / f"sparsescope-{user}" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    if fresh:
+        _prune(folder.parent, keep=folder)
+    return folder
+
+
+def _prune(root: Path, keep: Path) -> None:
+    limit = time.time() - PRUNE_AFTER_DAYS * 86400
+    for old in root.iterdir():
+        mark = old / "used"
+        if old != keep and mark.exists() and mark.stat().st_mtime < limit:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+class _SourceKeyedLocator(_CacheLocator):
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._file = py_file
+        self._line = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return source_digest()
+
+    def get_disambiguator(self) -> str:
+        return hashlib.sha256(f"{self._file}:{self._line}".encode()).hexdigest()[:10]
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _SourceKeyedLocator:
+        return cls(py_func, py_file)
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_SourceKeyedLocator]
+
+
+class _KernelCache(FunctionCache):
+    """numba's function cache in our folder, with an index file of its own for each combination of foreign parts."""
+
+    _impl_class = _KernelCacheImpl
+
+    def _file_for(self, sig: tuple[Any, ...]) -> IndexDataCacheFile | None:
+        foreign = []
+        for arg in sig:
+            cls = getattr(arg, "instance_class", None)
+            if cls is None or cls.__module__.split(".")[0] == __package__:
+                continue
+            if cls.__module__ == "__main__":
+                return None  # trap 4
+            foreign.append(cls.__module__ + "." + cls.__qualname__)
+        if not foreign:
+            return self._cache_file
+        key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
+        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", source_digest())
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        file = self._file_for(sig) if self._enabled else None
+        if file is None:
+            return None
+        data = file.load(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        file = self._file_for(sig) if self._enabled else None
+        if file is None or not self._impl.check_cachable(data):
+            return
+        self._impl.locator.ensure_cache_path()
+        file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+
+
+def kernel(function: T) -> T:
+    """Compile a function on arrays and parts: without the GIL, cached on disk. Plain Python if numba is disabled."""
+    if disabled():
+        return function
+    compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
+    compiled._cache = _KernelCache(function)
+    return compiled
+
+
+# --------------------------------------------------------------------------------------------------------- the parts
+@dataclass_transform(field_specifiers=(field,), frozen_default=True)
+def part(cls: type[T]) -> type[T]:
+    """Make a NamedTuple part of a plain class.
+
+    The body declares parameters with :func:`sparsescope.registry.field` and functions of one row, whose first argument
+    is the part itself. The result checks its parameters when it is created, can be an argument of a kernel, runs the
+    same functions interpreted, and is an ordinary immutable Python object.
+    """
+    fields = collect_fields(cls)
+    names = [f.name for f in fields] or [HIDDEN_FIELD]
+    defaults = [f.default for f in fields] or [0.0]
+    title = cls.__dict__.get("title", cls.__name__)
+    plain = cls.__name__
+    body = {k: v for k, v in vars(cls).items() if k not in (*names, "__dict__", "__weakref__")}
+    base = namedtuple(plain, names, defaults=defaults)  # type: ignore[misc]
+
+    def create(kind: type, *args: Any, **params: Any) -> Any:
+        made = base.__new__(kind, *args, **params)  # type: ignore[call-overload]
+        checked = [f.check(v, plain) for f, v in zip(fields, made, strict=False)] or list(made)
+        return tuple.__new__(kind, checked)
+
+    def show(self: Any) -> str:
+        return f"{plain}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields)})"
+
+    body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
+    return _finish(cls, plain, base, body)
+
+
+def struct(cls: type[T]) -> type[T]:
+    """Make a NamedTuple of arrays with functions (the body only annotates the fields), for use inside kernels."""
+    names = list(cls.__dict__.get("__annotations__", {}))
+    body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__", "__annotations__")}
+    return _finish(cls, cls.__name__, namedtuple(cls.__name__, names), {**body, "__slots__": ()})  # type: ignore[misc]
+
+
+def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any:
+    mixins = tuple(b for b in cls.__bases__ if b is not object)
+    hashed = f"{plain}_{digest(cls)}"
+    made: Any = type(hashed, (*mixins, base), {**body, "__qualname__": hashed})
+    # The cache index refers to the class by module and (hashed) name, so it must be found there.
+    setattr(sys.modules[cls.__module__], hashed, made)
+    for name in dir(made):
+        if not name.startswith("_") and isinstance(getattr(made, name), pytypes.FunctionType):
+            _dispatch(name)
+    return made
+
+
+_attached: set[str] = set()
+
+
+def _dispatch(name: str) -> None:
+    """Let compiled code call ``part.name(...)``: one overload for all parts, which looks the function up in the class."""
+    if name in _attached or disabled():
+        return
+    _attached.add(name)
+
+    @overload_method(types.BaseNamedTuple, name)
+    def generic(self, *args):  # type: ignore[no-untyped-def]
+        function = getattr(self.instance_class, name, None)
+        if not isinstance(function, pytypes.FunctionType):
+            return None
+        compiled = _compiled(function)
+
+        def call(self, *args):  # type: ignore[no-untyped-def]
+            return compiled(self, *args)
+
+        return call
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any]) -> Any:
+    return numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)(function)
+
+
+helper = functools.partial(numba.njit, nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
+"""Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""

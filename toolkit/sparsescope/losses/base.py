@@ -1,0 +1,104 @@
+"""What every loss offers, and the repairs of dual points that several of them share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..jit import helper
+from ..registry import Field
+
+# Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate
+# is +inf. Single precision needs the width.
+DOMAIN_SLACK = 1e-5
+
+
+class Loss:
+    """A loss ℓ(z, y) of one sample's scores z (length m) and its class y in 0…m−1.
+
+    A loss is a class decorated with ``@part`` that inherits from this one and defines the functions of one row below.
+    They are called from compiled kernels (and interpreted in tests), so they use loops and scalars and never allocate.
+
+    ==================================  =====================================================================
+    ``value(z, y)``                     ℓ(z, y)
+    ``gradient(z, y, x, g, work)``      adds x·∇ℓ to g, returns ℓ
+    ``derivatives(z, y, x, g, h, work)``  adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ
+    ``conjugate(u, y)``                 ℓ*(u), +inf outside its domain
+    ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
+    ==================================  =====================================================================
+
+    ``work`` is a scratch row of length m whose contents are free. Class attributes say what the planners need:
+    ``smooth`` (has a gradient with a Lipschitz constant) and ``pairwise`` (sees only differences to the true class's
+    score, so that the tighter bounds through the map T of MATH §4 hold).
+    """
+
+    __slots__ = ()
+    fields: ClassVar[tuple[Field, ...]] = ()
+    title: ClassVar[str] = ""
+    doc: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    smooth: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = False
+
+    # The functions of one row, declared for readers and type checkers. They are defined by each loss.
+    value: Any
+    gradient: Any
+    derivatives: Any
+    conjugate: Any
+    repair: Any
+
+    def curvature(self, m: int) -> float:
+        """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""
+        raise TypeError(f"{type(self).__name__} does not define its curvature")
+
+    def paper_curvature(self, m: int) -> float:
+        """The constant as printed in the loss's paper; the same as :meth:`curvature` unless the paper's is larger."""
+        return self.curvature(m)
+
+    def class_aware(self, sums: np.ndarray) -> np.ndarray | None:
+        """Bounds n·K_j from the class sums s_jc = Σ_{i: y_i=c} x_ij² (shape (d, m)), or ``None`` if none is better."""
+        return None
+
+
+@helper
+def repair_flows(U, Y):  # type: ignore[no-untyped-def]
+    """Make the columns of U sum to zero for losses whose dual rows are u = q − t·e_y with flows q ≥ 0 off the true class.
+
+    MATH §7: class c receives Q_c = Σ_i q_ic and sends N_c = Σ_{i: y_i=c} t_i. Columns that receive too much are cut by
+    N_c/Q_c and what that frees goes, within its own row, to the columns that receive too little. Row masses t_i stay,
+    so every row stays in the domain.
+    """
+    n, m = U.shape
+    sent = np.zeros(m)
+    received = np.zeros(m)
+    for i in range(n):
+        for r in range(m):
+            if r != Y[i]:
+                sent[Y[i]] += U[i, r]
+                received[r] += U[i, r]
+    keep = np.ones(m)
+    share = np.zeros(m)
+    lacking = 0.0
+    for c in range(m):
+        if received[c] > sent[c]:
+            keep[c] = sent[c] / received[c]
+        else:
+            share[c] = sent[c] - received[c]
+            lacking += share[c]
+    for c in range(m):
+        share[c] = share[c] / lacking if lacking > 0.0 else 0.0
+    for i in range(n):
+        y = Y[i]
+        freed = 0.0
+        mass = 0.0
+        for r in range(m):
+            if r != y:
+                mass += U[i, r]
+                freed += (1.0 - keep[r]) * U[i, r]
+        for r in range(m):
+            if r != y:
+                U[i, r] = keep[r] * U[i, r] + freed * share[r]
+        # What the row frees for its own class would be a flow from y to y: it cancels, and the row's mass shrinks by it.
+        U[i, y] = -(mass - freed * share[y])

@@ -1,0 +1,221 @@
+"""Names of the parts, and the parameters each part declares.
+
+A part (loss, penalty, solver, view, data set) is known to users by its registry name. The registries are what menus,
+command lines, URLs and the contract tests iterate over, so a part exists everywhere as soon as it is registered.
+
+Parameters are declared with :func:`field`; the same declaration gives the default, the check of bad values, the slider
+of the explorer and the line in the documentation.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+class UnknownName(KeyError, ValueError):
+    """A name that no registered part has. The message suggests the nearest one and lists what is known."""
+
+    def __str__(self) -> str:  # KeyError would show the repr of the message, quotes and all
+        return str(self.args[0]) if self.args else ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One parameter of a part.
+
+    ``kind`` is ``"float"``, ``"int"``, ``"bool"`` or ``"choice"``. ``low`` and ``high`` are inclusive bounds (``None``:
+    unbounded); ``open_low`` excludes the lower bound itself. ``log`` asks for a logarithmic slider.
+    """
+
+    name: str
+    default: Any
+    low: float | None = None
+    high: float | None = None
+    doc: str = ""
+    log: bool = False
+    choices: tuple[str, ...] | None = None
+    kind: str = "float"
+    open_low: bool = False
+
+    def check(self, value: Any, owner: str) -> Any:
+        """The value in the field's own type; ``ValueError`` or ``TypeError`` in words if it is not allowed."""
+        what = f"{owner}: {self.name}"
+        if self.kind == "choice":
+            assert self.choices is not None
+            if value not in self.choices:
+                near = difflib.get_close_matches(str(value), self.choices, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ValueError(f"{what} is {value!r}{hint}; allowed: {', '.join(map(repr, self.choices))}")
+            return value
+        if self.kind == "bool":
+            if isinstance(value, bool) or (isinstance(value, int | float) and value in (0, 1)):
+                return bool(value)
+            raise ValueError(f"{what} is {value!r}; allowed: True or False")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{what} is {value!r}; a number is needed ({self.bounds()})") from None
+        if self.kind == "int":
+            if not math.isfinite(number) or number != int(number):
+                raise ValueError(f"{what} is {value!r}; a whole number is needed ({self.bounds()})")
+            number = int(number)
+        below = self.low is not None and (number < self.low or (self.open_low and number == self.low))
+        above = self.high is not None and number > self.high
+        if below or above or math.isnan(number):
+            raise ValueError(f"{what} is {value!r}; allowed: {self.bounds()}")
+        return number
+
+    def bounds(self) -> str:
+        """The allowed values in words, for messages and tooltips."""
+        if self.choices:
+            return ", ".join(self.choices)
+        if self.kind == "bool":
+            return "True or False"
+        low, high = self.low, self.high
+        if low is not None and high is not None:
+            return f"{'above ' if self.open_low else ''}{low:g} to {high:g}"
+        if low is not None:
+            return f"{'above' if self.open_low else 'at least'} {low:g}"
+        return f"at most {high:g}" if high is not None else "any number"
+
+
+def field(
+    default: Any,
+    low: float | None = None,
+    high: float | None = None,
+    doc: str = "",
+    *,
+    log: bool = False,
+    choices: tuple[str, ...] | None = None,
+    open_low: bool = False,
+) -> Any:
+    """Declare a parameter in the body of a part's class. Its kind follows from the default (and from ``choices``)."""
+    if choices is not None:
+        kind = "choice"
+    elif isinstance(default, bool):
+        kind = "bool"
+    elif isinstance(default, int):
+        kind = "int"
+    else:
+        kind = "float"
+    return Field("", default, low, high, doc, log, choices, kind, open_low)
+
+
+def collect_fields(cls: type) -> tuple[Field, ...]:
+    """The :class:`Field` declarations in the body of ``cls``, in order, with their names filled in."""
+    found = []
+    for name, value in vars(cls).items():
+        if isinstance(value, Field):
+            found.append(
+                Field(name, value.default, value.low, value.high, value.doc, value.log, value.choices, value.kind,
+                      value.open_low)
+            )
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered part: what creates it, and its title and first sentence for menus."""
+
+    name: str
+    make: Callable[..., Any]
+    title: str
+    doc: str
+    presets: dict[str, Any]
+
+
+class Registry:
+    """Names to parts, in the order of registration.
+
+    ``registry[name]`` gives what was registered, ``registry.create(name, **params)`` a validated part. An unknown name
+    raises :class:`UnknownName` with a suggestion.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._entries: dict[str, Entry] = {}
+
+    def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None, **presets: Any) -> Any:
+        """Register ``make`` (a class or a function) under ``name``; ``presets`` are parameters this name fixes.
+
+        Registering a name again replaces the part, so that a notebook cell can be run twice.
+        """
+        text = doc if doc is not None else (getattr(make, "doc", None) or (getattr(make, "__doc__", None) or ""))
+        first = " ".join(text.strip().split("\n\n")[0].split())
+        self._entries[name] = Entry(name, make, title or getattr(make, "title", None) or name, first, presets)
+        return make
+
+    def entry(self, name: str) -> Entry:
+        """The whole entry; ``UnknownName`` if there is none."""
+        if not isinstance(name, str) or name not in self._entries:
+            near = difflib.get_close_matches(str(name), list(self._entries), 1, cutoff=0.5)
+            hint = f"; did you mean {near[0]!r}?" if near else ";"
+            raise UnknownName(f"unknown {self.kind} {name!r}{hint} known: {', '.join(self._entries)}")
+        return self._entries[name]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.entry(name).make
+
+    def get(self, name: str) -> Any:
+        """The same as ``registry[name]``."""
+        return self.entry(name).make
+
+    def create(self, name: str, **params: Any) -> Any:
+        """A new part with the given parameters; ``TypeError`` names a parameter that the part does not have."""
+        entry = self.entry(name)
+        known = [f.name for f in self.fields(name)]
+        for key in params:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                allowed = ", ".join(known) if known else "none"
+                raise TypeError(f"{self.kind} {name!r} has no parameter {key!r}{hint} (parameters: {allowed})")
+        part = entry.make(**entry.presets, **params)
+        return part
+
+    def fields(self, name: str) -> tuple[Field, ...]:
+        """The parameters a user may set for this name (those the name itself fixes are left out)."""
+        entry = self.entry(name)
+        return tuple(f for f in getattr(entry.make, "fields", ()) if f.name not in entry.presets)
+
+    def name_of(self, part: Any) -> str | None:
+        """The name under which this part's class (and presets) is registered, or ``None``."""
+        for entry in self._entries.values():
+            if type(part) is entry.make and all(getattr(part, k, None) == v for k, v in entry.presets.items()):
+                return entry.name
+        return None
+
+    def title(self, name: str) -> str:
+        """The display title of a part."""
+        return self.entry(name).title
+
+    def doc(self, name: str) -> str:
+        """The first sentence(s) of a part's description."""
+        return self.entry(name).doc
+
+    def names(self) -> list[str]:
+        """All names, in the order of registration."""
+        return list(self._entries)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __repr__(self) -> str:
+        return f"Registry({self.kind}: {', '.join(self._entries)})"
+
+
+losses = Registry("loss")
+penalties = Registry("penalty")
+solvers = Registry("solver")
+views = Registry("view")
+datasets = Registry("data set")
