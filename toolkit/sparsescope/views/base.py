@@ -1,0 +1,98 @@
+"""What a view is: a pure function from a trace (and its problem) to a picture, with two faces.
+
+``view.spec(problem)`` says in plain JSON what the live page draws; ``view.figure(trace, problem)`` draws a finished
+plotly figure for notebooks and documents. Both take names, colours and dashes from :mod:`sparsescope.views.style`.
+A view holds its own options and nothing else, reads the trace, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import plotly.graph_objects as go
+
+from ..registry import Field, collect_fields, field
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..trace import Trace
+
+# The three clocks of a run: the option's name -> (trace column, axis title).
+X_AXES: dict[str, tuple[str, str]] = {
+    "iterations": ("iteration", "iterations"),
+    "passes": ("passes", "passes over the data"),
+    "seconds": ("seconds", "solver time [s]"),
+}
+
+
+class View(ABC):
+    """Base of all views. A subclass names itself, declares its options as fields and implements two methods.
+
+    Class attributes: ``name`` (registry name), ``title``, ``doc`` (one sentence), ``needs`` (what must have been
+    recorded, in words) and ``empty`` (what the picture says as long as there is nothing to draw).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    doc: ClassVar[str]
+    needs: ClassVar[str]
+    empty: ClassVar[str]
+    fields: ClassVar[tuple[Field, ...]] = ()
+
+    theme = field("light", choices=("light", "dark"), doc="colours for light or for dark paper")
+    height = field(0, 0, 4000, doc="height in pixels; 0 takes one that suits the content")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.fields = collect_fields(cls) + collect_fields(View)
+
+    def __init__(self, **options: Any) -> None:
+        """``options``: values for any of ``fields``. ``TypeError`` names an unknown one, ``ValueError`` a bad value."""
+        for declared in self.fields:
+            setattr(self, declared.name, declared.default)
+        self._set(options)
+
+    def _set(self, options: dict[str, Any]) -> None:
+        known = {f.name: f for f in self.fields}
+        for key, value in options.items():
+            if key not in known:
+                near = difflib.get_close_matches(key, list(known), 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise TypeError(f"view {self.name!r} has no option {key!r}{hint} (options: {', '.join(known)})")
+            setattr(self, key, known[key].check(value, f"view {self.name!r}"))
+
+    def with_options(self, **options: Any) -> View:
+        """A copy of this view with some options changed (validated as in the constructor)."""
+        view = copy.copy(self)
+        view._set(options)
+        return view
+
+    def figure(self, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:
+        """Draw the trace.
+
+        ``problem`` supplies feature and class names; without it the trace's own ``info`` is used. ``options`` override
+        the view's for this figure. Never blank: with nothing to draw the figure has its axes and a sentence saying why.
+        """
+        return self.with_options(**options)._draw(trace, problem)
+
+    @abstractmethod
+    def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
+        """The figure, with ``self``'s options."""
+
+    @abstractmethod
+    def spec(self, problem: Problem) -> dict[str, Any]:
+        """What the live page draws: a JSON-able dict with ``id``, ``title``, ``kind`` and the keys of that kind.
+
+        - ``"lines"``: ``y`` (list of ``{column, label, colour, dash, axis}``), ``left`` and ``right`` (axis, or
+          ``None``), ``empty``. Besides trace columns there are two that the page derives: ``suboptimality`` =
+          (F - best) / best within a segment, and ``nonzero_percent`` = 100 * nonzero_rows / d.
+        - ``"raster"``: the active set over time; ``empty``.
+        - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
+        """
+
+    def __repr__(self) -> str:
+        changed = [f"{f.name}={getattr(self, f.name)!r}" for f in self.fields if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(changed)})"

@@ -1,0 +1,222 @@
+"""What the views share: reading a growing trace, and the furniture of a figure (axes, lines, marks, sentences)."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from . import style
+from .base import X_AXES
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..trace import Trace
+
+# More points than this on one line cannot be seen on a screen, and make a saved page heavy.
+MAX_POINTS = 4000
+# The texts of marks stand in rows of this height above the plot. How wide the plot will be on the page is not known here;
+# this is a usual width.
+MARK_ROWS = 3
+MARK_PIXELS = 16
+PLOT_PIXELS = 760
+# Up to this many points a line also shows its points: a single one would be invisible otherwise.
+SHOW_POINTS = 40
+
+
+class Reading:
+    """A trace as it is at one moment: its length is taken once, so a worker may go on appending meanwhile."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.n = len(trace)
+
+    def column(self, name: str) -> np.ndarray:
+        """Column ``name`` as float64 of shape (n,); all NaN if the trace does not have it."""
+        if name not in self.trace.columns:
+            return np.full(self.n, np.nan)
+        return np.asarray(self.trace[name][: self.n], dtype=np.float64)
+
+    def x(self, name: str) -> np.ndarray:
+        """The x values of the clock ``iterations``, ``passes`` or ``seconds``, shape (n,)."""
+        return self.column(X_AXES[name][0])
+
+    def segments(self) -> np.ndarray:
+        """The segment of each event, shape (n,); a trace without segments is one segment."""
+        return np.nan_to_num(self.column("segment")).astype(np.int64)
+
+
+def size(trace: Trace, problem: Problem | None, name: str) -> int | None:
+    """``n``, ``d`` or ``m`` of the problem, from the trace's info where there is no problem; ``None`` if unknown."""
+    value = getattr(problem, name) if problem is not None else trace.info.get(name)
+    return None if value is None else int(value)
+
+
+def feature_names(trace: Trace, problem: Problem | None, rows: Iterable[int]) -> list[str]:
+    """The names of some features; ``feature j`` where there are none."""
+    if problem is not None:
+        return [str(problem.feature_name(int(j))) for j in rows]
+    names = trace.info.get("feature_names")
+    return [str(names[j]) if names is not None and j < len(names) else f"feature {j}" for j in map(int, rows)]
+
+
+def class_names(trace: Trace, problem: Problem | None, m: int) -> list[str]:
+    """The names of the ``m`` classes; ``class k`` where there are none."""
+    names = problem.class_names if problem is not None else trace.info.get("class_names")
+    if names is None or len(names) != m:
+        return [f"class {k}" for k in range(m)]
+    return [str(name) for name in names]
+
+
+def about(trace: Trace) -> str:
+    """Data, loss, penalty and solver of the run, as far as the trace knows them: the line under the title."""
+    info = trace.info
+    pair = " + ".join(str(info[k]) for k in ("loss", "penalty") if info.get(k))
+    return " · ".join(str(part) for part in (info.get("dataset"), pair, info.get("solver")) if part)
+
+
+def thin(x: np.ndarray, y: np.ndarray, segment: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, ...]:
+    """At most about ``limit`` of the points, in order: of every bin its first, lowest and highest, and the very last.
+
+    Keeping the extremes keeps every bump of a curve that does not fall steadily.
+    """
+    if len(x) <= limit:
+        return x, y, segment
+    edges = np.unique(np.linspace(0, len(x), max(limit // 3, 1) + 1).astype(np.int64))
+    keep = {len(x) - 1}
+    for start, stop in itertools.pairwise(edges):
+        keep.update((int(start), int(start + np.argmin(y[start:stop])), int(start + np.argmax(y[start:stop]))))
+    index = np.array(sorted(keep))
+    return x[index], y[index], segment[index]
+
+
+def points(x: np.ndarray, y: np.ndarray, segment: np.ndarray, log: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The drawable points of a line: values that were not evaluated, or that a log axis cannot show, are left out (the
+    line goes on across them), and the line is broken (by NaN) where the problem changed."""
+    keep = np.isfinite(x) & np.isfinite(y)
+    if log:
+        keep &= y > 0
+    x, y, segment = thin(x[keep], y[keep], segment[keep])
+    breaks = np.flatnonzero(np.diff(segment)) + 1
+    return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
+
+
+def new_figure(view: Any, trace: Trace, height: int) -> go.Figure:
+    """An empty figure in the view's theme and size, with title and subtitle."""
+    subtitle = style.escape(about(trace))
+    fig = go.Figure()
+    fig.update_layout(
+        template=style.template(view.theme),
+        title={"text": style.escape(view.title), "subtitle": {"text": subtitle}},
+        height=view.height or height,
+        showlegend=True,
+        legend={"yref": "container", "y": 1 - 60 / (view.height or height), "yanchor": "top"},
+    )
+    return fig
+
+
+def add_line(fig: go.Figure, view: Any, column: str, x: np.ndarray, y: np.ndarray, **trace_options: Any) -> None:
+    """One line with the colour, dash and label of its quantity."""
+    quantity = style.QUANTITIES[column]
+    colour = style.theme(view.theme)[quantity.colour]
+    few = np.count_nonzero(np.isfinite(y)) <= SHOW_POINTS
+    fig.add_trace(
+        go.Scatter(
+            x=x, y=y, name=quantity.label, meta=column, mode="lines+markers" if few else "lines",
+            line={"color": colour, "dash": quantity.dash, "width": 2}, marker={"size": 5, "color": colour},
+            hovertemplate="%{y:.4g}", cliponaxis=False, **trace_options,
+        )
+    )  # fmt: skip
+
+
+def log_axis(values: Iterable[np.ndarray]) -> dict[str, Any]:
+    """Settings of a log y axis with whole decades as ticks, at most about eight of them."""
+    finite = [v[np.isfinite(v) & (v > 0)] for v in values]
+    every = np.concatenate([v for v in finite if len(v)] or [np.ones(1)])
+    decades = float(np.log10(every.max() / every.min()))
+    ticks = {"dtick": max(1, int(np.ceil(decades / 8)))} if decades > 1.5 else {}
+    return {"type": "log", "exponentformat": "power", **ticks}
+
+
+def mark_rows(
+    places: list[float], texts: list[str], low: float, high: float
+) -> list[tuple[float, list[int], int, bool]]:
+    """Where the texts of the marks go: ``(place, marks, row, flush right)`` for every printed text.
+
+    A text starts at its mark, or ends there if it would leave the plot, in the lowest of ``MARK_ROWS`` rows above the
+    plot where it overlaps nothing. Where no row is free, the mark joins the text printed before it.
+    """
+    scale = PLOT_PIXELS / ((high - low) or 1.0)
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(MARK_ROWS)]
+    out: list[tuple[float, list[int], int, bool]] = []
+    for k in sorted(range(len(places)), key=lambda i: places[i]):
+        start, width = (places[k] - low) * scale, 6.5 * len(texts[k]) + 10
+        flush = start + width > PLOT_PIXELS
+        span = (start - width, start) if flush else (start, start + width)
+        free = [r for r in range(MARK_ROWS) if all(span[1] <= a or span[0] >= b for a, b in taken[r])]
+        if free:
+            taken[free[0]].append(span)
+            out.append((places[k], [k], free[0], flush))
+        else:
+            out[-1][1].append(k)
+    return out
+
+
+def add_marks(fig: go.Figure, view: Any, trace: Trace, x: np.ndarray) -> None:
+    """A dotted vertical line for every change made during the run, with its text above the plot."""
+    marks = list(trace.marks)
+    if not marks:
+        return
+    colours = style.theme(view.theme)
+    column = X_AXES[view.x][0]
+    places = [float(getattr(mark, column)) for mark in marks]
+    finite = [*places, *x[np.isfinite(x)]]
+    for place in places:
+        fig.add_vline(x=place, line={"color": colours["muted"], "width": 1, "dash": "dot"})
+    printed = mark_rows(places, [str(mark.text) for mark in marks], min(finite), max(finite))
+    for place, group, row, flush in printed:
+        whole = "; ".join(str(marks[k].text) for k in group)
+        more = f" (+{len(group) - 1})" if len(group) > 1 else ""
+        fig.add_annotation(
+            x=place, y=1, yref="paper", yanchor="bottom", xanchor="right" if flush else "left",
+            yshift=2 + MARK_PIXELS * row, showarrow=False, text=style.escape(f"{marks[group[0]].text}{more}"),
+            hovertext=style.escape(whole), name="mark", font={"size": 11, "color": colours["muted"]},
+        )  # fmt: skip
+    fig.update_layout(margin_t=96 + MARK_PIXELS * (1 + max(row for _, _, row, _ in printed)))
+
+
+def add_sentence(fig: go.Figure, view: Any, sentence: str) -> go.Figure:
+    """The empty state: axes without numbers, and why there is nothing to see. Returns ``fig``."""
+    colours = style.theme(view.theme)
+    fig.update_xaxes(range=[0, 1], showticklabels=False, showgrid=False, ticks="", zeroline=False)
+    fig.update_yaxes(range=[0, 1], showticklabels=False, showgrid=False, ticks="", type="linear")
+    if not fig.data:  # plotly draws no axes at all for a figure without a trace
+        fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
+    fig.add_annotation(
+        text="<br>".join(map(style.escape, textwrap.wrap(sentence, 64))), x=0.5, y=0.5, xref="paper", yref="paper",
+        showarrow=False, font={"size": 14, "color": colours["muted"]}, name="sentence",
+    )  # fmt: skip
+    return fig
+
+
+def all_zero(when: str, iteration: float) -> str:
+    """The sentence for weights that are all zero."""
+    why = "A smaller λ lets rows in." if iteration > 0 else "The run starts there; rows enter as it goes on."
+    return f"Every row of W is zero {when}. {why}"
+
+
+def add_notes(fig: go.Figure, view: Any, notes: Iterable[str]) -> None:
+    """Small print under the plot, one line a note."""
+    lines = [line for note in notes for line in textwrap.wrap(note, 105)]
+    if not lines:
+        return
+    fig.add_annotation(
+        text="<br>".join(map(style.escape, lines)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
+        yanchor="top", yshift=-44, showarrow=False, align="left", name="note",
+        font={"size": 11, "color": style.theme(view.theme)["muted"]},
+    )  # fmt: skip
+    fig.update_layout(margin_b=56 + 16 * len(lines))

@@ -1,0 +1,130 @@
+"""One look for every chart: a colour and a dash pattern per quantity, two themes, three colour scales.
+
+Lines are named colours, not hex values: the name is the same in both themes and in the browser's module, and only
+:data:`THEMES` says what it looks like on light and on dark paper. The hues are those of Okabe and Ito, which people
+with the common colour deficiencies can tell apart; the dash pattern tells lines apart in print and for everybody else.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+
+# Okabe–Ito, a little darker (green, purple) on white and a little lighter on dark paper, so that every colour used for
+# a line keeps a contrast of at least 3:1 against the paper. On white, orange, sky and yellow are for areas, not for lines.
+THEMES: dict[str, dict[str, str]] = {
+    "light": {
+        "paper": "#ffffff", "grid": "#e4e8ed", "axis": "#8a94a1", "text": "#1c2430", "muted": "#596472",
+        "ink": "#1c2430", "blue": "#0072b2", "vermillion": "#d55e00", "green": "#008f68", "purple": "#b0578a",
+        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#c3ccd6",
+    },
+    "dark": {
+        "paper": "#14181d", "grid": "#29313a", "axis": "#6f7a87", "text": "#e8ecf1", "muted": "#a9b2bd",
+        "ink": "#e8ecf1", "blue": "#4ba3dc", "vermillion": "#ec7d35", "green": "#1fb58a", "purple": "#d78fb6",
+        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#46515d",
+    },
+}  # fmt: skip
+
+# Signed values: blue below zero, orange above; zero is the paper's own tone, so that a zero row looks empty.
+DIVERGING: dict[str, list[str]] = {
+    "light": ["#084a86", "#2f80bd", "#8fc3e6", "#f6f7f9", "#f7c282", "#dd7d1e", "#9c4300"],
+    "dark": ["#9bd0fa", "#4ba3dc", "#22587f", "#1d232b", "#7d4a17", "#e08a2e", "#ffc68a"],
+}
+# Magnitudes: cividis, which reads the same with and without colour vision.
+SEQUENTIAL = [
+    "#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How one quantity is called and drawn, in every chart. ``column`` is a trace column or a derived one."""
+
+    column: str
+    label: str
+    colour: str
+    dash: str
+    absent: str  # why there may be nothing to draw
+
+    def line(self, axis: str) -> dict[str, str]:
+        """The entry of a ``lines`` specification (see :meth:`View.spec`); ``axis`` is ``"left"`` or ``"right"``."""
+        return {"column": self.column, "label": self.label, "colour": self.colour, "dash": self.dash, "axis": axis}
+
+
+QUANTITIES: dict[str, Quantity] = {
+    q.column: q
+    for q in (
+        Quantity("objective", "objective F", "ink", "dot", "no objective was recorded"),
+        Quantity("suboptimality", "sub-optimality", "blue", "solid",
+                 "sub-optimality is zero at the best point known, which a log axis cannot show"),
+        Quantity("relative_gap", "duality gap (relative)", "vermillion", "dash", "no duality gap was evaluated"),
+        Quantity("violation", "optimality violation", "green", "dashdot", "no violation was evaluated"),
+        Quantity("paper_violation", "violation (Eq. 9)", "purple", "longdash",
+                 "the paper's violation was not evaluated"),
+        Quantity("train_accuracy", "train accuracy", "blue", "dash", "no training accuracy was evaluated"),
+        Quantity("test_accuracy", "test accuracy", "purple", "solid",
+                 "no test accuracy was evaluated (a run needs test data for it)"),
+        Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded"),
+    )
+}  # fmt: skip
+
+
+def theme(name: str) -> dict[str, str]:
+    """The colours of a theme (a copy); ``ValueError`` for a name that is neither ``light`` nor ``dark``."""
+    if name not in THEMES:
+        raise ValueError(f"theme is {name!r}; allowed: {', '.join(map(repr, THEMES))}")
+    return dict(THEMES[name])
+
+
+def colour_scale(colours: list[str]) -> list[list[Any]]:
+    """Evenly spaced stops, in plotly's form ``[[0.0, colour], ..., [1.0, colour]]``."""
+    return [[i / (len(colours) - 1), c] for i, c in enumerate(colours)]
+
+
+def step_scale(colours: list[str]) -> list[list[Any]]:
+    """A scale of ``len(colours)`` flat steps, for heatmaps whose values are codes 0, 1, 2, ..."""
+    k = len(colours)
+    return [[edge / k, c] for i, c in enumerate(colours) for edge in (i, i + 1)]
+
+
+def escape(text: object) -> str:
+    """Text for plotly, which reads a little HTML: a feature called ``<b>`` must stay readable as such."""
+    return html.escape(str(text), quote=False)
+
+
+def template(name: str) -> go.layout.Template:
+    """The plotly template of a theme: type, grid, legend above the plot, one hover box for all lines."""
+    c = theme(name)
+    axis = {
+        "gridcolor": c["grid"], "linecolor": c["axis"], "tickcolor": c["axis"], "zeroline": False, "showline": True,
+        "ticks": "outside", "ticklen": 4, "title": {"font": {"size": 12, "color": c["muted"]}, "standoff": 8},
+        "tickfont": {"size": 11, "color": c["muted"]}, "automargin": True,
+    }  # fmt: skip
+    return go.layout.Template(
+        layout={
+            "paper_bgcolor": c["paper"],
+            "plot_bgcolor": c["paper"],
+            "font": {"family": FONT, "size": 12, "color": c["text"]},
+            "title": {
+                "font": {"size": 15, "color": c["text"]},
+                "subtitle": {"font": {"size": 12, "color": c["muted"]}},
+                "x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
+                "pad": {"t": 14},
+            },
+            "margin": {"l": 64, "r": 24, "t": 96, "b": 56},
+            "xaxis": axis,
+            "yaxis": axis,
+            "legend": {
+                "orientation": "h", "x": 0, "xanchor": "left", "font": {"size": 12},
+                "bgcolor": "rgba(0,0,0,0)", "itemwidth": 36,
+            },
+            "hovermode": "closest",
+            "hoverlabel": {"font": {"family": FONT, "size": 12}},
+            "colorway": [c[k] for k in ("blue", "vermillion", "green", "purple", "ink", "orange", "sky")],
+        }
+    )  # fmt: skip

@@ -1,0 +1,195 @@
+"""The weights: rows of W by classes, or one image a class where features are pixels."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from .. import registry
+from ..registry import field
+from . import drawing, style
+from .active_set import first_entries
+from .base import View
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..trace import Snapshot, Trace
+
+SORTS = ("norm", "name", "first")
+ROW_PIXELS = 15  # the height of a row at which its name is still legible
+MAX_HEIGHT = 1400
+IMAGES_ACROSS = 5
+
+
+def image_shape(trace: Trace, problem: Problem | None) -> tuple[int, int] | None:
+    """(height, width) of the images the features are pixels of, or ``None``."""
+    shape = getattr(problem, "image_shape", None) if problem is not None else trace.info.get("image_shape")
+    return None if shape is None else (int(shape[0]), int(shape[1]))
+
+
+def pick(trace: Trace, index: int) -> Snapshot:
+    """Snapshot ``index`` of the trace, counted from the end if negative; ``ValueError`` names what there is."""
+    snapshots = trace.snapshots
+    count = len(snapshots)
+    if not -count <= index < count:
+        raise ValueError(f"view 'weights': snapshot is {index}; this trace stored {count} snapshots of W "
+                         f"(allowed: 0 to {count - 1}, or -1 to {-count} counted from the end)")  # fmt: skip
+    return snapshots[index]
+
+
+def ordered(names: list[str], rows: np.ndarray, norms: np.ndarray, first: dict[int, int], sort: str) -> np.ndarray:
+    """The order in which to draw some rows: positions into ``rows``. Ties fall back to the norm, then to the index."""
+    if sort == "norm":
+        return np.lexsort((rows, -norms))
+    if sort == "name":
+        return np.array(sorted(range(len(rows)), key=lambda k: (names[k].casefold(), names[k], rows[k])), dtype=int)
+    entry = np.array([first.get(int(j), np.iinfo(np.int64).max) for j in rows], dtype=np.int64)
+    return np.lexsort((rows, -norms, entry))
+
+
+class Weights(View):
+    """The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."""
+
+    name = "weights"
+    title = "Weights W"
+    doc = "The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."
+    needs = "at least one stored snapshot of W"
+    empty = "Nothing to draw yet: no snapshot of W has been stored."
+
+    snapshot = field(-1, doc="which stored snapshot of W; negative numbers count from the end")
+    sort = field("norm", choices=SORTS, doc="rows by norm (largest first), by name, or by first entry")
+    rows = field(40, 1, 600, doc="how many rows at most; the ones with the largest norm are taken")
+    picture = field("auto", choices=("auto", "rows", "images"), doc="auto: images where features are pixels")
+    values = field("signed", choices=("signed", "magnitude"), doc="the weights, or their absolute values")
+
+    def spec(self, problem: Problem) -> dict[str, Any]:
+        return {
+            "id": self.name,
+            "title": self.title,
+            "kind": "matrix",
+            "sorts": list(SORTS),
+            "images": getattr(problem, "image_shape", None) is not None and self.picture != "rows",
+            "empty": self.empty,
+        }
+
+    def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
+        fig = drawing.new_figure(self, trace, height=400)
+        fig.update_xaxes(title_text="classes", showgrid=False)
+        fig.update_yaxes(title_text="rows of W (features)", showgrid=False)
+        if not trace.snapshots:
+            return drawing.add_sentence(fig, self, self.empty)
+        snapshot = pick(trace, self.snapshot)
+        shape = image_shape(trace, problem)
+        if self.picture == "images" and shape is None:
+            raise ValueError("view 'weights': picture is 'images', but the features of these data are not pixels; "
+                             "allowed here: 'auto' or 'rows'")  # fmt: skip
+        values = np.asarray(snapshot.values, dtype=np.float64)
+        keep = np.flatnonzero(np.any(values != 0, axis=1)) if values.size else np.zeros(0, dtype=np.int64)
+        rows, values = np.asarray(snapshot.rows)[keep], values[keep]
+        when = f"after iteration {snapshot.iteration}"
+        if not len(rows):
+            return drawing.add_sentence(fig, self, drawing.all_zero(when, snapshot.iteration))
+        if self.values == "magnitude":
+            values = np.abs(values)
+        if shape is not None and self.picture != "rows":
+            return self._images(trace, problem, rows, values, shape, when)
+        return self._matrix(fig, trace, problem, rows, values, when)
+
+    def _colour(self, values: np.ndarray) -> dict[str, Any]:
+        """One colour axis for the whole figure: symmetric about zero for signed values."""
+        top = float(np.abs(values).max()) or 1.0
+        signed = self.values == "signed"
+        title = "weight" if signed else "|weight|"
+        muted = style.theme(self.theme)["muted"]
+        return {
+            "colorscale": style.colour_scale(style.DIVERGING[self.theme] if signed else style.SEQUENTIAL),
+            "cmin": -top if signed else 0.0,
+            "cmax": top,
+            "colorbar": {
+                "title": {"text": title, "side": "right", "font": {"size": 12, "color": muted}},
+                "thickness": 12, "outlinewidth": 0, "len": 1.0, "tickfont": {"size": 11, "color": muted},
+            },
+        }  # fmt: skip
+
+    def _matrix(
+        self, fig: go.Figure, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, when: str
+    ) -> go.Figure:
+        d, found = drawing.size(trace, problem, "d"), len(rows)
+        norms = np.linalg.norm(values, axis=1)
+        strongest = np.sort(np.lexsort((rows, -norms))[: self.rows])
+        rows, values, norms = rows[strongest], values[strongest], norms[strongest]
+        names = drawing.feature_names(trace, problem, rows)
+        first = first_entries(trace) if self.sort == "first" else {}
+        order = ordered(names, rows, norms, first, self.sort)
+        rows, values, norms = rows[order], values[order], norms[order]
+        names = [style.escape(names[k]) for k in order]
+        classes = [style.escape(name) for name in drawing.class_names(trace, problem, values.shape[1])]
+        hover = [[f"{name} (row {j})<br>class {label}<br>row norm {norm:.4g}" for label in classes]
+                 for name, j, norm in zip(names, rows, norms, strict=True)]  # fmt: skip
+        fig.add_trace(
+            go.Heatmap(
+                z=values, coloraxis="coloraxis", text=hover, hovertemplate="%{text}<br>weight %{z:.4g}<extra></extra>",
+                xgap=1 if values.shape[1] <= 60 else 0, ygap=1 if len(rows) <= 120 else 0,
+            )
+        )  # fmt: skip
+        many = values.shape[1] > 60
+        fig.update_xaxes(ticks="", tickvals=None if many else list(range(len(classes))),
+                         ticktext=None if many else classes, constrain="domain")  # fmt: skip
+        shown = len(rows) * ROW_PIXELS <= MAX_HEIGHT
+        fig.update_yaxes(autorange="reversed", ticks="", tickvals=list(range(len(rows))) if shown else [],
+                         ticktext=names if shown else [])  # fmt: skip
+        fig.update_layout(
+            height=self.height or min(MAX_HEIGHT, max(300, 190 + ROW_PIXELS * len(rows))), showlegend=False,
+            coloraxis=self._colour(values),
+        )  # fmt: skip
+        which = f"all {found}" if found == len(rows) else f"the {len(rows)} strongest of {found}"
+        of = f" (d = {d})" if d else ""
+        by = {"norm": "by norm", "name": "by name", "first": "by first entry"}[self.sort]
+        return self._subtitle(fig, trace, f"{when}: {which} non-zero rows{of}, sorted {by}")
+
+    def _images(
+        self, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, shape: tuple[int, int],
+        when: str,
+    ) -> go.Figure:  # fmt: skip
+        h, w = shape
+        m = values.shape[1]
+        classes = drawing.class_names(trace, problem, m)
+        across = min(IMAGES_ACROSS if m <= 20 else 10, m)
+        down = math.ceil(m / across)
+        grid = make_subplots(rows=down, cols=across, subplot_titles=[style.escape(c) for c in classes],
+                             horizontal_spacing=0.02, vertical_spacing=min(0.12, 0.3 / down))  # fmt: skip
+        names = [style.escape(name) for name in drawing.feature_names(trace, problem, range(h * w))]
+        for k in range(m):
+            image = np.zeros(h * w)
+            image[rows] = values[:, k]
+            text = [[f"{names[r * w + c]}<br>class {style.escape(classes[k])}" for c in range(w)] for r in range(h)]
+            grid.add_trace(
+                go.Heatmap(z=image.reshape(h, w), coloraxis="coloraxis", text=text,
+                           hovertemplate="%{text}<br>weight %{z:.4g}<extra></extra>"),
+                row=k // across + 1, col=k % across + 1,
+            )  # fmt: skip
+        grid.update_annotations(font={"size": 12})
+        frame = {"showticklabels": False, "ticks": "", "showgrid": False, "mirror": True, "automargin": False}
+        grid.update_xaxes(constrain="domain", **frame)
+        grid.update_yaxes(autorange="reversed", **frame)
+        for number in range(1, m + 1):  # square pixels, each image against its own x axis
+            suffix = "" if number == 1 else str(number)
+            grid.layout[f"yaxis{suffix}"].update(scaleanchor=f"x{suffix}", constrain="domain")
+        base = drawing.new_figure(self, trace, height=130 + 150 * down)
+        grid.update_layout(
+            template=base.layout.template, title=base.layout.title, height=base.layout.height, showlegend=False,
+            margin={"l": 24, "b": 24}, coloraxis=self._colour(values),
+        )  # fmt: skip
+        return self._subtitle(grid, trace, f"{when}: {len(rows)} of {h * w} pixels have weights")
+
+    def _subtitle(self, fig: go.Figure, trace: Trace, text: str) -> go.Figure:
+        about = drawing.about(trace)
+        fig.update_layout(title_subtitle_text="<br>".join(style.escape(line) for line in (about, text) if line))
+        return fig
+
+
+registry.views.add(Weights.name, Weights, title=Weights.title, doc=Weights.doc)
