@@ -1,0 +1,80 @@
+"""The page's code and style as texts: one ES module joined from the files in ``static/js``, and one style sheet.
+
+A shell hands one text to the browser, while people read small files. So the files are ordinary ES modules, and the
+build is a join: imports between them are taken out, ``export`` is taken off everything but the face of the module.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+STATIC = Path(__file__).resolve().parent / "static"
+PLOTLY_VERSION = "4.1.1"
+PLOTLY = STATIC / f"plotly-basic-{PLOTLY_VERSION}.min.js"
+ENTRY = "main.js"
+ASSETS = {"js": STATIC / "js", "css": STATIC / "explorer.css", "plotly": PLOTLY}
+
+# import { a, b } from "./file.js";  possibly over several lines
+_IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"\./([\w-]+\.js)\";[ \t]*\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function |const |let |class )", re.MULTILINE)
+_STRAY = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+
+
+def module_order(folder: Path = STATIC / "js", entry: str = ENTRY) -> list[str]:
+    """The files that ``entry`` needs, each after the files it imports. ``ValueError`` for a circle or a missing file."""
+    order: list[str] = []
+    open_files: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in order:
+            return
+        if name in open_files:
+            raise ValueError("modules import each other in a circle: " + " → ".join([*open_files, name]))
+        path = folder / name
+        if not path.is_file():
+            raise ValueError(f"{open_files[-1] if open_files else 'the build'} needs {name}, which does not exist")
+        open_files.append(name)
+        for other in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            visit(other)
+        open_files.pop()
+        order.append(name)
+
+    visit(entry)
+    return order
+
+
+def join_modules(folder: Path = STATIC / "js", entry: str = ENTRY) -> str:
+    """The files as one piece of code without imports and exports."""
+    pieces = []
+    for name in module_order(folder, entry):
+        text = _EXPORT.sub("", _IMPORT.sub("", (folder / name).read_text(encoding="utf-8")))
+        stray = _STRAY.search(text)
+        if stray:
+            raise ValueError(f"{name}: the join does not understand {stray.group(0)!r}")
+        pieces.append(f"// ---- {name}\n{text.rstrip()}\n")
+    return "\n".join(pieces)
+
+
+@cache
+def css_text() -> str:
+    """The style sheet. ``esm_text`` holds it already; shells need it only if they want it elsewhere."""
+    return (STATIC / "explorer.css").read_text(encoding="utf-8")
+
+
+@cache
+def esm_text() -> str:
+    """The whole page as one ES module that exports ``mount`` and ``VERSION``; about 1.3 MB, most of it plotly.
+
+    plotly comes along as a *text* that the page evaluates once and shares: a shell that parses the module (Panel does)
+    then passes over one literal instead of a megabyte of code, and several explorers on a page load it once.
+    """
+    plotly = json.dumps(PLOTLY.read_text(encoding="utf-8"), ensure_ascii=True).replace("</", "<\\/")
+    style = json.dumps(css_text(), ensure_ascii=True).replace("</", "<\\/")
+    return (
+        join_modules()
+        + f"\nembed({{ css: {style}, plotlyVersion: {json.dumps(PLOTLY_VERSION)}, plotlySource: {plotly} }});\n"
+        + "export { mount, VERSION };\n"
+    )

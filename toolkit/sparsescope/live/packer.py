@@ -1,0 +1,221 @@
+"""From a growing trace to small frames: only what the page has not seen yet (protocol.md, *A frame*)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import picture as pictures
+from .thinning import keep
+
+MAX_EVENTS = 1000  # events in one frame; more are thinned
+# Columns whose differences matter are sent in double precision: (F − best)/best has to reach 1e-15.
+EXACT = ("iteration", "passes", "seconds", "objective")
+DRAWN = (
+    "loss", "penalty", "violation", "paper_violation", "gap", "relative_gap", "nonzero_rows", "nonzero_entries",
+    "working_set", "step_size", "trials", "train_accuracy", "test_accuracy",
+)
+# Values that are not evaluated at every event: the newest known one of the present segment is shown.
+SPARSE = ("gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation")
+STATUS = (
+    "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
+    "working_set", "step_size", "trials",
+)
+
+
+def plain(value: Any) -> Any:
+    """A JSON number, or None for a number that is not known (JSON has no NaN)."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+class Block:
+    """One block of bytes that arrays are put into, each at a multiple of 8."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, array: np.ndarray) -> tuple[str, int, int]:
+        """(dtype, offset, length) of ``array`` in the block."""
+        data = np.ascontiguousarray(array).tobytes()
+        at = self.size
+        pad = -len(data) % 8
+        self._parts.append(data + b"\0" * pad)
+        self.size += len(data) + pad
+        return array.dtype.name, at, int(array.size)
+
+    def buffers(self) -> list[bytes]:
+        """The block as the shells send it: nothing at all when it is empty."""
+        return [b"".join(self._parts)] if self.size else []
+
+
+class Packer:
+    """What one page has been sent of one trace, and the next frame's share of it."""
+
+    def __init__(self, trace: Any, d: int) -> None:
+        self.trace = trace
+        self.sent = 0  # events of the trace that the page knows of
+        self.kept = 0  # events that were really sent (thinning leaves some out)
+        self.marks = 0
+        self.pictures = 0
+        self.first_order: list[int] = []  # rows in the order in which they first became non-zero
+        self.named: set[int] = set()
+        self._d = d
+        self._seen = np.zeros(d, dtype=bool)
+        self._active = np.zeros(d, dtype=bool)  # the support as the page knows it
+        self._known: dict[str, tuple[float, int]] = {}
+        self._segment: int | None = None
+
+    def pending(self) -> bool:
+        """Whether the trace has something that the page has not."""
+        return len(self.trace) > self.sent or len(self.trace.marks) > self.marks
+
+    def columns(self, block: Block) -> dict[str, Any]:
+        """The header fields ``start, count, total, columns, raster, best, lower``; arrays go into ``block``."""
+        trace, start = self.trace, self.sent
+        n = len(trace)
+        chosen = self._choose(start, n)
+        table: list[list[Any]] = []
+        if chosen.size:
+            table.append(["index", *block.add(chosen.astype(np.float64))])
+            for name in EXACT:
+                table.append([name, *block.add(self._column(name, chosen).astype(np.float64))])
+            table.append(["segment", *block.add(self._column("segment", chosen).astype(np.int32))])
+            for name in DRAWN:
+                if name in trace.columns:
+                    table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
+        raster = self._raster(start, chosen, block) if chosen.size else None
+        self._remember(start, n)
+        header = {"start": self.kept, "count": int(chosen.size), "total": n, "columns": table, "raster": raster}
+        self.sent, self.kept = n, self.kept + int(chosen.size)
+        segments = int(trace["segment"][n - 1]) + 1 if n else 0
+        header["best"] = [plain(trace.best(s)) for s in range(segments)]
+        header["lower"] = [plain(trace.lower(s)) for s in range(segments)]
+        return header
+
+    def new_marks(self) -> list[dict[str, Any]]:
+        """Marks that the page does not have yet."""
+        marks = list(self.trace.marks)
+        fresh = marks[self.marks:]
+        self.marks = len(marks)
+        return [
+            {
+                "index": int(mark.index),
+                "iteration": plain(mark.iteration),
+                "passes": plain(mark.passes),
+                "seconds": plain(mark.seconds),
+                "text": str(mark.text),
+                "kind": str(mark.kind),
+            }
+            for mark in fresh
+        ]
+
+    def status(self) -> dict[str, Any]:
+        """The newest values; those not evaluated at every event are the newest known ones of this segment."""
+        trace, n = self.trace, self.sent
+        values: dict[str, Any] = {}
+        for name in STATUS:
+            values[name] = plain(trace[name][n - 1]) if n else None
+        for name in SPARSE:
+            values[name] = plain(self._known[name][0]) if name in self._known else None
+        values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
+        values["segment"] = self._segment
+        return values
+
+    def picture(self, shot: pictures.Picture, block: Block) -> dict[str, Any]:
+        """The header field ``picture`` for a weight picture."""
+        header = pictures.status_of(shot)
+        header["cells"] = block.add(shot.cells)
+        header["rows"] = block.add(shot.rows)
+        header["norms"] = block.add(shot.norms)
+        header["row_values"] = None if shot.row_values is None else [plain(v) for v in shot.row_values]
+        return header
+
+    def names(self, rows: Iterable[int], names: Sequence[str] | None) -> dict[str, str]:
+        """Names of rows that are shown for the first time."""
+        if names is None:
+            return {}
+        fresh = [j for j in rows if j not in self.named]
+        self.named.update(fresh)
+        return {str(j): str(names[j]) for j in fresh}
+
+    def _choose(self, start: int, n: int) -> np.ndarray:
+        """Indices of the events of ``start … n-1`` that are sent."""
+        fresh = n - start
+        if fresh <= MAX_EVENTS:
+            return np.arange(start, n)
+        known = np.zeros(fresh, dtype=bool)
+        for name in ("gap", "train_accuracy"):
+            if name in self.trace.columns:
+                known |= np.isfinite(self.trace[name][start:n])
+        at = np.array([int(mark.index) for mark in self.trace.marks], dtype=np.int64)
+        pinned = np.concatenate([at - 1, at]) - start
+        return start + keep(fresh, MAX_EVENTS, known=known, pinned=pinned)
+
+    def _column(self, name: str, chosen: np.ndarray) -> np.ndarray:
+        return np.asarray(self.trace[name])[chosen]
+
+    def _raster(self, start: int, chosen: np.ndarray, block: Block) -> dict[str, Any]:
+        """Rows that entered and left between the chosen events."""
+        entered: list[np.ndarray] = []
+        left: list[np.ndarray] = []
+        counts = np.zeros((chosen.size, 2), dtype=np.int32)
+        at = start
+        for place, event in enumerate(chosen):
+            come, gone = self._change(at, int(event) + 1)
+            at = int(event) + 1
+            counts[place] = come.size, gone.size
+            entered.append(come)
+            left.append(gone)
+        empty = np.zeros(0, dtype=np.int32)
+        return {
+            "entered": block.add(np.concatenate([*entered, empty]).astype(np.int32)),
+            "left": block.add(np.concatenate([*left, empty]).astype(np.int32)),
+            "counts": block.add(counts.ravel()),
+        }
+
+    def _change(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """The net change of the support over the events ``start … stop-1``."""
+        trace, active = self.trace, self._active
+        touched = []
+        before: np.ndarray | None = active.copy() if stop - start > 1 else None
+        for event in range(start, stop):
+            come, gone = trace.entered(event), trace.left(event)
+            active[come] = True
+            active[gone] = False
+            fresh = come[~self._seen[come]]
+            if fresh.size:
+                self._seen[fresh] = True
+                self.first_order.extend(int(j) for j in fresh)
+            if before is None:
+                return come, gone
+            touched += [come, gone]
+        if before is None or not touched:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        rows = np.unique(np.concatenate(touched))
+        return rows[active[rows] & ~before[rows]], rows[~active[rows] & before[rows]]
+
+    def _remember(self, start: int, n: int) -> None:
+        """Newest known value of each column that is not evaluated at every event, within the present segment."""
+        if n <= start:
+            return
+        trace = self.trace
+        segments = np.asarray(trace["segment"][start:n])
+        segment = int(segments[-1])
+        if segment != self._segment:
+            self._known, self._segment = {}, segment
+        first = start + int(np.searchsorted(segments, segment))
+        iterations = trace["iteration"]
+        for name in SPARSE:
+            if name not in trace.columns:
+                continue
+            known = np.flatnonzero(np.isfinite(np.asarray(trace[name][first:n])))
+            if known.size:
+                at = first + int(known[-1])
+                self._known[name] = (float(trace[name][at]), int(iterations[at]))

@@ -1,0 +1,151 @@
+"""What has to be computed before a problem can be shown: runs in the preparing thread, touches no explorer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import datasets, views  # noqa: F401  (importing the views registers them)
+from ..problem import Problem
+from ..registry import views as view_registry
+from ..views import style
+from . import controls
+from . import picture as pictures
+from . import settings as st
+
+MAX_NAMES = 2000  # more feature names than this are sent when they are needed
+VIEWS = ("convergence", "accuracy", "active-set", "weights")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem ready to be run, with everything the page wants to know of it."""
+
+    settings: dict[str, Any]
+    problem: Problem
+    solver: Any
+    source: Any  # the Dataset, or the (X, y) that was handed over
+    test: tuple[Any, Any] | None
+    facts: dict[str, Any]
+    reasons: dict[tuple[str, str], str]
+    lam_reference: float
+    lam_finite: bool
+    name_rank: np.ndarray
+    notices: list[str]
+    fresh: bool  # True: new data or intercept, a new session is needed
+
+
+def load(settings: Mapping[str, Any]) -> Any:
+    """The data set that the settings name, split by their seed."""
+    return datasets.load(settings["dataset"], seed=settings["seed"])
+
+
+def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Prepared:
+    """Make the problem of ``settings`` on ``source`` (a Dataset or a pair (X, y)).
+
+    With ``old``, the problem now shown, the new one is its sibling and shares its data and constants. A solver that
+    does not take the problem is replaced by the first that does, and a notice says so.
+    """
+    wanted = dict(settings)
+    parts = {kind: st.make_part(wanted, kind) for kind in ("loss", "penalty")}
+    if old is None:
+        base = _new_problem(source, parts, bool(wanted["intercept"]))
+    else:
+        base = old.with_(**parts)
+    solver, notices = _fitting_solver(base, wanted)
+    reference = float(base.lam_reference)
+    if not (math.isfinite(reference) and reference > 0):
+        raise ValueError("λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit")
+    problem = base.with_lam(wanted["lam_ratio"] * reference)
+    names = problem.feature_names
+    return Prepared(
+        settings=wanted,
+        problem=problem,
+        solver=solver,
+        source=source,
+        test=test_data(source),
+        facts=facts(problem, source),
+        reasons=controls.impossible(problem, wanted),
+        lam_reference=reference,
+        lam_finite=math.isfinite(problem.lam_max),
+        name_rank=pictures.name_rank(names, problem.d),
+        notices=notices,
+        fresh=old is None,
+    )
+
+
+def _new_problem(source: Any, parts: Mapping[str, Any], intercept: bool) -> Problem:
+    if isinstance(source, tuple):
+        return Problem(source[0], source[1], lam=1.0, intercept=intercept, **parts)
+    return Problem(source, lam=1.0, intercept=intercept, **parts)
+
+
+def _fitting_solver(problem: Problem, settings: dict[str, Any]) -> tuple[Any, list[str]]:
+    """The chosen solver, or the first one that takes the problem (then ``settings`` are changed accordingly)."""
+    solver = st.make_part(settings, "solver")
+    reason = solver.solves(problem)
+    if reason is None:
+        return solver, []
+    for name in st.PARTS["solver"].names():
+        other = st.PARTS["solver"].create(name)
+        if other.solves(problem) is None:
+            fresh, _ = st.merge(settings, {"solver": name}, [settings["dataset"]])
+            notice = f"{settings['solver']} cannot be used here: {reason}. Using {name}"
+            settings.clear()
+            settings.update(fresh)
+            return other, [notice]
+    raise ValueError(f"no solver takes {settings['loss']} × {settings['penalty']}; {settings['solver']}: {reason}")
+
+
+def test_data(source: Any) -> tuple[Any, Any] | None:
+    """The held-out samples of a data set, if it has any."""
+    return None if isinstance(source, tuple) else source.test
+
+
+def facts(problem: Problem, source: Any) -> dict[str, Any]:
+    """The message ``problem`` without its epoch."""
+    d, names = problem.d, problem.feature_names
+    design = problem.design
+    test = test_data(source)
+    counts = np.bincount(problem.y, minlength=problem.m)
+    finite = math.isfinite(problem.lam_max)
+    return {
+        "type": "problem",
+        "name": problem.name or "your data",
+        "title": getattr(source, "title", "") or problem.name or "your data",
+        "description": getattr(source, "description", ""),
+        "source": getattr(source, "source", ""),
+        "n": problem.n,
+        "d": d,
+        "m": problem.m,
+        "density": design.nnz / max(1, problem.n * d),
+        "storage": "sparse" if design.is_sparse else "dense",
+        "test_n": 0 if test is None else int(np.shape(test[1])[0]),
+        "class_names": [str(c) for c in problem.class_names],
+        "class_sizes": [int(c) for c in counts],
+        "feature_names": [str(s) for s in names] if names is not None and d <= MAX_NAMES else None,
+        "named": names is not None,
+        "image_shape": list(problem.image_shape) if problem.image_shape is not None else None,
+        "objective0": null_objective(problem),
+        "lam_max": float(problem.lam_max) if finite else None,
+        "lam_reference": float(problem.lam_reference),
+        "intercept": problem.intercept,
+        "views": specs(problem),
+        "palette": {"themes": style.THEMES, "diverging": style.DIVERGING},
+    }
+
+
+def null_objective(problem: Problem) -> float:
+    """F at W = 0 (with the best intercept, if there is one): where every run begins."""
+    b = problem.null_intercept if problem.intercept else None
+    return float(problem.objective(None, b))
+
+
+def specs(problem: Problem) -> list[dict[str, Any]]:
+    """What the page draws: the four views of the explorer first, then any other that the page can draw."""
+    names = [name for name in VIEWS if name in view_registry]
+    return [view_registry.create(name).spec(problem) for name in names]

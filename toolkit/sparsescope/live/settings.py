@@ -1,0 +1,244 @@
+"""The settings of an explorer: one flat dict of plain JSON values, cleaned against the registries.
+
+Settings come from people, from pages and from addresses that somebody sent, so nothing is taken as it is:
+:func:`clean` clamps numbers, replaces what is unknown and says in words what it did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import datasets, losses, penalties, registry, solvers  # noqa: F401  (importing the parts registers them)
+from ..registry import Field, Registry
+
+VERSION = 1
+MAX = "max"  # the speed without a cap
+LAM_LOW, LAM_HIGH = 1e-4, 1.0
+SPEED_LOW, SPEED_HIGH = 0.2, 1000.0
+SEED_HIGH = 2**31 - 1
+
+# Settings that hold the name of a part, and the registry they name it from.
+PARTS: dict[str, Registry] = {
+    "loss": registry.losses,
+    "penalty": registry.penalties,
+    "solver": registry.solvers,
+}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "x": ("iterations", "passes", "seconds"),
+    "sort": ("norm", "name", "first"),
+}
+WISHED = {"dataset": "pydocs", "loss": "multiclass-squared-hinge", "penalty": "l1/l2", "solver": "bcd-ls"}
+# Order matters: it is the order in the page, in an address and in messages.
+PLAIN: dict[str, Any] = {
+    "lam_ratio": 0.1,
+    "intercept": False,
+    "speed": 30.0,
+    "seed": 0,
+    "x": "iterations",
+    "xlog": False,
+    "ylog": True,
+    "sort": "norm",
+}
+
+
+OWN = "own"  # stands for arrays handed over in Python, which no address can name
+
+
+def first_of(names: list[str], wished: str) -> str:
+    """``wished`` if it is among ``names``, else the first name."""
+    if not names:
+        raise ValueError("nothing is registered to choose from")
+    return wished if wished in names else names[0]
+
+
+def fields_of(kind: str, name: str) -> tuple[Field, ...]:
+    """The parameters that a user may set for the part ``name`` of ``kind`` (``"loss"``, ``"penalty"``, ``"solver"``)."""
+    return tuple(PARTS[kind].fields(name))
+
+
+def part_params(settings: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The parameters of the chosen part, read from keys like ``"loss.margin"``."""
+    prefix = kind + "."
+    return {key[len(prefix):]: value for key, value in settings.items() if key.startswith(prefix)}
+
+
+def make_part(settings: Mapping[str, Any], kind: str) -> Any:
+    """The chosen loss, penalty or solver with its parameters."""
+    return PARTS[kind].create(settings[kind], **part_params(settings, kind))
+
+
+def defaults(names: Sequence[str] | None = None) -> dict[str, Any]:
+    """The settings of a first visit."""
+    return clean({}, names)[0]
+
+
+def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[dict[str, Any], list[str]]:
+    """Complete and correct settings, and sentences that say what was corrected.
+
+    ``raw`` may come from anywhere; values may be text. ``names`` are the data sets to choose from, the default first;
+    without them those of :func:`sparsescope.datasets.names`.
+    """
+    notices: list[str] = []
+    out: dict[str, Any] = {"version": VERSION}
+    seen = {"version"}
+    if str(raw.get("version", VERSION)) != str(VERSION):
+        notices.append(f"these settings have version {raw['version']!r}; this page writes version {VERSION}")
+    out["dataset"] = _dataset(raw, names, notices)
+    seen.add("dataset")
+    for kind, parts in PARTS.items():
+        out[kind] = _named(kind, raw.get(kind), parts.names(), WISHED[kind], notices)
+        seen.add(kind)
+        for field in fields_of(kind, out[kind]):
+            key = f"{kind}.{field.name}"
+            out[key] = _field(key, raw.get(key), field, notices)
+            seen.add(key)
+    for key, value in PLAIN.items():
+        out[key] = _plain(key, raw.get(key), value, notices)
+        seen.add(key)
+    notices.extend(_unknown(raw, seen, out))
+    return out, notices
+
+
+def _dataset(raw: Mapping[str, Any], names: Sequence[str] | None, notices: list[str]) -> str:
+    if names:
+        return _named("dataset", raw.get("dataset"), list(names), names[0], notices)
+    return _named("dataset", raw.get("dataset"), list(datasets.names()), WISHED["dataset"], notices)
+
+
+def _named(kind: str, value: Any, names: list[str], wished: str, notices: list[str]) -> str:
+    default = first_of(names, wished)
+    if value is None:
+        return default
+    if value in names:
+        return str(value)
+    notices.append(f"unknown {kind} {value!r}; using {default!r} (known: {', '.join(names)})")
+    return default
+
+
+def _field(key: str, value: Any, field: Field, notices: list[str]) -> Any:
+    if value is None:
+        return field.default
+    if field.kind in ("bool",):
+        return _truth(key, value, bool(field.default), notices)
+    if field.kind == "choice":
+        choices = field.choices or ()
+        if str(value) in [str(c) for c in choices]:
+            return next(c for c in choices if str(c) == str(value))
+        notices.append(f"{key} is {value!r}; using {field.default!r} (allowed: {', '.join(map(str, choices))})")
+        return field.default
+    number = _number(value)
+    if number is None:
+        notices.append(f"{key} is {value!r}, which is not a number; using {field.default!r}")
+        return field.default
+    if field.kind == "int":
+        number = float(round(number))
+    low = field.low
+    if low is not None and field.open_low and number <= low:
+        notices.append(f"{key} is {number:g}; using {field.default!r} (allowed: {field.bounds()})")
+        return field.default
+    return _clamped(key, number, low, field.high, notices, integer=field.kind == "int")
+
+
+def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
+    if value is None:
+        return default
+    if key in CHOICES:
+        return _named(key, value, list(CHOICES[key]), str(default), notices)
+    if isinstance(default, bool):
+        return _truth(key, value, default, notices)
+    if key == "speed" and str(value) == MAX:
+        return MAX
+    number = _number(value)
+    if number is None:
+        notices.append(f"{key} is {value!r}, which is not a number; using {default!r}")
+        return default
+    if key == "lam_ratio":
+        return _clamped("λ/λ_max", number, LAM_LOW, LAM_HIGH, notices)
+    if key == "speed":
+        return _clamped("speed", number, SPEED_LOW, SPEED_HIGH, notices)
+    return _clamped(key, float(round(number)), 0, SEED_HIGH, notices, integer=True)
+
+
+def _clamped(key: str, number: float, low: float | None, high: float | None, notices: list[str], *,
+             integer: bool = False) -> float | int:
+    bounded = number
+    if low is not None:
+        bounded = max(bounded, low)
+    if high is not None:
+        bounded = min(bounded, high)
+    if bounded != number:
+        span = f"{low:g} to {high:g}" if low is not None and high is not None else "the allowed values"
+        notices.append(f"{key} is {number:g}, outside {span}; using {bounded:g}")
+    return int(bounded) if integer else float(bounded)
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, or None. True and False are not numbers here."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _truth(key: str, value: Any, default: bool, notices: list[str]) -> bool:
+    text = str(value).strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    if text in ("0", "false", "no", "off"):
+        return False
+    notices.append(f"{key} is {value!r}; using {'yes' if default else 'no'} (allowed: yes or no)")
+    return default
+
+
+def _unknown(raw: Mapping[str, Any], seen: set[str], out: Mapping[str, Any]) -> Iterator[str]:
+    for key in raw:
+        if key in seen:
+            continue
+        kind = str(key).partition(".")[0]
+        if "." in str(key) and kind in PARTS:
+            yield f"{key} does not apply to {kind} {out[kind]!r} and was ignored"
+        else:
+            yield f"the setting {str(key)!r} is not known and was ignored"
+
+
+def to_query(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Settings as texts for an address. Data that only this process has is left out."""
+    query = {key: _text(value) for key, value in settings.items()}
+    if settings.get("dataset") not in datasets.names():
+        query.pop("dataset", None)
+    return query
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        return repr(value)
+    return str(value)
+
+
+def from_query(query: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """Settings from an address, and sentences about what was wrong in it. Unknown keys are refused."""
+    return clean(dict(query))
+
+
+def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
+    """The keys whose values differ, with keys of parts that went or came."""
+    return {key for key in set(old) | set(new) if old.get(key) != new.get(key)}
+
+
+def merge(
+    settings: Mapping[str, Any], changes: Mapping[str, Any], names: Sequence[str] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """``settings`` with ``changes``. Another part starts with its own defaults; parameters it does not have are gone."""
+    merged = dict(settings)
+    for kind in PARTS:
+        if kind in changes and changes[kind] != settings[kind]:
+            merged = {key: value for key, value in merged.items() if not key.startswith(kind + ".")}
+    merged.update(changes)
+    return clean(merged, names)

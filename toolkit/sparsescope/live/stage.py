@@ -1,0 +1,141 @@
+"""One problem on the stage: its session, what the page has seen of it, and the picture of its weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import picture as pictures
+from .packer import Block, Packer, plain
+from .preparing import MAX_NAMES, Prepared
+
+MAX_PICTURE_ROWS = 600
+PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
+PICTURE_PERIOD = 0.05  # seconds between two pictures at least
+PICTURE_PATIENCE = 2.0  # seconds after which an unanswered wish is asked again
+
+
+class Layout:
+    """What the page said about its weight picture."""
+
+    def __init__(self) -> None:
+        self.rows = 200
+        self.kind = "matrix"
+        self.visible = True
+        self.row: int | None = None
+
+    def update(self, message: dict[str, Any]) -> None:
+        """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
+        rows, kind, row = message.get("rows", self.rows), message.get("mode", self.kind), message.get("row")
+        if not isinstance(rows, int | float) or isinstance(rows, bool):
+            raise ValueError(f"layout: rows is {rows!r}; a number of pixels is needed")
+        if kind not in ("matrix", "images"):
+            raise ValueError(f"layout: mode is {kind!r}; allowed: 'matrix', 'images'")
+        if row is not None and (isinstance(row, bool) or not isinstance(row, int)):
+            raise ValueError(f"layout: row is {row!r}; a row number or null is needed")
+        self.rows = int(min(max(rows, 8), MAX_PICTURE_ROWS))
+        self.kind, self.row = kind, row
+        self.visible = bool(message.get("visible", True))
+
+    def key(self) -> tuple[Any, ...]:
+        """What has to be equal for an old picture to be still right."""
+        return self.rows, self.kind, self.visible, self.row
+
+
+class Stage:
+    """Session, packer and weight picture of one problem. ``epoch`` grows when the page has to start afresh."""
+
+    def __init__(self, prepared: Prepared, session: Any, epoch: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.prepared = prepared
+        self.session = session
+        self.epoch = epoch
+        self.packer = Packer(session.trace, prepared.problem.d)
+        self._clock = clock
+        self._asked: tuple[Any, ...] | None = None  # what the last picture was asked for
+        self._asked_at = -1e9
+        self._answered = 0  # pictures of the session that were seen here
+        self._pending = False
+        self._cost = 0.0
+        self._shot: pictures.Picture | None = None
+        self._asks: list[tuple[str, int, int]] = []
+
+    def restart(self) -> None:
+        """The page starts from nothing: everything is sent again."""
+        self.packer = Packer(self.session.trace, self.prepared.problem.d)
+        self._asked = self._shot = None
+        self._pending = False
+
+    def follow_reset(self) -> bool:
+        """Notice that the session threw its trace away; True if so."""
+        if self.session.trace is self.packer.trace:
+            return False
+        self.epoch += 1
+        self.restart()
+        return True
+
+    def ask_value(self, key: str, row: int, cls: int) -> None:
+        """An exact weight is wanted; the answer comes from the worker."""
+        problem = self.prepared.problem
+        if not (0 <= row < problem.d and 0 <= cls < problem.m):
+            raise ValueError(f"there is no weight ({row}, {cls}); W is {problem.d} × {problem.m}")
+        self._asks.append((key, row, cls))
+        self._asked = None
+
+    def want_picture(self, layout: Layout, sort: str) -> None:
+        """Ask the worker for a picture if there is something new to see and the last one has come."""
+        now = self._clock()
+        if self._pending and now - self._asked_at < PICTURE_PATIENCE:
+            return
+        if now - self._asked_at < max(PICTURE_PERIOD, PICTURE_SHARE * self._cost) and self._asked is not None:
+            return
+        trace = self.session.trace
+        key = (len(trace), len(trace.marks), sort, *layout.key())
+        if key == self._asked:
+            return
+        rank: np.ndarray | None = None
+        if sort == "name":
+            rank = self.prepared.name_rank
+        elif sort == "first":
+            rank = pictures.first_rank(self.packer.first_order, self.prepared.problem.d)
+        wish = pictures.Wish(layout.rows, layout.kind, sort, rank, layout.row, tuple(self._asks), layout.visible)
+        self._asks = []
+        self._asked, self._asked_at, self._pending = key, now, True
+        self.session.request(lambda problem, state: pictures.take(state.weights(), wish))
+
+    def collect_picture(self) -> list[dict[str, Any]]:
+        """Look for a finished picture; answers to exact questions that came with it."""
+        count, iteration, shot = self.session.picture()
+        if count == self._answered or shot is None:
+            return []
+        self._answered, self._pending, self._cost = count, False, shot.cost
+        self._shot = shot
+        problem = self.prepared.problem
+        return [
+            {
+                "type": "answer", "id": key, "kind": "value", "row": row, "cls": cls, "value": plain(value),
+                "name": problem.feature_name(row), "iteration": plain(iteration),
+            }
+            for key, row, cls, value in shot.answers
+        ]
+
+    def pending(self) -> bool:
+        """Whether the page lacks something."""
+        return self.packer.pending() or self._shot is not None
+
+    def frame(self, header: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """Complete ``header`` with everything that is new, and the block of bytes."""
+        block, packer, problem = Block(), self.packer, self.prepared.problem
+        header["marks"] = packer.new_marks()
+        header.update(packer.columns(block))
+        header["status"] = packer.status()
+        header["picture"], header["names"] = None, {}
+        shot, self._shot = self._shot, None
+        if shot is not None:
+            count, iteration, _ = self.session.picture()
+            header["picture"] = {**packer.picture(shot, block), "iteration": plain(iteration)}
+            if problem.d > MAX_NAMES and shot.kind == "matrix":
+                header["names"] = packer.names(shot.rows.tolist(), problem.feature_names)
+        return header, block.buffers()
