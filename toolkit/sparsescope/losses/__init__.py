@@ -1,9 +1,10 @@
 """The losses. Importing this package registers them; ``sparsescope.registry.losses`` lists their names."""
 
+# ruff: noqa: I001  (the order of these imports is the order of menus)
 from .base import Loss
-from .logistic import Logistic
 from .multiclass_squared_hinge import MulticlassSquaredHinge
 from .multitask_squared_hinge import MultitaskSquaredHinge
+from .logistic import Logistic
 from .squared import Squared
 
 __all__ = ["Logistic", "Loss", "MulticlassSquaredHinge", "MultitaskSquaredHinge", "Squared"]

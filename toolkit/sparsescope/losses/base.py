@@ -29,8 +29,9 @@ class Loss:
     ==================================  =====================================================================
 
     ``work`` is a scratch row of length m whose contents are free. Class attributes say what the planners need:
-    ``smooth`` (has a gradient with a Lipschitz constant) and ``pairwise`` (sees only differences to the true class's
-    score, so that the tighter bounds through the map T of MATH §4 hold).
+    ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a separable
+    function of the differences z_r − z_y: the bound of its second derivative, which gives a tighter constant for the
+    full gradient through the map T of MATH §4).
     """
 
     __slots__ = ()
@@ -40,7 +41,7 @@ class Loss:
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
     smooth: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = False
+    difference_curvature: ClassVar[float | None] = None
 
     # The functions of one row, declared for readers and type checkers. They are defined by each loss.
     value: Any

@@ -23,7 +23,6 @@ class Logistic(Loss):
     doc = "Softmax regression: minus the log-probability of the true class."
     formula = "log(1 + Σ_{r≠y} exp(μ + z_r − z_y))"
     source = "Blondel et al. 2013, Eq. 12; Chierchia et al. 2015, Sec. 4 for μ = 1"
-    pairwise = True
 
     def value(self, z, y):
         top = z[y]

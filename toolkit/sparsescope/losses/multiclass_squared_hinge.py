@@ -21,7 +21,7 @@ class MulticlassSquaredHinge(Loss):
     doc = "Every wrong class should score at least 1 below the true one; shortfalls are squared."
     formula = "Σ_{r≠y} max(1 − z_y + z_r, 0)²"
     source = "Blondel et al. 2013, Eq. 2"
-    pairwise = True
+    difference_curvature = 2.0
 
     def value(self, z, y):
         t = 1.0 - z[y]

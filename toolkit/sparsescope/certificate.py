@@ -1,0 +1,87 @@
+"""What can be proved about a point: the duality gap and the optimality violations (MATH §3 and §7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .design import BLOCK
+from .kernels.rows import conjugate_sum, loss_gradient, penalty_sum, repair_dual, row_duals, row_violations
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Facts about a point (W, b).
+
+    ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
+    objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows (the
+    first one also over the intercept), the ``_sum`` forms sums over rows.
+    """
+
+    objective: float
+    loss: float
+    penalty: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    violation_sum: float
+    paper_violation: float
+    paper_violation_sum: float
+    nonzero_rows: int
+    nonzero_entries: int
+
+
+class Workspace:
+    """Arrays a certificate needs, made once: two of shape (n, m), two of (d,) and a block of gradient rows."""
+
+    def __init__(self, problem: Problem) -> None:
+        shape = (problem.n, problem.m)
+        self.Z = np.empty(shape, dtype=problem.dtype)
+        self.U = np.empty(shape, dtype=problem.dtype)
+        self.violation = np.empty(problem.d)
+        self.paper = np.empty(problem.d)
+        rows = min(BLOCK, problem.d) if problem.design.is_sparse else 0
+        self.block = np.empty((rows, problem.m), dtype=problem.dtype)
+
+
+def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace) -> Certificate:
+    """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
+
+    The dual point is U = ∇ℓ(Z), made to sum to zero if there is an intercept, and scaled by s = min(1, λ/Ω°(XᵀU/n)).
+    The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data.
+    """
+    n, d, lam, penalty = problem.n, problem.d, problem.lam, problem.penalty
+    W = coef[:d]
+    loss = loss_gradient(Z, problem.y, problem.loss, work.U) / n
+    omega, rows, entries = penalty_sum(W, penalty)
+    top, conjugate = 0.0, 0.0
+    for start, stop, G in problem.design.rmatmul_blocks(work.U, work.block):
+        row_violations(G, 1.0 / n, W[start:stop], lam, penalty, penalty.is_norm,
+                       work.violation[start:stop], work.paper[start:stop])
+        if not problem.intercept:
+            norm, star = row_duals(G, 1.0 / n, lam, penalty)
+            top, conjugate = max(top, norm), conjugate + star
+    worst = float(work.violation.max())
+    if problem.intercept:
+        worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
+        repair_dual(work.U, problem.y, problem.loss)
+        for _, _, G in problem.design.rmatmul_blocks(work.U, work.block):
+            norm, star = row_duals(G, 1.0 / n, lam, penalty)
+            top, conjugate = max(top, norm), conjugate + star
+    scale = min(1.0, lam / top) if top > 0.0 else 1.0
+    dual = -conjugate_sum(work.U, scale, problem.y, problem.loss) / n - lam * conjugate
+    objective = loss + lam * omega
+    gap = objective - dual
+    return Certificate(
+        objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
+        relative_gap=gap / abs(objective) if objective != 0.0 else gap,
+        violation=worst, violation_sum=float(work.violation.sum()),
+        paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
+        nonzero_rows=int(rows), nonzero_entries=int(entries),
+    )

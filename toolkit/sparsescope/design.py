@@ -1,0 +1,279 @@
+"""The data matrix behind one face: dense, CSR or CSC, by columns for the kernels, checked at the door.
+
+One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
+well on either, because W is used and updated by rows, and a zero row of W costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .jit import kernel, struct
+
+BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
+
+
+@struct
+class DenseColumns:
+    """Columns of a dense matrix; ``XT`` is d×n in C order. Column d is a virtual column of ones (the intercept's)."""
+
+    XT: np.ndarray
+
+    def start(self, j):
+        return 0
+
+    def stop(self, j):
+        return self.XT.shape[1]
+
+    def row(self, p, j):
+        return p
+
+    def entry(self, p, j):
+        return 1.0 if j == self.XT.shape[0] else self.XT[j, p]
+
+
+@struct
+class SparseColumns:
+    """Columns of a CSC matrix. Column d is a virtual column of ones with ``ones`` rows (the intercept's)."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    ones: int
+
+    def start(self, j):
+        return 0 if j == self.indptr.size - 1 else self.indptr[j]
+
+    def stop(self, j):
+        return self.ones if j == self.indptr.size - 1 else self.indptr[j + 1]
+
+    def row(self, p, j):
+        return p if j == self.indptr.size - 1 else self.indices[p]
+
+    def entry(self, p, j):
+        return 1.0 if j == self.indptr.size - 1 else self.data[p]
+
+
+@kernel
+def columns_matmul(columns, coef, Z):
+    """Z = X W (+ intercept): Z (n, m), coef (d, m) or (d+1, m). Skips zero rows of W, so the cost follows the support."""
+    n, m = Z.shape
+    Z[:] = 0.0
+    for j in range(coef.shape[0]):
+        used = False
+        for k in range(m):
+            used = used or coef[j, k] != 0.0
+        if used:
+            w = coef[j]
+            for p in range(columns.start(j), columns.stop(j)):
+                x = columns.entry(p, j)
+                z = Z[columns.row(p, j)]
+                for k in range(m):
+                    z[k] += x * w[k]
+
+
+@kernel
+def columns_rmatmul(columns, U, start, stop, G):
+    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m)."""
+    m = U.shape[1]
+    for j in range(start, stop):
+        g = G[j - start]
+        for k in range(m):
+            g[k] = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += x * u[k]
+
+
+class Design:
+    """n samples by d features.
+
+    Parameters
+    ----------
+    X : array (n, d), scipy sparse matrix or array (n, d), data frame, or Design
+        Floating point data keeps its precision (float32, float64); everything else becomes float64.
+
+    Raises
+    ------
+    TypeError
+        if X is not a matrix of numbers.
+    ValueError
+        if X is not two-dimensional, is empty, or has entries that are not finite (the message says where).
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.feature_names: list[str] | None = None
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            self.feature_names = [str(c) for c in X.columns]
+            X = X.to_numpy()
+        self.is_sparse = bool(sp.issparse(X))
+        if self.is_sparse:
+            matrix = sp.csc_array(X) if X.ndim == 2 else X
+            matrix = _as_float(matrix)
+            if not matrix.has_canonical_format:
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+            values = matrix.data
+        else:
+            values = matrix = np.asfortranarray(_as_float(np.asarray(X)))
+        if matrix.ndim != 2:
+            raise ValueError(f"X has {matrix.ndim} dimension(s); a matrix of shape (n samples, d features) is needed")
+        self.n, self.d = (int(s) for s in matrix.shape)
+        if self.n == 0 or self.d == 0:
+            raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
+        if not np.isfinite(values).all():
+            self._complain_not_finite(matrix)
+        if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type to numba
+            matrix = matrix.copy()
+            values = matrix.data if self.is_sparse else matrix
+        self.dtype = np.dtype(values.dtype)
+        self.matrix = matrix
+        self.nnz = int(matrix.nnz) if self.is_sparse else self.n * self.d
+        if self.is_sparse:
+            index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
+            self.columns: Any = SparseColumns(
+                matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index), self.n
+            )
+        else:
+            self.columns = DenseColumns(matrix.T)
+
+    @staticmethod
+    def _complain_not_finite(matrix: Any) -> None:
+        coo = sp.coo_array(matrix)
+        bad = np.flatnonzero(~np.isfinite(coo.data))
+        rows, cols = coo.coords
+        i, j = int(rows[bad[0]]), int(cols[bad[0]])
+        raise ValueError(
+            f"X has {bad.size} entries that are not finite (NaN or infinite), the first at sample {i}, feature {j}; "
+            "remove or impute them first"
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the data."""
+        if self.is_sparse:
+            return int(sum(a.nbytes for a in self.columns[:3]))
+        return int(self.matrix.nbytes)
+
+    def matmul(self, coef: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
+
+        coef : (d, m) or (d+1, m); out : (n, m).
+        """
+        if self.is_sparse:
+            columns_matmul(self.columns, coef, out)
+            return out
+        W = coef[: self.d]
+        used = np.flatnonzero(W.any(axis=1))
+        if used.size < 0.5 * self.d:
+            np.matmul(self.matrix[:, used], W[used], out=out)
+        else:
+            np.matmul(self.matrix, W, out=out)
+        if coef.shape[0] > self.d:
+            out += coef[self.d]
+        return out
+
+    def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
+        """XᵀU in pieces (start, stop, rows start…stop): no d×m array is needed to look at all rows once.
+
+        The rows are only valid until the next piece. U : (n, m).
+        """
+        if not self.is_sparse:
+            yield 0, self.d, self.matrix.T @ U
+            return
+        rows = buffer if buffer is not None else np.empty((min(BLOCK, self.d), U.shape[1]), dtype=U.dtype)
+        for start in range(0, self.d, rows.shape[0]):
+            stop = min(start + rows.shape[0], self.d)
+            columns_rmatmul(self.columns, U, start, stop, rows)
+            yield start, stop, rows[: stop - start]
+
+    def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out[:d] = XᵀU, and out[d] = column sums of U if out has a row more. U : (n, m)."""
+        if self.is_sparse:
+                columns_rmatmul(self.columns, U, 0, self.d, out)
+        else:
+            np.matmul(self.matrix.T, U, out=out[: self.d])
+        if out.shape[0] > self.d:
+            out[self.d] = U.sum(axis=0)
+        return out
+
+    @cached_property
+    def squared_norms(self) -> np.ndarray:
+        """Σ_i x_ij² of every column, shape (d,), float64."""
+        if self.is_sparse:
+            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                                   shape=self.matrix.shape)
+            return np.asarray(squares.sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
+
+    def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
+        """s_jc = Σ_{i: y_i = c} x_ij², shape (d, m), float64."""
+        hot = sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m))
+        if self.is_sparse:
+            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                                   shape=self.matrix.shape)
+            return np.asarray((squares.T @ hot).todense())
+        return np.asarray((hot.T @ (self.matrix.astype(np.float64) ** 2)).T)
+
+    def __repr__(self) -> str:
+        kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
+        return f"Design({self.n} samples × {self.d} features, {kind}, {self.dtype})"
+
+
+def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
+    converted = array.astype(dtype, copy=False)
+    return converted if converted.flags.writeable else converted.copy()
+
+
+def _as_float(matrix: Any) -> Any:
+    if matrix.dtype.kind == "f" and matrix.dtype.itemsize in (4, 8):
+        return matrix
+    if matrix.dtype.kind in "buif":
+        return matrix.astype(np.float64)
+    raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")
+
+
+def check_labels(y: Any, n: int, class_names: list[str] | None = None) -> tuple[np.ndarray, list[str]]:
+    """Labels as integers 0…m−1 and the classes' names.
+
+    Integers 0…m−1 (m from ``class_names`` if given) are taken as they are; any other labels (words, other numbers) are
+    numbered in sorted order and keep their text as names.
+
+    Raises ``ValueError`` if the length is not n, a label is missing, there are fewer than two classes, or a label is
+    outside the named classes.
+    """
+    labels = np.asarray(y)
+    if labels.ndim == 2 and 1 in labels.shape:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}; one class label a sample is needed, shape ({n},)")
+    if labels.size != n:
+        raise ValueError(f"y has {labels.size} labels, X has {n} samples; they must be equal")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("y has labels that are not finite; every sample needs a class")
+        if (labels == np.round(labels)).all():
+            labels = labels.astype(np.int64)
+    found = np.unique(labels)
+    if found.size < 2:
+        raise ValueError(f"y has one class only ({found[0]!r}); at least two are needed")
+    numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
+    if class_names is not None:
+        names = [str(c) for c in class_names]
+        if not numbered or int(found[-1]) >= len(names):
+            raise ValueError(
+                f"{len(names)} class names are given, so labels must be whole numbers 0…{len(names) - 1}; "
+                f"found {found[0]!r}…{found[-1]!r}"
+            )
+        return np.array(labels, dtype=np.int64), names
+    if numbered and int(found[-1]) == found.size - 1:
+        return np.array(labels, dtype=np.int64), [str(c) for c in found]
+    _, codes = np.unique(labels, return_inverse=True)
+    return np.array(codes, dtype=np.int64), [str(c) for c in found]

@@ -1,0 +1,135 @@
+"""Passes over the rows of scores and weights: loss, gradient, prox, certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+
+
+@kernel
+def loss_sum(Z, Y, loss):
+    """Σ_i ℓ(z_i, y_i). Z (n, m)."""
+    total = 0.0
+    for i in range(Z.shape[0]):
+        total += loss.value(Z[i], Y[i])
+    return total
+
+
+@kernel
+def loss_gradient(Z, Y, loss, U):
+    """U_i = ∇ℓ(z_i, y_i) for all samples; returns Σ_i ℓ. Z, U (n, m)."""
+    work = np.empty(Z.shape[1])
+    total = 0.0
+    U[:] = 0.0
+    for i in range(Z.shape[0]):
+        total += loss.gradient(Z[i], Y[i], 1.0, U[i], work)
+    return total
+
+
+@kernel
+def conjugate_sum(U, scale, Y, loss):
+    """Σ_i ℓ*(scale·u_i). U (n, m)."""
+    total = 0.0
+    u = np.empty(U.shape[1])
+    for i in range(U.shape[0]):
+        for k in range(u.size):
+            u[k] = scale * U[i, k]
+        total += loss.conjugate(u, Y[i])
+    return total
+
+
+@kernel
+def repair_dual(U, Y, loss):
+    """Change the rows of U inside the domain of ℓ* so that every column sums to zero. U (n, m)."""
+    loss.repair(U, Y)
+
+
+@kernel
+def penalty_sum(W, penalty):
+    """Ω(W) and the numbers of non-zero rows and entries. W (d, m)."""
+    total = 0.0
+    rows = 0
+    entries = 0
+    for j in range(W.shape[0]):
+        count = 0
+        for k in range(W.shape[1]):
+            if W[j, k] != 0.0:
+                count += 1
+        if count > 0:
+            rows += 1
+            entries += count
+            total += penalty.value(W[j])
+    return total, rows, entries
+
+
+@kernel
+def prox_rows(V, G, step, lam, penalty, penalised, out):
+    """out_j = prox_{step·λΩ}(V_j − step·G_j); rows from ``penalised`` on (the intercept) take the plain step.
+
+    V, G, out : (d, m) or (d+1, m), out not V.
+    """
+    for j in range(V.shape[0]):
+        for k in range(V.shape[1]):
+            out[j, k] = V[j, k] - step * G[j, k]
+        if j < penalised:
+            penalty.prox(out[j], step * lam, out[j])
+
+
+@kernel
+def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
+    """Optimality of a block of rows: scale·G (b, m) is their gradient, W (b, m) their weights.
+
+    Writes the exact violations, and the criterion of Blondel et al., Eq. 9 (NaN unless Ω is a norm); both (b,).
+    """
+    g = np.empty(G.shape[1])
+    for j in range(G.shape[0]):
+        zero = True
+        for k in range(g.size):
+            g[k] = scale * G[j, k]
+            zero = zero and W[j, k] == 0.0
+        violation[j] = penalty.violation(g, W[j], lam)
+        if is_norm:
+            excess = penalty.critical(g) - lam
+            paper[j] = max(excess, 0.0) if zero else abs(excess)
+        else:
+            paper[j] = np.nan
+
+
+@kernel
+def row_duals(G, scale, lam, penalty):
+    """The largest dual norm of a row of scale·G, and Σ_j Ω*(−scale·G_j/λ). G (b, m)."""
+    v = np.empty(G.shape[1])
+    top = 0.0
+    conjugate = 0.0
+    for j in range(G.shape[0]):
+        for k in range(v.size):
+            v[k] = scale * G[j, k]
+        top = max(top, penalty.dual_norm(v))
+        for k in range(v.size):
+            v[k] = -v[k] / lam
+        conjugate += penalty.conjugate(v)
+    return top, conjugate
+
+
+@kernel
+def critical_lam(G, scale, penalty):
+    """The largest critical λ over the rows of scale·G: the smallest λ whose solution is W = 0."""
+    g = np.empty(G.shape[1])
+    top = 0.0
+    for j in range(G.shape[0]):
+        for k in range(g.size):
+            g[k] = scale * G[j, k]
+        top = max(top, penalty.critical(g))
+    return top
+
+
+@kernel
+def support_flags(W, flags):
+    """flags[j] = 1 if row j of W has a non-zero entry, else 0. W (d, m), flags (d,) uint8."""
+    for j in range(W.shape[0]):
+        flags[j] = 0
+        for k in range(W.shape[1]):
+            if W[j, k] != 0.0:
+                flags[j] = 1
+                break

@@ -1,0 +1,143 @@
+"""Sweeps over rows of W: block coordinate descent with and without line search (Blondel et al. 2013, Alg. 1 and 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper, kernel
+
+FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero
+
+# What a sweep reports, by position.
+READ, MOVED, TRIALS, STEPS = 0, 1, 2, 3
+REPORT = 4
+
+
+@helper
+def move_scores(columns, j, factor, delta, Z):  # type: ignore[no-untyped-def]
+    """Z_i += factor·x_ij·delta for the samples of column j."""
+    for p in range(columns.start(j), columns.stop(j)):
+        x = columns.entry(p, j)
+        if x != 0.0:
+            z = Z[columns.row(p, j)]
+            for k in range(delta.size):
+                z[k] += factor * x * delta[k]
+
+
+@kernel
+def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report):
+    """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``.
+
+    coef (rows, m) and the scores Z (n, m) are updated in place; rows from ``penalised`` on have no penalty.
+    ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a decrease.
+    ``report`` (4,) counts: data entries read, rows moved, line-search trials, sum of accepted steps.
+    """
+    n, m = Z.shape
+    g = np.empty(m)
+    h = np.empty(m)
+    work = np.empty(m)
+    new = np.empty(m)
+    delta = np.empty(m)
+    for position in range(order.size):
+        j = order[position]
+        length = columns.stop(j) - columns.start(j)
+        g[:] = 0.0
+        h[:] = 0.0
+        before = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            if x != 0.0:
+                i = columns.row(p, j)
+                before += loss.derivatives(Z[i], Y[i], x, g, h, work)
+        report[READ] += length
+        curve = FLOOR
+        for k in range(m):
+            curve = max(curve, h[k] / n)
+        for k in range(m):
+            g[k] /= n
+            new[k] = coef[j, k] - g[k] / curve
+        old_value = 0.0
+        new_value = 0.0
+        if j < penalised:
+            penalty.prox(new, lam / curve, new)
+            old_value = lam * penalty.value(coef[j])
+            new_value = lam * penalty.value(new)
+        moved = False
+        slope = new_value - old_value
+        for k in range(m):
+            delta[k] = new[k] - coef[j, k]
+            moved = moved or delta[k] != 0.0
+            slope += g[k] * delta[k]
+        if not moved:
+            continue
+        # Try steps 1, ω, ω²… ; the scores are moved by the difference to the last trial, so an accepted first trial
+        # costs one pass and a rejected one is undone on the way to the next.
+        step = 1.0
+        placed = 0.0
+        accepted = False
+        for _ in range(max_trials):
+            after = 0.0
+            for p in range(columns.start(j), columns.stop(j)):
+                x = columns.entry(p, j)
+                if x != 0.0:
+                    i = columns.row(p, j)
+                    z = Z[i]
+                    for k in range(m):
+                        z[k] += (step - placed) * x * delta[k]
+                    after += loss.value(z, Y[i])
+            placed = step
+            report[READ] += length
+            report[TRIALS] += 1
+            value = new_value
+            if step < 1.0 and j < penalised:
+                for k in range(m):
+                    work[k] = coef[j, k] + step * delta[k]
+                value = lam * penalty.value(work)
+            change = (after - before) / n + value - old_value
+            if change <= sigma * step * slope + 4.0 * eps * (abs(after) + abs(before)) / n:
+                accepted = True
+                break
+            step *= backtrack
+        if not accepted:
+            move_scores(columns, j, -placed, delta, Z)
+            report[READ] += length
+            continue
+        report[MOVED] += 1
+        report[STEPS] += step
+        for k in range(m):
+            coef[j, k] = new[k] if step == 1.0 else coef[j, k] + step * delta[k]
+
+
+@kernel
+def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, report):
+    """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč). See above for the rest."""
+    n, m = Z.shape
+    g = np.empty(m)
+    work = np.empty(m)
+    new = np.empty(m)
+    delta = np.empty(m)
+    for position in range(order.size):
+        j = order[position]
+        g[:] = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            if x != 0.0:
+                i = columns.row(p, j)
+                loss.gradient(Z[i], Y[i], x, g, work)
+        report[READ] += columns.stop(j) - columns.start(j)
+        curve = max(constants[j], FLOOR)
+        for k in range(m):
+            new[k] = coef[j, k] - g[k] / (n * curve)
+        if j < penalised:
+            penalty.prox(new, lam / curve, new)
+        moved = False
+        for k in range(m):
+            delta[k] = new[k] - coef[j, k]
+            moved = moved or delta[k] != 0.0
+        if moved:
+            move_scores(columns, j, 1.0, delta, Z)
+            report[READ] += columns.stop(j) - columns.start(j)
+            report[MOVED] += 1
+            report[STEPS] += 1.0
+            for k in range(m):
+                coef[j, k] = new[k]

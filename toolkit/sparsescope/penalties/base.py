@@ -1,0 +1,110 @@
+"""What every penalty offers, and the small row functions several of them share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..jit import helper
+from ..registry import Field
+
+
+class Penalty:
+    """A penalty Ω(W) = Σ_j Ω(W_j) that is a sum over the rows of W (one row a feature, one entry a class).
+
+    A penalty is a class decorated with ``@part`` that inherits from this one and defines these functions of one row:
+
+    =========================  ==============================================================================
+    ``value(w)``               Ω(w)
+    ``prox(v, tau, out)``      out = argmin ½‖w − v‖² + τΩ(w); ``out`` may be ``v``
+    ``violation(g, w, lam)``   dist(−g, λ∂Ω(w)), the exact optimality violation (MATH §7)
+    ``dual_norm(v)``           gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v); 0 if Ω* is
+                               finite everywhere
+    ``conjugate(v)``           Ω*(v) for v inside that domain
+    ``critical(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
+    =========================  ==============================================================================
+
+    Class attributes: ``zeroes_rows`` (the prox can set whole rows or entries to zero), ``is_norm`` (Ω is a norm of the
+    row, so that the criterion of Blondel et al., Eq. 9, is defined).
+    """
+
+    __slots__ = ()
+    fields: ClassVar[tuple[Field, ...]] = ()
+    title: ClassVar[str] = ""
+    doc: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    zeroes_rows: ClassVar[bool] = True
+    is_norm: ClassVar[bool] = True
+
+    value: Any
+    prox: Any
+    violation: Any
+    dual_norm: Any
+    conjugate: Any
+    critical: Any
+
+
+@helper
+def norm2(v):  # type: ignore[no-untyped-def]
+    """‖v‖₂ of a row."""
+    total = 0.0
+    for k in range(v.size):
+        total += v[k] * v[k]
+    return np.sqrt(total)
+
+
+@helper
+def norm1(v):  # type: ignore[no-untyped-def]
+    """‖v‖₁ of a row."""
+    total = 0.0
+    for k in range(v.size):
+        total += abs(v[k])
+    return total
+
+
+@helper
+def norm_inf(v):  # type: ignore[no-untyped-def]
+    """‖v‖_∞ of a row."""
+    top = 0.0
+    for k in range(v.size):
+        top = max(top, abs(v[k]))
+    return top
+
+
+@helper
+def shrink(v, t):  # type: ignore[no-untyped-def]
+    """Soft threshold S(v, t) of a number."""
+    if v > t:
+        return v - t
+    if v < -t:
+        return v + t
+    return 0.0
+
+
+@helper
+def l1_threshold(v, radius):  # type: ignore[no-untyped-def]
+    """θ ≥ 0 with Σ_k max(|v_k| − θ, 0) = radius, or 0 if ‖v‖₁ ≤ radius (projection on an ℓ1 ball).
+
+    Michelot's iteration: the set of entries above θ only shrinks, so it ends after at most m rounds; it needs neither
+    a sort nor memory, and for the short rows of W a handful of rounds is enough.
+    """
+    total = 0.0
+    for k in range(v.size):
+        total += abs(v[k])
+    if total <= radius:
+        return 0.0
+    count = v.size
+    theta = (total - radius) / count
+    while True:
+        total = 0.0
+        kept = 0
+        for k in range(v.size):
+            if abs(v[k]) > theta:
+                total += abs(v[k])
+                kept += 1
+        if kept == count or kept == 0:
+            return theta
+        count = kept
+        theta = (total - radius) / count

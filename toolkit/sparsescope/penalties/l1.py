@@ -1,0 +1,45 @@
+"""Lasso: the sum of absolute values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import part
+from ..registry import penalties
+from .base import Penalty, norm1, norm_inf, shrink
+
+
+@part
+class L1(Penalty):
+    """‖W‖₁: sets single entries to zero, without regard to rows."""
+
+    title = "lasso ℓ1"
+    doc = "Sum of absolute values; sets single weights to zero."
+    formula = "Σ |w|"
+    source = "MATH §3"
+
+    def value(self, w):
+        return norm1(w)
+
+    def prox(self, v, tau, out):
+        for k in range(v.size):
+            out[k] = shrink(v[k], tau)
+
+    def violation(self, g, w, lam):
+        total = 0.0
+        for k in range(g.size):
+            e = max(abs(g[k]) - lam, 0.0) if w[k] == 0.0 else g[k] + lam * np.sign(w[k])
+            total += e * e
+        return np.sqrt(total)
+
+    def dual_norm(self, v):
+        return norm_inf(v)
+
+    def conjugate(self, v):
+        return 0.0
+
+    def critical(self, g):
+        return norm_inf(g)
+
+
+penalties.add("l1", L1)

@@ -1,0 +1,53 @@
+"""Ridge: half the squared Euclidean norm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import part
+from ..registry import penalties
+from .base import Penalty, norm2
+
+
+@part
+class Ridge(Penalty):
+    """½‖W‖²: shrinks every weight and sets none to zero."""
+
+    title = "ridge"
+    doc = "Half the sum of squares; shrinks all weights and forces none to zero."
+    formula = "½ Σ w²"
+    source = "MATH §3"
+    zeroes_rows = False
+    is_norm = False
+
+    def value(self, w):
+        total = 0.0
+        for k in range(w.size):
+            total += w[k] * w[k]
+        return 0.5 * total
+
+    def prox(self, v, tau, out):
+        for k in range(v.size):
+            out[k] = v[k] / (1.0 + tau)
+
+    def violation(self, g, w, lam):
+        total = 0.0
+        for k in range(g.size):
+            e = g[k] + lam * w[k]
+            total += e * e
+        return np.sqrt(total)
+
+    def dual_norm(self, v):
+        return 0.0
+
+    def conjugate(self, v):
+        total = 0.0
+        for k in range(v.size):
+            total += v[k] * v[k]
+        return 0.5 * total
+
+    def critical(self, g):
+        return np.inf if norm2(g) > 0.0 else 0.0
+
+
+penalties.add("ridge", Ridge)

@@ -1,0 +1,313 @@
+"""Problem: data, loss, penalty and λ together, and everything that can be said about a point of it.
+
+    F(W, b) = (1/n) Σ_i ℓ(W_·ᵀx_i + b, y_i) + λ Ω(W)                                      (MATH §1, problem P)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from . import constants, scalings
+from .certificate import Certificate, Workspace, certify
+from .design import Design, check_labels
+from .kernels.rows import critical_lam, loss_gradient, loss_sum, penalty_sum
+from .losses import Loss
+from .penalties import L1L2, ElasticNet, Penalty
+from .registry import losses, penalties
+
+
+class _Data:
+    """What siblings of a problem share: the data, its names, and constants that were computed once."""
+
+    def __init__(self, design: Design, y: np.ndarray, class_names: list[str], feature_names: list[str] | None,
+                 intercept: bool, name: str | None, image_shape: tuple[int, int] | None) -> None:
+        self.design, self.y = design, y
+        self.class_names, self.feature_names = class_names, feature_names
+        self.intercept, self.name, self.image_shape = intercept, name, image_shape
+        self.cache: dict[Any, Any] = {}
+
+    def cached(self, key: Any, make: Any) -> Any:
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
+
+
+class Problem:
+    """A row-penalised multiclass problem. It does not change; :meth:`with_` gives a sibling that shares the data.
+
+    Parameters
+    ----------
+    X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
+    y : n labels; left out if ``X`` is a Dataset
+    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``
+    lam : λ > 0
+    intercept : add an unpenalised intercept b (m,)
+    class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
+
+    Raises
+    ------
+    ValueError, TypeError
+        with the offending argument named, for data or parameters that cannot be used.
+    """
+
+    def __init__(self, X: Any, y: Any = None, *, loss: str | Loss = "multiclass-squared-hinge",
+                 penalty: str | Penalty = "l1/l2", lam: float = 1e-3, intercept: bool = False,
+                 class_names: Any = None, feature_names: Any = None) -> None:
+        name, image_shape = None, None
+        if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
+            if y is not None:
+                raise ValueError("y is given twice: the data set carries its labels; leave y out")
+            dataset = X
+            class_names = dataset.class_names if class_names is None else class_names
+            feature_names = dataset.feature_names if feature_names is None else feature_names
+            name, image_shape = dataset.name, dataset.image_shape
+            X, y = dataset.X, dataset.y
+        if y is None:
+            raise ValueError("y is missing: one class label for each sample is needed")
+        design = X if isinstance(X, Design) else Design(X)
+        labels, names = check_labels(y, design.n, None if class_names is None else list(class_names))
+        features = list(feature_names) if feature_names is not None else design.feature_names
+        if features is not None and len(features) != design.d:
+            raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
+        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape)
+        self._set(loss, penalty, lam)
+
+    def _set(self, loss: Any, penalty: Any, lam: float) -> None:
+        self.loss = _part(losses, Loss, loss)
+        self.penalty = _part(penalties, Penalty, penalty)
+        try:
+            self.lam = float(lam)
+        except (TypeError, ValueError):
+            raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
+        if not (self.lam > 0 and np.isfinite(self.lam)):
+            raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+
+    # ------------------------------------------------------------------------------------------------------- siblings
+    def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
+        """A problem on the same data with some parts replaced; data and cached constants are shared."""
+        sibling = object.__new__(Problem)
+        sibling._data = self._data
+        sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
+                     self.lam if lam is None else lam)
+        return sibling
+
+    def with_lam(self, lam: float) -> Problem:
+        """A sibling with another λ."""
+        return self.with_(lam=lam)
+
+    def with_scaling(self, name: str, **parameters: Any) -> Problem:
+        """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
+        scaling = scalings.convert(name, self.n, **parameters)
+        if scaling.rho is None:
+            return self.with_(lam=scaling.lam)
+        return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
+
+    # ------------------------------------------------------------------------------------------------------ facts
+    @property
+    def design(self) -> Design:
+        """The data matrix."""
+        return self._data.design
+
+    @property
+    def y(self) -> np.ndarray:
+        """Labels 0…m−1, shape (n,), int64."""
+        return self._data.y
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self._data.design.n
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self._data.design.d
+
+    @property
+    def m(self) -> int:
+        """Number of classes."""
+        return len(self._data.class_names)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32, as the data."""
+        return self._data.design.dtype
+
+    @property
+    def intercept(self) -> bool:
+        """Whether there is an unpenalised intercept."""
+        return self._data.intercept
+
+    @property
+    def rows(self) -> int:
+        """Rows of the coefficient array: d, and one more for the intercept."""
+        return self.d + int(self.intercept)
+
+    @property
+    def name(self) -> str | None:
+        """Name of the data set, if it has one."""
+        return self._data.name
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the m classes."""
+        return self._data.class_names
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the d features, or ``None``."""
+        return self._data.feature_names
+
+    @property
+    def image_shape(self) -> tuple[int, int] | None:
+        """(height, width) if the features are the pixels of an image."""
+        return self._data.image_shape
+
+    def feature_name(self, j: int) -> str:
+        """Name of feature j, or ``feature j``."""
+        names = self._data.feature_names
+        return names[j] if names is not None else f"feature {j}"
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two siblings apart: loss, penalty and λ."""
+        return (repr(self.loss), repr(self.penalty), self.lam)
+
+    def __repr__(self) -> str:
+        where = f"{self.name}: " if self.name else ""
+        extra = " + intercept" if self.intercept else ""
+        return (f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
+                f"{extra})")
+
+    # ------------------------------------------------------------------------------------------------------ the point
+    def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
+        """W (d, m) and b (m,) in the one array that solvers use, shape (rows, m). Zeros where left out."""
+        coef = np.zeros((self.rows, self.m), dtype=self.dtype)
+        if W is not None:
+            W = np.asarray(W)
+            if W.shape != (self.d, self.m):
+                raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
+            if not np.isfinite(W).all():
+                raise ValueError("W has entries that are not finite")
+            coef[: self.d] = W
+        if b is not None:
+            if not self.intercept:
+                raise ValueError("b is given, but the problem has no intercept (intercept=True adds one)")
+            if np.shape(b) != (self.m,):
+                raise ValueError(f"b has shape {np.shape(b)}; ({self.m},) is needed")
+            coef[self.d] = b
+        return coef
+
+    def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
+        """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
+        design = self.design if X is None else (X if isinstance(X, Design) else Design(X))
+        if design.d != self.d:
+            raise ValueError(f"X has {design.d} features, the problem {self.d}")
+        coef = self.coefficients(W, b).astype(design.dtype, copy=False)
+        return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
+
+    def predict(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
+        """Class numbers with the largest score, shape (k,)."""
+        return np.asarray(self.scores(W, b, X).argmax(axis=1))
+
+    def objective(self, W: Any, b: Any = None) -> float:
+        """F(W, b)."""
+        coef = self.coefficients(W, b)
+        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
+        return loss_sum(Z, self.y, self.loss) / self.n + self.lam * penalty_sum(coef[: self.d], self.penalty)[0]
+
+    def gradient(self, W: Any, b: Any = None) -> Any:
+        """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
+        coef = self.coefficients(W, b)
+        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
+        U = np.empty_like(Z)
+        loss_gradient(Z, self.y, self.loss, U)
+        G = self.design.rmatmul(U, np.empty_like(coef)) / self.n
+        return (G[: self.d], G[self.d]) if self.intercept else G
+
+    def certificate(self, W: Any, b: Any = None) -> Certificate:
+        """Objective, dual value, gap and violations at a point: see :class:`sparsescope.certificate.Certificate`."""
+        coef = self.coefficients(W, b)
+        work = Workspace(self)
+        self.design.matmul(coef, work.Z)
+        return certify(self, coef, work.Z, work)
+
+    def violation(self, W: Any, b: Any = None, *, paper: bool = False) -> float:
+        """Largest optimality violation of a row (and of the intercept); ``paper=True``: Blondel et al., Eq. 9.
+
+        Eq. 9 is necessary but not sufficient: it is blind to a wrong direction of a non-zero row (MATH §3). It is NaN
+        for penalties that are not norms.
+        """
+        found = self.certificate(W, b)
+        return found.paper_violation if paper else found.violation
+
+    def gap(self, W: Any, b: Any = None) -> float:
+        """Duality gap F − D ≥ F − F* at a point."""
+        return self.certificate(W, b).gap
+
+    # ---------------------------------------------------------------------------------------------------- constants
+    def block_constants(self, kind: str = "class-aware") -> np.ndarray:
+        """Lipschitz constants K_j of the rows' gradients, shape (rows,): ``paper``, ``tight`` or ``class-aware``."""
+        return self._data.cached(("block", kind, self.loss), lambda: constants.block_constants(
+            self.design, self.y, self.m, self.loss, self.intercept, kind))
+
+    def full_constant(self, kind: str = "class-aware") -> float:
+        """Lipschitz constant K of the whole gradient."""
+        return self._data.cached(("full", kind, self.loss), lambda: constants.full_constant(
+            self.design, self.y, self.m, self.loss, self.intercept, kind))
+
+    @cached_property
+    def lam_max(self) -> float:
+        """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge)."""
+        return self._critical(self.penalty)
+
+    @cached_property
+    def lam_reference(self) -> float:
+        """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data."""
+        return self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2())
+
+    def _critical(self, penalty: Any) -> float:
+        def compute() -> float:
+            Z = np.tile(self.null_intercept.astype(self.dtype), (self.n, 1))
+            U = np.empty_like(Z)
+            loss_gradient(Z, self.y, self.loss, U)
+            return float(max(critical_lam(G, 1.0 / self.n, penalty) for _, _, G in self.design.rmatmul_blocks(U)))
+        return self._data.cached(("critical", self.loss, penalty), compute)
+
+    @property
+    def null_intercept(self) -> np.ndarray:
+        """The best intercept when W = 0 (zeros for a problem without one), shape (m,), float64."""
+        if not self.intercept:
+            return np.zeros(self.m)
+        return self._data.cached(("null", self.loss), self._fit_null_intercept)
+
+    def _fit_null_intercept(self) -> np.ndarray:
+        # With W = 0 all samples of a class are alike: m weighted samples, a smooth convex problem in m unknowns.
+        counts = np.bincount(self.y, minlength=self.m)
+        classes = np.flatnonzero(counts)
+        weights = counts[classes] / self.n
+
+        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
+            g, work, total = np.zeros(self.m), np.empty(self.m), 0.0
+            for c, weight in zip(classes, weights, strict=True):
+                total += weight * self.loss.gradient(b, int(c), weight, g, work)
+            return total, g
+
+        found = minimize(value, np.zeros(self.m), jac=True, method="L-BFGS-B",
+                         options={"ftol": 0.0, "gtol": 1e-13, "maxiter": 2000, "maxfun": 5000})
+        return np.asarray(found.x)
+
+
+def _part(registry: Any, base: type, given: Any) -> Any:
+    """A part from a registry name or a ready part; ``TypeError`` for anything else."""
+    if isinstance(given, str):
+        return registry.create(given)
+    if isinstance(given, type) and issubclass(given, base):
+        return given()
+    if isinstance(given, base):
+        return given
+    raise TypeError(f"{given!r} is not a {registry.kind}; give a name ({', '.join(registry)}) or a part")

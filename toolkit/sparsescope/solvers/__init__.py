@@ -1,0 +1,9 @@
+"""The solvers. Importing this package registers them; ``sparsescope.registry.solvers`` lists their names."""
+
+# ruff: noqa: I001  (the order of these imports is the order of menus)
+from .base import Solver, State
+from .bcd import BCD, BCDConstant
+from .ista import ISTA
+from .fista import FISTA
+
+__all__ = ["BCD", "FISTA", "ISTA", "BCDConstant", "Solver", "State"]

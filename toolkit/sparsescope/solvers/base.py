@@ -1,0 +1,125 @@
+"""The face of every solver: settings in a frozen Solver, everything that moves in a State.
+
+The loop is not here: :class:`sparsescope.run.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step is
+one outer iteration. After a step, the weights of the state are the point whose objective, gap and sparsity are shown.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+
+from ..problem import Problem
+from ..registry import Field, collect_fields, field, solvers
+
+T = TypeVar("T", bound="type[Solver]")
+
+
+class State:
+    """Where a solver stands: arrays made once, and counters.
+
+    coef : (rows, m) the weights, with the intercept as a last row if the problem has one
+    Z : (n, m) the scores of ``coef``
+    passes : how often the data have been read, in units of all their stored entries
+    step_size, trials, working_set : what the last step did (NaN where it does not apply)
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        self.d = problem.d
+        self.coef = coef
+        self.Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
+        self.iteration = 0
+        self.passes = 0.0
+        self.step_size = float("nan")
+        self.trials = float("nan")
+        self.working_set = float("nan")
+
+    def weights(self) -> np.ndarray:
+        """W, a read-only view of shape (d, m)."""
+        view = self.coef[: self.d]
+        view.flags.writeable = False
+        return view
+
+    def intercept(self) -> np.ndarray | None:
+        """b, a read-only view of shape (m,), or ``None``."""
+        if self.coef.shape[0] == self.d:
+            return None
+        view = self.coef[self.d]
+        view.flags.writeable = False
+        return view
+
+    def copy(self) -> Any:
+        """An independent state that goes on from here (a fork)."""
+        return copy.deepcopy(self)
+
+
+class Solver:
+    """Base of all solvers. Subclasses are decorated with :func:`settings` and declare their fields.
+
+    A subclass implements :meth:`start` (make its state) and :meth:`step`; and, if its state depends on the problem's
+    parts, :meth:`adapt`.
+    """
+
+    fields: ClassVar[tuple[Field, ...]] = ()
+    title: ClassVar[str] = ""
+    doc: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """Registry name, or the class's name for a solver that is not registered."""
+        return solvers.name_of(self) or type(self).__name__
+
+    def solves(self, problem: Problem) -> str | None:
+        """``None`` if this solver can solve the problem, else the reason in words."""
+        if not problem.loss.smooth:
+            return (f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
+                    "Choose a smooth loss or a solver for non-smooth ones")
+        return None
+
+    def require(self, problem: Problem) -> None:
+        """``ValueError`` with the reason if the problem cannot be solved."""
+        reason = self.solves(problem)
+        if reason is not None:
+            raise ValueError(reason)
+
+    def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
+        """A state at W (d, m) and b (m,); at zero, with the best intercept for zero weights, where they are left out."""
+        self.require(problem)
+        if b is None and problem.intercept and W is None:
+            b = problem.null_intercept
+        return self.start(problem, problem.coefficients(W, b))
+
+    def start(self, problem: Problem, coef: np.ndarray) -> State:
+        """Make the solver's own state around a coefficient array, which it may keep."""
+        return State(problem, coef)
+
+    def step(self, problem: Problem, state: Any) -> None:
+        """One outer iteration, in place."""
+        raise TypeError(f"{type(self).__name__} does not define step")
+
+    def adapt(self, problem: Problem, state: Any) -> None:
+        """Called once after loss, penalty or λ changed under a state (warm start)."""
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in self.fields)
+        return f"{type(self).__name__}({shown})"
+
+
+@dataclass_transform(field_specifiers=(field,), frozen_default=True, kw_only_default=True)
+def settings(cls: T) -> T:
+    """Make a solver class with declared fields a frozen dataclass that checks its settings."""
+    fields = collect_fields(cls)
+    for f in fields:
+        setattr(cls, f.name, f.default)
+
+    def check(self: Any) -> None:
+        for f in fields:
+            object.__setattr__(self, f.name, f.check(getattr(self, f.name), cls.__name__))
+
+    cls.fields = fields
+    cls.__post_init__ = check  # type: ignore[attr-defined]
+    return dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
