@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
 }
 # Only people call these; nothing imports them, and they may import anything.
-TOP = {"cli"}
+TOP = {"cli", "__main__"}
 
 # third-party package -> the layers that may import it; what is not named here may be imported by no layer.
 THIRD_PARTY: dict[str, set[str]] = {
@@ -78,7 +78,7 @@ def dotted_name(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, full dotted name) of everything a file imports; `from a import b` gives `a.b` (b may be a module or a name)."""
+    """(line, full dotted name) of all that a file imports; `from a import b` gives `a.b`, module or name."""
     module = dotted_name(path)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

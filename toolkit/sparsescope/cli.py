@@ -1,0 +1,240 @@
+"""The command `sparsescope`: explore, solve, datasets, doctor.
+
+Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
+codes: 0 done, 1 an error with a sentence on standard error, 2 wrong arguments, 3 `solve` ended without a certificate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .version import __version__
+
+if TYPE_CHECKING:
+    from .run import Event
+
+DONE, FAILED, USAGE, UNCERTIFIED = 0, 1, 2, 3
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+VERSIONS = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly", "panel", "panel-material-ui", "anywidget",
+            "jupyterlab")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. `argv`: the arguments without the program's name."""
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help()
+        return USAGE
+    try:
+        return int(options.run(options))
+    except (ValueError, OSError) as error:
+        # Unknown names, unreadable files, a taken port: a person can mend these, so a sentence and no traceback.
+        print(f"sparsescope {options.command}: {_words(error)}", file=sys.stderr)
+        return FAILED
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser with all commands."""
+    parser = argparse.ArgumentParser(
+        prog="sparsescope", description="Fit sparse multiclass models and watch the solvers while they work."
+    )
+    parser.add_argument("--version", action="version", version=f"sparsescope {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_explore(commands)
+    _add_solve(commands)
+    _command(commands, "datasets", run_datasets, "list the data sets that can be loaded by name")
+    _command(commands, "doctor", run_doctor, "look at the installation and say what is missing")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_explore(commands: Any) -> None:
+    parser = _command(commands, "explore", run_explore, "open the live explorer in the browser")
+    parser.add_argument("--data", metavar="NAME|PATH",
+                        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV")
+    parser.add_argument("--port", type=_port, help="default: 5006, or a free one where that is taken; 0: any free one")
+    parser.add_argument("--address", default="localhost",
+                        help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)")
+    parser.add_argument("--max-sessions", type=_count, default=0, metavar="N",
+                        help="how many pages may be open at a time (default: no limit)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only print the address")
+
+
+def _add_solve(commands: Any) -> None:
+    parser = _command(commands, "solve", run_solve, "fit one model and print what the solver does")
+    parser.add_argument("data", metavar="NAME|FILE", help="a data set's name or a file: .npz, svmlight or CSV")
+    parser.add_argument("--loss", default="multiclass-squared-hinge", help="default: %(default)s")
+    parser.add_argument("--penalty", default="l1/l2", help="default: %(default)s")
+    parser.add_argument("--solver", default="bcd-ls", help="default: %(default)s")
+    parser.add_argument("--lam-ratio", type=_positive, default=0.1, metavar="R",
+                        help="λ as a share of λ_max, above which all weights are zero (default: %(default)s)")
+    parser.add_argument("--tol", type=_positive, default=1e-6,
+                        help="relative duality gap to reach (default: %(default)s)")
+    parser.add_argument("--max-iter", type=_count, default=1000, help="default: %(default)s")
+    parser.add_argument("--save", metavar="TRACE.npz", help="keep the run's trace in this file")
+
+
+def run_explore(options: argparse.Namespace) -> int:
+    """The dashboard, until it is stopped."""
+    print("Loading the explorer …", flush=True)
+    from . import datasets
+    from .dashboard import Site, serve
+
+    site = Site(max_sessions=options.max_sessions)
+    if options.data is not None and options.data in datasets.names():
+        site.settings["dataset"] = options.data
+    elif options.data is not None:
+        site.data = datasets.load(options.data)
+    serve(site, options.port, options.address, show=not options.no_browser, say=_say)
+    return DONE
+
+
+def run_solve(options: argparse.Namespace) -> int:
+    """One fit with a line an iteration, at most about forty lines."""
+    from . import datasets
+    from .problem import Problem
+    from .run import solve
+
+    data = datasets.load(options.data)
+    problem = Problem(data, loss=options.loss, penalty=options.penalty)
+    problem = problem.with_lam(options.lam_ratio * problem.lam_reference)
+    _say(f"{data.name}: n {problem.n}, d {problem.d}, m {problem.m}")
+    _say(f"{options.loss} + λ × {options.penalty}, λ = {problem.lam:.4g}")
+    _say(f"{'iteration':>9} {'seconds':>9} {'objective':>14} {'gap':>10} {'rows':>7}")
+    result = solve(problem, solver=options.solver, tol=options.tol, max_iter=options.max_iter, test=data.test,
+                   callbacks=[_Lines()])
+    _say(f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
+         f"{int((result.W != 0).any(axis=1).sum())} of {problem.d} rows used, {result.seconds:.2f} s")
+    if options.save:
+        result.trace.save(options.save)
+        _say(f"trace: {options.save}")
+    return DONE if result.converged else UNCERTIFIED
+
+
+class _Lines:
+    """Prints events: all of the first ten, then fewer and fewer."""
+
+    def __call__(self, event: Event) -> None:
+        k = event.iteration
+        if k <= 10 or k % 10 ** (len(str(k)) - 1) == 0:
+            gap = "" if event.gap != event.gap else f"{event.gap:10.2e}"
+            _say(f"{k:9d} {event.seconds:9.3f} {event.objective:14.8g} {gap:>10} {event.nonzero_rows:7.0f}")
+
+
+def run_datasets(options: argparse.Namespace) -> int:
+    """Names and sentences."""
+    from . import datasets
+
+    _say(repr(datasets.describe()))
+    _say("\nA file is loaded by its path, or by its name from the folders listed in SPARSESCOPE_DATA.")
+    return DONE
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """Facts one by one; the exit code says whether something needed is missing."""
+    missing = []
+    _say(f"sparsescope {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        missing.append("a supported Python (3.11 to 3.13)")
+    for name in VERSIONS:
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            version = "MISSING"
+            missing.append(name)
+        _say(f"  {name:18} {version}")
+    if missing:
+        _say("Missing: " + ", ".join(missing))
+        return FAILED
+    return _doctor_kernels() or _doctor_surroundings()
+
+
+def _doctor_kernels() -> int:
+    import numba
+
+    from . import jit
+
+    state = "switched off by NUMBA_DISABLE_JIT" if jit.disabled() else f"{numba.get_num_threads()} threads"
+    _say(f"numba      {state}")
+    folder = jit.cache_folder()
+    parent = next(path for path in (folder, *folder.parents) if path.exists())
+    count = sum(1 for _ in folder.glob("*.nbc")) if folder.exists() else 0
+    _say(f"cache      {folder} ({count} compiled kernels)")
+    if not os.access(parent, os.W_OK):
+        _say(f"           {parent} cannot be written: kernels will be compiled in each process. Set SPARSESCOPE_CACHE.")
+        return FAILED
+    return DONE
+
+
+def _doctor_surroundings() -> int:
+    from . import datasets
+
+    browser = os.environ.get("SPARSESCOPE_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    _say(f"browser    {browser or 'no Chromium found (needed only by the browser tests)'}")
+    _say(f"data       {', '.join(datasets.names())}")
+    folders = os.environ.get("SPARSESCOPE_DATA")
+    _say(f"           own files: by path, or by name from the folders in SPARSESCOPE_DATA ({folders or 'not set'})")
+    try:
+        data = datasets.load("pydocs")
+    except (ValueError, OSError) as error:
+        _say(f"           the shipped data cannot be read: {error}")
+        return FAILED
+    _say(f"           pydocs can be read: n {data.n}, d {data.d}, m {data.m}")
+    return DONE
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _words(error: Exception) -> str:
+    # The text of a KeyError is the repr of its argument; ours carry sentences.
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+
+
+def _port(text: str) -> int:
+    value = _whole(text)
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port; allowed: 0 to 65535")
+    return value
+
+
+def _count(text: str) -> int:
+    value = _whole(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative; allowed: 0, 1, 2, …")
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Joins one page in the browser with one `Explorer`: messages up, messages with binary blocks down, and a timer.
+
+Bokeh sends `bytes` inside an event as raw websocket frames (no base64), two frames for each block; explorers therefore
+put all arrays of a message into one block. Everything here runs on the server's event loop with the document's lock:
+the solver's thread never touches a widget.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import panel as pn
+import param
+from panel.custom import JSComponent
+
+from .. import live
+from .assets import module_address
+
+logger = logging.getLogger(__name__)
+
+POLL_MS = 30
+"""How often the explorer is asked for news. The page draws 20 to 30 times a second: a faster timer brings nothing."""
+
+QUICK_POLLS_MS = (4, 12)
+"""Extra polls after a message: the worker applies a change between two steps, a few milliseconds later."""
+
+Message = dict[str, Any]
+
+
+class ExplorerPane(JSComponent):
+    """The whole body of the page, drawn by the explorer's module."""
+
+    dark = param.Boolean(default=False, doc="Whether the page is dark.")
+
+    module_address = param.String(doc="Where the browser finds the module.")
+
+    _esm = Path(__file__).with_name("shell.js")
+
+    def __init__(self, **params: Any) -> None:
+        params.setdefault("module_address", module_address())
+        super().__init__(sizing_mode="stretch_width", **params)
+
+
+def summary(problem: Message) -> str:
+    """The data in one line for the page's top bar, from the explorer's `problem` message."""
+    sizes = (f"{letter} {problem[letter]:,}".replace(",", "\u202f") for letter in ("n", "d", "m"))
+    return " · ".join([str(problem["name"]), *sizes])
+
+
+def _send_without_delay() -> None:
+    """Switch off Nagle's algorithm for this session's websocket.
+
+    Bokeh sends a message as five small frames. With Nagle's algorithm the last of them waits for the browser's delayed
+    acknowledgement, which costs 40 ms a message on Linux: measured, 40 ms against 3 ms from packing to receiving.
+    """
+    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
+    session = getattr(context, "session", None)
+    for connection in getattr(session, "_subscribed_connections", ()):
+        socket = getattr(connection, "_socket", None)
+        if hasattr(socket, "set_nodelay") and getattr(socket, "ws_connection", None) is not None:
+            socket.set_nodelay(True)
+
+
+class Bridge:
+    """One page's link to its explorer.
+
+    Parameters
+    ----------
+    pane: the component that carries the messages.
+    make_explorer: called without arguments when the page says it is ready, so that pages which are fetched but never
+        opened (robots, link previews) cost no solver work.
+    """
+
+    def __init__(self, pane: ExplorerPane, make_explorer: Callable[[], live.Explorer]) -> None:
+        self.pane = pane
+        self.explorer: live.Explorer | None = None
+        self.on_summary: Callable[[str], None] | None = None
+        self._make_explorer = make_explorer
+        self._timer: Any = None
+        self._closed = False
+        self._last_error = ""
+        pane.on_msg(lambda event: self.receive(event.data))
+
+    def receive(self, message: Message) -> None:
+        """A message from the page."""
+        if self._closed:
+            return
+        try:
+            explorer = self._ready() if self.explorer is None else self.explorer
+            if message.get("type") == "ready":
+                _send_without_delay()
+            explorer.on_message(message)
+        except Exception as error:  # whatever goes wrong is said on the page: it has no other place to be seen
+            self._fail(error)
+        self.poll()
+        document = pn.state.curdoc
+        if document is not None and message.get("type") != "credit":
+            for delay in QUICK_POLLS_MS:
+                document.add_timeout_callback(self.poll, delay)
+
+    def poll(self) -> None:
+        """Send what the explorer has to say now."""
+        if self.explorer is None or self._closed:
+            return
+        try:
+            for header, buffers in self.explorer.poll():
+                self._send(header, buffers)
+        except Exception as error:
+            self._fail(error)
+
+    def close(self, *_: object) -> None:
+        """End the worker. Safe to call twice, and for a page that was never connected."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._timer is not None:
+            self._timer.stop()
+        if self.explorer is not None:
+            self.explorer.close()
+
+    def _ready(self) -> live.Explorer:
+        explorer = self._make_explorer()
+        explorer.settings_changed = self._write_address
+        self.explorer = explorer
+        self._timer = pn.state.add_periodic_callback(self.poll, period=POLL_MS)
+        return explorer
+
+    def _write_address(self, settings: Message) -> None:
+        self._send({"type": "address", "query": urlencode(live.Explorer.query_from_settings(settings))})
+
+    def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
+        if header["type"] == "problem" and self.on_summary is not None:
+            self.on_summary(summary(header))
+        block = b"".join(buffers) if buffers else None
+        self.pane._send_msg({"header": header, "block": block})
+
+    def _fail(self, error: Exception) -> None:
+        detail = "".join(traceback.format_exception(error))
+        if detail == self._last_error:  # the timer comes back every 30 ms: say it once
+            return
+        self._last_error = detail
+        logger.error("the explorer failed: %s", error, exc_info=error)
+        self._send({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": detail})

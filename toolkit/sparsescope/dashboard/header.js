@@ -1,0 +1,79 @@
+// The right part of the page's top bar: the pages there are, which data is shown, and a button that copies the address.
+
+const STYLE = `
+  :host, .bar { width: 100%; }
+  .bar { display: flex; align-items: center; gap: 16px; font: 14px system-ui, sans-serif; color: #fff; min-width: 0; padding-left: 24px; box-sizing: border-box; }
+  nav { display: flex; gap: 16px; }
+  nav a { color: inherit; text-decoration: none; opacity: .75; padding: 4px 0; }
+  nav a[aria-current] { opacity: 1; border-bottom: 2px solid currentColor; }
+  .summary { margin-left: auto; opacity: .85; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+  button { font: inherit; color: inherit; background: transparent; border: 1px solid rgba(255, 255, 255, .45); border-radius: 6px;
+           padding: 4px 12px; min-width: 96px; cursor: pointer; white-space: nowrap; }
+  button:hover { background: rgba(255, 255, 255, .12); }
+  button:focus-visible, nav a:focus-visible { outline: 2px solid #f0e442; outline-offset: 2px; }
+  @media (max-width: 760px) { .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
+`
+
+async function copyAddress() {
+  if (navigator.clipboard && window.isSecureContext) {
+    await navigator.clipboard.writeText(location.href)
+    return
+  }
+  // Plain http on another machine has no clipboard interface: select a text and use the old command.
+  const field = document.createElement("textarea")
+  field.value = location.href
+  document.body.append(field)
+  field.select()
+  const done = document.execCommand("copy")
+  field.remove()
+  if (!done) {
+    throw new Error("the browser does not allow copying")
+  }
+}
+
+export function render({model}) {
+  const bar = document.createElement("div")
+  bar.className = "bar"
+  const style = document.createElement("style")
+  style.textContent = STYLE
+
+  const nav = document.createElement("nav")
+  nav.setAttribute("aria-label", "pages")
+  for (const page of model.pages) {
+    const link = document.createElement("a")
+    link.textContent = page.title
+    link.href = page.address
+    if (page.current) {
+      link.setAttribute("aria-current", "page")
+    }
+    nav.append(link)
+  }
+
+  const summary = document.createElement("span")
+  summary.className = "summary"
+  summary.dataset.testid = "dataset-summary"
+  const showSummary = () => { summary.textContent = model.summary; summary.title = model.summary }
+  model.on("summary", showSummary)
+  showSummary()
+
+  const button = document.createElement("button")
+  button.type = "button"
+  button.dataset.testid = "copy-link"
+  button.title = "Copy the address of this page: it holds all settings, not the data"
+  button.setAttribute("aria-live", "polite")
+  const label = "Copy link"
+  button.textContent = label
+  let timer = 0
+  button.addEventListener("click", () => {
+    copyAddress().then(
+      () => { button.textContent = "Copied" },
+      () => { button.textContent = "Copy it above" },
+    ).finally(() => {
+      clearTimeout(timer)
+      timer = setTimeout(() => { button.textContent = label }, 2000)
+    })
+  })
+
+  bar.append(style, nav, summary, button)
+  return bar
+}

@@ -1,0 +1,121 @@
+"""The explorer's page: the top bar around the one component that draws everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.custom import JSComponent
+from panel.util import edit_readonly
+
+from .. import live
+from .bridge import Bridge, ExplorerPane
+
+# Neutral, so that the colours of the charts are the only ones that mean something.
+THEME = {
+    "light": {"palette": {"primary": {"main": "#24313d"}}},
+    "dark": {"palette": {"primary": {"main": "#1b232b"}}},
+}
+
+COMPACT = {
+    "& .MuiToolbar-root": {"minHeight": "48px !important", "paddingLeft": "16px", "paddingRight": "8px"},
+    "& .title": {"fontSize": "1.125rem", "fontWeight": 600},
+}
+
+PAGES = (("Explorer", "./"),)
+
+
+class HeaderBar(JSComponent):
+    """Pages, data summary and copy-link button."""
+
+    pages = param.List(default=[], doc="dicts with title, address, current")
+
+    summary = param.String(default="", doc="What data is shown.")
+
+    _esm = Path(__file__).with_name("header.js")
+
+
+@dataclass
+class Site:
+    """What all pages of one server have in common, and the pages that are open.
+
+    Attributes
+    ----------
+    data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
+    settings: settings for a page whose address says nothing (for instance `{"dataset": "digits"}`).
+    max_sessions: more pages than that get a friendly refusal; 0 means no limit.
+    """
+
+    data: Any = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    max_sessions: int = 0
+    open: set[Bridge] = field(default_factory=set)
+
+    @property
+    def full(self) -> bool:
+        """Whether no further page may start."""
+        return 0 < self.max_sessions <= len(self.open)
+
+    def close(self) -> None:
+        """End the workers of all pages."""
+        for bridge in list(self.open):
+            self._end(bridge)
+
+    def page(self) -> pmui.Page:
+        """A new page for the present browser session."""
+        if self.full:
+            return self._refusal()
+        settings = {**self.settings, **_query()}
+        pane = ExplorerPane()
+        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings))
+        self.open.add(bridge)
+        # The hook runs after the page function is gone and also for pages that were fetched and never opened.
+        pn.state.on_session_destroyed(lambda _context: self._end(bridge))
+        header = HeaderBar(pages=_pages("Explorer"), sizing_mode="stretch_width")
+        bridge.on_summary = lambda text: header.param.update(summary=text)
+        page = _frame("Explorer", header, pane)
+        page.param.watch(lambda event: pane.param.update(dark=bool(event.new)), "dark_theme")
+        return page
+
+    def _end(self, bridge: Bridge) -> None:
+        bridge.close()
+        self.open.discard(bridge)
+
+    def _refusal(self) -> pmui.Page:
+        text = (
+            f"<h2>All {self.max_sessions} places are taken</h2>"
+            "<p>This server runs a limited number of explorers at a time, so that each of them stays fast.</p>"
+            "<p>Close an explorer you no longer need, then reload this page: its place is free after a few seconds.</p>"
+        )
+        header = HeaderBar(pages=_pages(""), sizing_mode="stretch_width")
+        return _frame("Explorer", header, pn.pane.HTML(text, margin=32))
+
+
+def _query() -> dict[str, str]:
+    """The settings in the page's address as they came; the explorer cleans them and says on the page what was wrong."""
+    return {key: values[-1].decode("utf-8", "replace") for key, values in pn.state.session_args.items() if values}
+
+
+def _pages(current: str) -> list[dict[str, Any]]:
+    return [{"title": title, "address": address, "current": title == current} for title, address in PAGES]
+
+
+def _frame(title: str, header: HeaderBar, body: Any) -> pmui.Page:
+    page = pmui.Page(
+        title="sparsescope",
+        meta=pmui.template.base.Meta(name="sparsescope", title=f"sparsescope · {title}"),
+        header=[header],
+        main=[body],
+        site_url="./",
+        theme_config=THEME,
+        sx=COMPACT,
+        busy_indicator=None,
+    )
+    with edit_readonly(page):
+        # By default the page mirrors Panel's busy counter, which costs two more messages for each message.
+        page.param.update(busy=False)
+    return page

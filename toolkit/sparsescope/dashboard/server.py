@@ -1,0 +1,117 @@
+"""Runs the dashboard: one process, one event loop, one worker for each open page."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+from panel.io.server import Server, get_server
+from threadpoolctl import threadpool_limits
+from tornado.ioloop import IOLoop
+
+from .page import Site
+
+DEFAULT_PORT = 5006
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+# A closed tab ends its worker after LINGER_MS (a lost connection may come back until then); looked at every CHECK_MS.
+LINGER_MS = 10_000
+CHECK_MS = 2_000
+
+
+class PortInUse(OSError):
+    """The port is taken by another program."""
+
+
+def make_server(site: Site, port: int, address: str = "localhost") -> Server:
+    """The server, bound to its port but not running. Raises `PortInUse`."""
+    # 0.0.0.0 or a public name: people come by names we cannot know. Nothing here is protected by cookies or passwords.
+    origins = ["*"] if address not in LOOPBACK else None
+    try:
+        return get_server(
+            {"/": site.page},
+            port=port,
+            address=None if address == "localhost" else address,
+            websocket_origin=origins,
+            title="sparsescope",
+            show=False,
+            start=False,
+            compress_response=True,
+            unused_session_lifetime_milliseconds=LINGER_MS,
+            check_unused_sessions_milliseconds=CHECK_MS,
+        )
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(error.errno, f"port {port} is taken by another program") from error
+        raise
+
+
+def serve(site: Site, port: int | None = None, address: str = "localhost", show: bool = True,
+          say: Callable[[str], None] = print) -> None:
+    """Serve until SIGINT or SIGTERM, then end all workers and return.
+
+    Parameters
+    ----------
+    port: None takes 5006, or any free port where that is taken; 0 takes any free port; otherwise exactly this one
+        (`PortInUse` where it is taken).
+    show: open a browser where there is a screen.
+    """
+    threadpool_limits(1)  # the kernels are sequential; more threads of the linear algebra only fight for the cores
+    _quieten()
+    server = _bind(site, port, address, say)
+    url = f"http://{_shown(address)}:{server.port}/"
+    loop = server.io_loop
+
+    def stop(*_: object) -> None:
+        loop.add_callback_from_signal(_stop, server, site, loop)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    server.start()
+    say(f"The explorer is at {url}")
+    if show and _has_screen():
+        loop.add_callback(webbrowser.open, url)
+    loop.start()
+    say("Stopped.")
+
+
+def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None]) -> Server:
+    if port is not None:
+        return make_server(site, port, address)
+    try:
+        return make_server(site, DEFAULT_PORT, address)
+    except PortInUse:
+        say(f"Port {DEFAULT_PORT} is taken by another program; taking a free one.")
+        return make_server(site, 0, address)
+
+
+def _stop(server: Server, site: Site, loop: IOLoop) -> None:
+    site.close()
+    server.stop(wait=False)
+    loop.stop()
+
+
+def _shown(address: str) -> str:
+    return "localhost" if address in {"0.0.0.0", "::", ""} | LOOPBACK else address
+
+
+def _has_screen() -> bool:
+    # Without a screen `webbrowser` may start a text browser in this very terminal.
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _quieten() -> None:
+    # A tab closed in the middle of a message is daily life, not a warning for the terminal.
+    for name in ("bokeh.server.views.ws", "tornado.access"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def page_for_panel_serve(**options: Any) -> None:
+    """What a file under `apps/` calls: puts the explorer's page into the session that `panel serve` has opened."""
+    Site(**options).page().servable()

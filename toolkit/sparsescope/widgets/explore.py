@@ -1,0 +1,155 @@
+"""The explorer as a notebook widget: the dashboard's page module and `Explorer`, carried by anywidget."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from pathlib import Path
+from typing import Any
+
+import anywidget
+
+from .. import datasets, live
+
+POLL_SECONDS = 0.03
+QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps
+PART_PREFIXES = ("loss_", "penalty_", "solver_")
+
+Message = dict[str, Any]
+
+
+def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
+    """A live explorer of a data set, to be shown in a notebook.
+
+    Parameters
+    ----------
+    X: a data matrix of shape (n, d) (array or sparse matrix), a `Dataset`, or the name or path of a data set. None: the
+        default data set, and a choice of all of them.
+    y: labels of shape (n,); needed exactly when `X` is a matrix.
+    settings: what the page's controls start with: `loss`, `penalty`, `solver` (registry names), `lam_ratio` (λ/λ_max,
+        from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations", "passes", "seconds"),
+        and parameters of the chosen parts as `penalty_rho`, `loss_margin`, `solver_selection` and so on.
+
+    Raises
+    ------
+    ValueError: for data or settings that cannot be used; the sentence says which and what is allowed.
+    """
+    return ExplorerWidget(_data(X, y), _checked(settings))
+
+
+def _data(X: Any, y: Any) -> Any:
+    if X is None or isinstance(X, str | Path) or hasattr(X, "class_names"):
+        if y is not None:
+            raise ValueError("y is only needed with a data matrix; a data set brings its own labels")
+        return datasets.load(str(X)) if isinstance(X, str | Path) else X
+    if y is None:
+        raise ValueError("labels y are needed with a data matrix X: explore(X, y)")
+    return X, y
+
+
+def _checked(settings: Message) -> Message:
+    """Settings with their keys as the explorer names them. On a page wrong ones are corrected; in Python they raise."""
+    named = {}
+    for key, value in settings.items():
+        prefix = next((prefix for prefix in PART_PREFIXES if key.startswith(prefix)), None)
+        named[key.replace("_", ".", 1) if prefix else key] = value
+    _, corrections = live.Explorer.settings_from_query({key: str(value) for key, value in named.items()})
+    if corrections:
+        raise ValueError("; ".join(corrections))
+    return named
+
+
+class ExplorerWidget(anywidget.AnyWidget):
+    """Made by :func:`explore`. The last expression of a notebook cell shows it; `close()` ends its worker.
+
+    The explorer is built when a view says it is ready, and everything that touches it runs on the event loop that
+    handles the widget's messages (JupyterLab may give widgets their own loop, so that they live while a cell runs).
+    """
+
+    _esm = live.esm_text() + "\n" + Path(__file__).with_name("shell.js").read_text(encoding="utf-8")
+
+    def __init__(self, data: Any = None, settings: Message | None = None) -> None:
+        self._data = data
+        self._settings = dict(settings or {})
+        self._explorer: live.Explorer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._views = 0
+        super().__init__()
+        self.on_msg(self._receive)
+
+    @property
+    def settings(self) -> Message:
+        """The settings as they are on the page (before a view is open: those it will start with)."""
+        return dict(self._settings) if self._explorer is None else self._explorer.settings
+
+    @property
+    def session(self) -> Any:
+        """The running `Session`, whose `.trace` holds all that is shown; None until a view has loaded the data."""
+        return None if self._explorer is None else self._explorer.session
+
+    def close(self) -> None:
+        """End the worker and remove the views. Safe to call twice."""
+        explorer, self._explorer = self._explorer, None
+        if self._task is not None and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+        self._task = None
+        if explorer is not None:
+            explorer.close()
+        super().close()
+
+    def _receive(self, _widget: Any, message: Message, _buffers: Any) -> None:
+        if message.get("type") == "view":
+            self._count_views(1 if message.get("open") else -1)
+            return
+        if self._explorer is None:
+            if message.get("type") != "ready":
+                return  # a view of a widget that is closed
+            self._start()
+        assert self._explorer is not None and self._loop is not None
+        self._explorer.on_message(message)
+        self._poll()
+        if message.get("type") != "credit":
+            self._loop.call_later(QUICK_POLL_SECONDS, self._poll)
+
+    def _start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._explorer = live.Explorer(self._data, self._settings)
+        self._task = self._loop.create_task(self._keep_polling())
+
+    def _poll(self) -> None:
+        if self._explorer is not None:
+            for header, buffers in self._explorer.poll():
+                self.send(header, buffers)
+
+    async def _keep_polling(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            self._poll()
+
+    def _count_views(self, change: int) -> None:
+        """Without a view nobody watches: the solver rests. A new view finds it paused where it was."""
+        self._views = max(0, self._views + change)
+        if self._views == 0 and self.session is not None:
+            self.session.pause()
+
+    def _repr_text(self) -> str:
+        if self._data is None:
+            what = "all data sets"
+        elif isinstance(self._data, tuple):
+            what = f"your data, {self._data[0].shape[0]} × {self._data[0].shape[1]}"
+        else:
+            what = self._data.title
+        return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser of its own: sparsescope explore>"
+
+    def __repr__(self) -> str:
+        return self._repr_text()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget where it can be shown, and a sentence where it cannot (a terminal, a saved page)."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        text = self._repr_text()
+        return {**data, "text/plain": text, "text/html": f"<p><em>{html.escape(text.strip('<>'))}</em></p>"}, metadata
