@@ -262,6 +262,17 @@ def part(cls: type[T]) -> type[T]:
     def show(self: Any) -> str:
         return f"{plain}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields)})"
 
+    # Tuples of different classes with equal entries would be equal; two losses without parameters are not the same loss.
+    def same(self: Any, other: Any) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)
+
+    def differs(self: Any, other: Any) -> bool:
+        return not same(self, other)
+
+    def hashed(self: Any) -> int:
+        return hash((type(self).__qualname__, *self))
+
+    body.update(__eq__=same, __ne__=differs, __hash__=hashed)
     body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
     return _finish(cls, plain, base, body)
 

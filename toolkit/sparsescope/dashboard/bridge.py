@@ -61,7 +61,7 @@ def _send_without_delay() -> None:
     context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
     session = getattr(context, "session", None)
     for connection in getattr(session, "_subscribed_connections", ()):
-        socket = getattr(connection, "_socket", None)
+        socket: Any = getattr(connection, "_socket", None)
         if hasattr(socket, "set_nodelay") and getattr(socket, "ws_connection", None) is not None:
             socket.set_nodelay(True)
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 # More points than this on one line cannot be seen on a screen, and make a saved page heavy.
 MAX_POINTS = 4000
-# The texts of marks stand in rows of this height above the plot. How wide the plot will be on the page is not known here;
-# this is a usual width.
+# The texts of marks stand in rows of this height above the plot, for whose width on the page this is a usual value.
 MARK_ROWS = 3
 MARK_PIXELS = 16
 PLOT_PIXELS = 760

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 # Okabe–Ito, a little darker (green, purple) on white and a little lighter on dark paper, so that every colour used for
-# a line keeps a contrast of at least 3:1 against the paper. On white, orange, sky and yellow are for areas, not for lines.
+# a line keeps a contrast of at least 3:1 against the paper. On white, orange, sky and yellow are for areas only.
 THEMES: dict[str, dict[str, str]] = {
     "light": {
         "paper": "#ffffff", "grid": "#e4e8ed", "axis": "#8a94a1", "text": "#1c2430", "muted": "#596472",

@@ -1,0 +1,363 @@
+"""Run: the loop that owns a solver's state, the clock and the events; and ``solve``, its one-call form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .certificate import Certificate, Workspace, certify
+from .design import Design, check_labels
+from .kernels.rows import loss_sum, penalty_sum
+from .problem import Problem
+from .registry import solvers
+from .solvers import Solver, State
+from .stopping import Gap, Iterations, Seconds, Stop
+
+NAN = float("nan")
+# Adaptive certificates: evaluated as soon as their cost is below this share of the solver time since the last one.
+OBSERVER_SHARE = 0.3
+CLOCK: Callable[[], float] = time.perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What an iterate tells an observer. Numbers are NaN when they were not evaluated at this iteration.
+
+    iteration : outer iterations so far (0: the starting point)
+    passes : data passes · seconds : solver seconds, without compilation and without observers
+    objective = loss + λ·penalty · dual : certified lower bound · gap, relative_gap = gap/|objective|
+    violation, paper_violation (and their sums over rows) : MATH §3
+    nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
+    train_accuracy, test_accuracy : in [0, 1] · lam : λ in force
+    problem, solver, state : for observers that look closer; ``state`` must not be changed
+    """
+
+    iteration: int
+    passes: float
+    seconds: float
+    objective: float
+    loss: float
+    penalty: float
+    nonzero_rows: int
+    nonzero_entries: int
+    lam: float
+    problem: Problem
+    solver: Solver
+    state: State
+    dual: float = NAN
+    gap: float = NAN
+    relative_gap: float = NAN
+    violation: float = NAN
+    violation_sum: float = NAN
+    paper_violation: float = NAN
+    paper_violation_sum: float = NAN
+    working_set: float = NAN
+    step_size: float = NAN
+    trials: float = NAN
+    train_accuracy: float = NAN
+    test_accuracy: float = NAN
+    message: str = ""
+
+    @property
+    def certified(self) -> bool:
+        """Whether this event carries a certificate."""
+        return self.violation == self.violation
+
+
+NUMBERS = tuple(f.name for f in fields(Event) if f.name not in ("problem", "solver", "state", "message"))
+
+
+class Run:
+    """An iterator of events: the starting point first, then one event after each iteration.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : registry name or Solver
+    stop : a stop rule, or ``None`` (then only the caller ends the run)
+    callbacks : functions of an event; one that returns True ends the run
+    W, b : starting point; ``state`` instead resumes a state (a fork, or a paused run)
+    certify_every : certificates and accuracies at every k-th iteration; ``None``: as often as they cost less than
+        about a third of the solver's own time (the default of live sessions; not reproducible to the event)
+    test : (X, y) held out, for the test accuracy
+
+    The message of the event that ends the run says why; it is also in ``run.message``.
+    """
+
+    def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, stop: Stop | None = None,
+                 callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
+                 state: State | None = None, certify_every: int | None = 1, test: Any = None) -> None:
+        if certify_every is not None and (int(certify_every) != certify_every or certify_every < 1):
+            raise ValueError(f"certify_every is {certify_every!r}; a whole number of at least 1, or None, is needed")
+        self.problem = problem
+        self.solver = as_solver(solver)
+        self.solver.require(problem)
+        self.stop = stop
+        self.callbacks = list(callbacks)
+        self.certify_every = certify_every
+        self.message = ""
+        self.seconds = 0.0
+        self._start = (W, b)
+        self.state = state
+        self._test = None if test is None else _Test(problem, *test)
+        self._work: Workspace | None = None
+        self._since_certificate = 0.0
+        self._cost = 0.0
+        self._opened = False
+        if stop is not None:
+            stop.reset()
+
+    # ---------------------------------------------------------------------------------------------------- stepping
+    def warm_up(self) -> None:
+        """Compile (or load from the cache) every kernel this run needs, on a tiny sibling, before the clock starts."""
+        warm_up(self.problem, self.solver)
+
+    def advance(self) -> Event:
+        """The next event: the starting point the first time, one iteration further each time after that."""
+        if not self._opened:
+            return self._open()
+        assert self.state is not None
+        began = CLOCK()
+        self.solver.step(self.problem, self.state)
+        spent = CLOCK() - began
+        self.seconds += spent
+        self._since_certificate += spent
+        return self.observe()
+
+    @property
+    def opened(self) -> bool:
+        """Whether the starting point has been evaluated."""
+        return self._opened
+
+    def resume(self, state: State, seconds: float) -> None:
+        """Go on from a state that another run left, with its solver seconds; no event is made for the state itself."""
+        self.warm_up()
+        self.state, self.seconds, self._opened = state, seconds, True
+
+    def _open(self) -> Event:
+        self.warm_up()
+        if self.state is None:
+            began = CLOCK()
+            self.state = self.solver.init(self.problem, *self._start)
+            self.seconds += CLOCK() - began
+        self._opened = True
+        return self.observe(certify_now=True)
+
+    def __iter__(self) -> Iterator[Event]:
+        while True:
+            event = self.advance()
+            yield event
+            if event.message:
+                return
+
+    # ---------------------------------------------------------------------------------------------------- changes
+    def change(self, *, problem: Problem | None = None, solver: Solver | None = None) -> None:
+        """Go on from the current weights with another λ, loss, penalty or solver (siblings of the problem only).
+
+        Raises ``ValueError`` if the solver cannot solve the problem; the run is then as it was.
+        """
+        new_problem, new_solver = problem or self.problem, solver or self.solver
+        new_solver.require(new_problem)
+        if new_problem.design is not self.problem.design or new_problem.intercept != self.problem.intercept:
+            raise ValueError("a live change keeps the data and the intercept; start a new run for other data")
+        kept = new_solver == self.solver
+        if self._opened:
+            warm_up(new_problem, new_solver)
+        if self.state is not None:
+            began = CLOCK()
+            if kept:
+                new_solver.adapt(new_problem, self.state)
+            else:
+                old = self.state
+                state = new_solver.start(new_problem, old.coef.copy())
+                state.iteration, state.passes = old.iteration, old.passes
+                self.state = state
+            self.seconds += CLOCK() - began
+        self.problem, self.solver = new_problem, new_solver
+        self.message = ""
+        if self.stop is not None:
+            self.stop.reset()
+
+    # -------------------------------------------------------------------------------------------------- observing
+    def observe(self, certify_now: bool = False) -> Event:
+        """The event of the current state; never charged to the solver's clock."""
+        state, problem = self.state, self.problem
+        assert state is not None
+        facts: dict[str, Any]
+        if certify_now or self._due(state.iteration):
+            began = CLOCK()
+            facts = _certificate_facts(self.certificate())
+            facts["train_accuracy"] = _accuracy(state.Z, problem.y)
+            if self._test is not None:
+                facts["test_accuracy"] = self._test.accuracy(state.coef)
+            self._cost, self._since_certificate = CLOCK() - began, 0.0
+        else:
+            loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
+            omega, rows, entries = penalty_sum(state.coef[: problem.d], problem.penalty)
+            facts = {"objective": loss + problem.lam * omega, "loss": loss, "penalty": omega,
+                     "nonzero_rows": int(rows), "nonzero_entries": int(entries)}
+        event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
+                      problem=problem, solver=self.solver, state=state, working_set=state.working_set,
+                      step_size=state.step_size, trials=state.trials, **facts)
+        if not np.isfinite(event.objective):
+            raise FloatingPointError(
+                f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
+                "Reset, and choose a larger λ, another solver or other constants")
+        reason = self._reason(event)
+        if reason and not event.certified and not certify_now:
+            return self.observe(certify_now=True)  # the last event always carries a certificate
+        if reason:
+            self.message = reason
+            object.__setattr__(event, "message", reason)
+        for callback in self.callbacks:
+            if callback(event) is True and not event.message:
+                self.message = "stopped by a callback"
+                object.__setattr__(event, "message", self.message)
+        return event
+
+    def certificate(self) -> Certificate:
+        """The certificate of the current state."""
+        assert self.state is not None
+        if self._work is None:
+            self._work = Workspace(self.problem)
+        return certify(self.problem, self.state.coef, self.state.Z, self._work)
+
+    def _due(self, iteration: int) -> bool:
+        if self.certify_every is None:
+            return self._cost <= OBSERVER_SHARE * self._since_certificate
+        return iteration % self.certify_every == 0
+
+    def _reason(self, event: Event) -> str:
+        return (self.stop.check(event) or "") if self.stop is not None else ""
+
+
+class _Test:
+    """Held-out data: the accuracy of weights on it."""
+
+    def __init__(self, problem: Problem, X: Any, y: Any) -> None:
+        self.design = X if isinstance(X, Design) else Design(X)
+        if self.design.d != problem.d:
+            raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
+        self.y, _ = check_labels(y, self.design.n, problem.class_names)
+        self.Z = np.empty((self.design.n, problem.m), dtype=self.design.dtype)
+
+    def accuracy(self, coef: np.ndarray) -> float:
+        self.design.matmul(coef.astype(self.design.dtype, copy=False), self.Z)
+        return _accuracy(self.Z, self.y)
+
+
+def _accuracy(Z: np.ndarray, y: np.ndarray) -> float:
+    return float((Z.argmax(axis=1) == y).mean())
+
+
+def _certificate_facts(found: Certificate) -> dict[str, Any]:
+    return {f.name: getattr(found, f.name) for f in fields(found)}
+
+
+def as_solver(solver: str | Solver | type[Solver]) -> Solver:
+    """A solver from its registry name, its class or itself; ``TypeError`` for anything else."""
+    if isinstance(solver, str):
+        made: Solver = solvers.create(solver)
+        return made
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        return solver()
+    if isinstance(solver, Solver):
+        return solver
+    raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
+
+
+_warm: set[Any] = set()
+
+
+def is_warm(problem: Problem, solver: Solver) -> bool:
+    """Whether this process has compiled (or loaded) the kernels of this combination."""
+    return _warm_key(problem, solver) in _warm
+
+
+def _warm_key(problem: Problem, solver: Solver) -> Any:
+    return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
+            type(solver), tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
+
+
+def warm_up(problem: Problem, solver: Solver) -> None:
+    """Run one iteration on a tiny problem of the same types, so that compilation is not charged to the solver."""
+    key = _warm_key(problem, solver)
+    if key in _warm:
+        return
+    X: Any = np.eye(4, 3, dtype=problem.dtype)
+    tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, [0, 1, 0, 1], loss=problem.loss,
+                   penalty=problem.penalty, lam=0.01, intercept=problem.intercept)
+    state = solver.init(tiny)
+    solver.step(tiny, state)
+    loss_sum(state.Z, tiny.y, tiny.loss)
+    certify(tiny, state.coef, state.Z, Workspace(tiny))
+    _warm.add(key)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``solve`` returns.
+
+    W (d, m) and b (m,) or ``None``; objective, dual, gap, relative_gap of that point; ``converged`` says whether the
+    tolerance was reached and ``message`` in words why the run ended; seconds (solver time), iterations, passes; trace.
+    """
+
+    W: np.ndarray
+    b: np.ndarray | None
+    objective: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    converged: bool
+    message: str
+    seconds: float
+    iterations: int
+    passes: float
+    trace: Any
+
+    def __repr__(self) -> str:
+        rows = int(np.count_nonzero(np.asarray(self.W).any(axis=1)))
+        return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
+                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {rows} of {self.W.shape[0]} rows, "
+                f"{self.iterations} iterations, {self.seconds:.3g} s)")
+
+
+def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-6, max_iter: int = 10_000,
+          max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
+          W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
+          record: bool = True) -> Result:
+    """Solve a problem until the relative duality gap is at most ``tol``.
+
+    Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
+    callback returns True. ``record=False`` leaves the trace out. See :class:`Run` for the other arguments, and for
+    what is raised.
+    """
+    from .trace import Recorder
+
+    rule: Stop = Gap(tol) | Iterations(max_iter)
+    if max_seconds is not None:
+        rule = rule | Seconds(max_seconds)
+    if stop is not None:
+        rule = rule | stop
+    recorder = Recorder() if record else None
+    observers = [*callbacks, *([recorder] if recorder is not None else [])]
+    run = Run(problem, solver, stop=rule, callbacks=observers, W=W, b=b, certify_every=certify_every, test=test)
+    last = None
+    for last in run:
+        pass
+    assert last is not None and run.state is not None
+    found = run.certificate()  # a run that a callback ended may not carry one
+    intercept = run.state.intercept()
+    return Result(
+        W=np.array(run.state.weights()), b=None if intercept is None else np.array(intercept),
+        objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
+        violation=found.violation, converged=bool(found.relative_gap <= tol), message=run.message,
+        seconds=run.seconds, iterations=last.iteration, passes=last.passes,
+        trace=None if recorder is None else recorder.trace,
+    )

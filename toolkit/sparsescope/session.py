@@ -1,0 +1,397 @@
+"""Session: a run in a worker thread that obeys commands between two steps. It knows nothing of screens.
+
+Commands go into a queue and return at once; readers look at ``status()``, ``trace`` and ``picture()``. Whoever draws never
+waits for a step to end, and the worker never touches a widget.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .problem import Problem
+from .run import Run, as_solver, is_warm
+from .solvers import Solver, State
+from .trace import Recorder, Trace
+
+# A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
+FINISH_ULPS = 5_000.0
+IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
+CLOCK = time.monotonic
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a session stands. ``mode`` is idle, compiling, running, paused, finished, error or closed; ``message`` says
+    more in words; ``error`` is the traceback of a failed worker; ``rate`` is iterations a second of wall time."""
+
+    mode: str = "idle"
+    message: str = ""
+    error: str | None = None
+    iteration: int = 0
+    rate: float = float("nan")
+    epoch: int = 0
+    generation: int = 0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The newest answer to :meth:`Session.request`. ``count`` grows with each answer; 0 means there is none yet."""
+
+    count: int = 0
+    iteration: int = 0
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    problem: Any = None
+    solver: Any = None
+    number: Any = None
+
+
+class Session:
+    """A live run.
+
+    Parameters
+    ----------
+    problem, solver : as for :class:`sparsescope.run.Run`
+    test : (X, y) held out, or ``None``
+    speed : most iterations a second, or ``None`` for as fast as it goes
+    certify_every : every how many iterations certificate and accuracies are evaluated; ``None`` adapts to their cost
+    paused : start paused (default) or playing
+
+    Raises ``ValueError`` if the solver cannot solve the problem.
+    """
+
+    def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, test: Any = None,
+                 speed: float | None = None, certify_every: int | None = None, paused: bool = True) -> None:
+        self._settings = {"test": test, "certify_every": certify_every}
+        self._target_problem, self._target_solver = problem, as_solver(solver)
+        self._target_solver.require(problem)
+        self._recorder = Recorder()
+        self._run = self._new_run()
+        self._status = Status()
+        self._speed = _check_speed(speed)
+        self._commands: deque[_Command] = deque()
+        self._lock = threading.Lock()  # commands, target, wish and status
+        self._stepping = threading.Lock()  # held while the state changes
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._playing, self._steps, self._closed = False, 0, False
+        self._wish: Callable[[Problem, State], Any] | None = None
+        self._picture = Picture()
+        self._generation = 0
+        self._epoch = 0
+        if not paused:
+            self.play()
+
+    def _new_run(self, state: State | None = None) -> Run:
+        return Run(self._target_problem, self._target_solver, callbacks=[self._recorder], state=state, **self._settings)
+
+    # ------------------------------------------------------------------------------------------------------ reading
+    @property
+    def trace(self) -> Trace:
+        """The trace of the current epoch; replaced by a new one on reset."""
+        return self._recorder.trace
+
+    @property
+    def problem(self) -> Problem:
+        """The problem being solved, as applied."""
+        return self._run.problem
+
+    @property
+    def solver(self) -> Solver:
+        """The solver at work, as applied."""
+        return self._run.solver
+
+    @property
+    def target(self) -> tuple[Problem, Solver]:
+        """Problem and solver as they will be once all commands given so far are applied."""
+        with self._lock:
+            return self._target_problem, self._target_solver
+
+    @property
+    def generation(self) -> int:
+        """Grows with every command."""
+        return self._generation
+
+    @property
+    def speed(self) -> float | None:
+        """Cap on iterations a second, or ``None``."""
+        return self._speed
+
+    def status(self) -> Status:
+        """The newest status."""
+        return self._status
+
+    def picture(self) -> Picture:
+        """The newest answer to :meth:`request`."""
+        return self._picture
+
+    def request(self, make: Callable[[Problem, State], Any]) -> None:
+        """Ask the worker to call ``make(problem, state)`` between two steps; only the newest wish is kept.
+
+        ``make`` must not change the state and must return something that does not share memory with it.
+        """
+        with self._lock:
+            self._wish = make
+        self._ensure_worker()
+
+    # ----------------------------------------------------------------------------------------------------- commands
+    def open(self) -> None:
+        """Compile and evaluate the starting point, without a step."""
+        self._send(_Command("open"))
+
+    def play(self) -> None:
+        """Run until paused or finished."""
+        self._send(_Command("play"))
+
+    def pause(self) -> None:
+        """Stop after the step that is under way."""
+        self._send(_Command("pause"))
+
+    def step(self, n: int = 1) -> None:
+        """Do n iterations and pause."""
+        if int(n) != n or n < 1:
+            raise ValueError(f"step: n is {n!r}; a whole number of at least 1 is needed")
+        self._send(_Command("step", number=int(n)))
+
+    def reset(self) -> None:
+        """Start again from zero with the current settings, paused, with a new trace."""
+        self._send(_Command("reset"))
+
+    def set_speed(self, rate: float | None) -> None:
+        """Cap iterations a second; ``None`` removes the cap."""
+        self._send(_Command("speed", number=_check_speed(rate)))
+
+    def tweak(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None,
+              solver: str | Solver | None = None) -> None:
+        """Change λ, loss, penalty or solver in mid-run; the weights stay (warm start), and a mark is made.
+
+        Raises ``ValueError`` at once, and changes nothing, if a value is not allowed or the solver cannot solve the
+        changed problem.
+        """
+        with self._lock:
+            problem = self._target_problem
+            if not (lam is None and loss is None and penalty is None):
+                problem = problem.with_(lam=lam, loss=loss, penalty=penalty)
+            chosen = self._target_solver if solver is None else as_solver(solver)
+            chosen.require(problem)
+            self._target_problem, self._target_solver = problem, chosen
+        self._send(_Command("change", problem=problem, solver=chosen))
+
+    def fork(self) -> Session:
+        """An independent session that goes on from this one's present state and past, paused."""
+        with self._stepping:
+            run = self._run
+            other = Session(run.problem, run.solver, speed=self._speed, **self._settings)
+            other._recorder.trace = self.trace.copy()
+            if run.state is not None:
+                other._run.resume(run.state.copy(), run.seconds)
+        other._status = replace(other._status, mode="paused", iteration=self._status.iteration)
+        return other
+
+    def close(self, timeout: float = 5.0) -> None:
+        """End the worker; the session cannot be used afterwards. Safe to call twice."""
+        self._closed = True
+        self._wake.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+        self._status = replace(self._status, mode="closed", message="closed")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def wait_idle(self, timeout: float = 30.0) -> bool:
+        """Wait until all commands are done and the worker rests; False if that took longer than ``timeout`` seconds."""
+        end = CLOCK() + timeout
+        while CLOCK() < end:
+            with self._lock:
+                busy = bool(self._commands) or self._wish is not None
+            if not busy and self._status.mode in ("idle", "paused", "finished", "error", "closed"):
+                with self._stepping:
+                    if not self._commands and not self._playing and not self._steps:
+                        return True
+            time.sleep(0.002)
+        return False
+
+    def _send(self, command: _Command) -> None:
+        if self._closed:
+            raise RuntimeError("the session is closed")
+        with self._lock:
+            # A slider sends many changes; only the last one before the next step matters.
+            if command.name == "change" and self._commands and self._commands[-1].name == "change":
+                self._commands.pop()
+            self._commands.append(command)
+            self._generation += 1
+        self._ensure_worker()
+
+    def _ensure_worker(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="sparsescope-session", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    # ------------------------------------------------------------------------------------------------------- worker
+    def _work(self) -> None:
+        due = 0.0
+        while not self._closed:
+            self._wake.clear()
+            try:
+                with self._stepping:
+                    self._obey()
+                    self._answer()
+                if not (self._playing or self._steps):
+                    self._wake.wait(IDLE_WAIT)
+                    continue
+                wait = due - CLOCK()
+                if wait > 0:
+                    self._wake.wait(wait)  # a command interrupts the wait, so that a slow run still answers at once
+                    continue
+                began = CLOCK()
+                due = began + (1.0 / self._speed if self._speed else 0.0)
+                with self._stepping:
+                    self._advance(began)
+                    self._answer()
+            except Exception:  # whatever goes wrong must reach the screen of whoever watches
+                self._playing, self._steps = False, 0
+                text = traceback.format_exc()
+                self._say("error", text.strip().splitlines()[-1], error=text)
+
+    def _obey(self) -> None:
+        while True:
+            with self._lock:
+                if not self._commands:
+                    return
+                command = self._commands.popleft()
+            if command.name == "change":
+                self._change(command.problem, command.solver)
+            elif command.name == "reset":
+                self._reset()
+            elif command.name == "speed":
+                self._speed = command.number
+            elif command.name == "pause":
+                self._playing, self._steps = False, 0
+            elif command.name == "play":
+                self._playing, self._steps = True, 0
+            elif command.name == "step":
+                self._playing, self._steps = False, self._steps + command.number
+            self._open()
+            moving = self._playing or self._steps
+            if self._status.mode != "finished" or moving or command.name in ("change", "reset"):
+                self._say("running" if moving else "paused", "")
+
+    def _open(self) -> None:
+        if self._run.opened:
+            return
+        self._compile(self._run.problem, self._run.solver)
+        self._run.advance()
+
+    def _compile(self, problem: Problem, solver: Solver) -> None:
+        if not is_warm(problem, solver):
+            self._say("compiling", f"compiling the kernels of {solver.name} for {_name(problem.loss)} × "
+                                   f"{_name(problem.penalty)}")
+
+    def _advance(self, began: float) -> None:
+        self._open()
+        event = self._run.advance()
+        spent = max(CLOCK() - began, 1.0 / self._speed if self._speed else 1e-9)
+        rate = self._status.rate
+        rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent
+        if self._steps:
+            self._steps -= 1
+        floor = FINISH_ULPS * float(np.finfo(self._run.problem.dtype).eps)
+        if event.relative_gap <= floor:
+            self._playing, self._steps = False, 0
+            self._say("finished", f"certified: relative gap {max(event.relative_gap, 0.0):.1e} at iteration "
+                                  f"{event.iteration}", rate=rate)
+        else:
+            self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
+
+    def _change(self, problem: Problem, solver: Solver) -> None:
+        run = self._run
+        marks = _marks(run.problem, run.solver, problem, solver)
+        if not marks:
+            return
+        self._open()
+        self._compile(problem, solver)
+        same_problem = run.problem.key == problem.key
+        run.change(problem=problem, solver=solver)
+        for kind, text in marks:
+            self.trace.mark(text, kind)
+        if not same_problem:
+            run.observe(certify_now=True)  # what was touched answers at once, also while paused
+
+    def _reset(self) -> None:
+        self._recorder = Recorder()
+        self._run = self._new_run()
+        self._playing, self._steps = False, 0
+        self._epoch += 1
+        self._status = replace(self._status, error=None, rate=float("nan"), iteration=0)
+
+    def _answer(self) -> None:
+        with self._lock:
+            make, self._wish = self._wish, None
+        if make is None:
+            return
+        self._open()
+        assert self._run.state is not None
+        value = make(self._run.problem, self._run.state)
+        self._picture = Picture(self._picture.count + 1, self._run.state.iteration, value)
+
+    def _say(self, mode: str, message: str, *, error: str | None = None, rate: float | None = None) -> None:
+        state = self._run.state
+        self._status = Status(
+            mode, message, error, state.iteration if state is not None else 0,
+            self._status.rate if rate is None else rate, self._epoch, self._generation,
+        )
+
+
+def _check_speed(rate: float | None) -> float | None:
+    if rate is None:
+        return None
+    if not (isinstance(rate, int | float) and rate > 0):
+        raise ValueError(f"speed is {rate!r}; a positive number of iterations a second, or None, is needed")
+    return float(rate)
+
+
+def _name(part: Any) -> str:
+    from .registry import losses, penalties
+
+    return losses.name_of(part) or penalties.name_of(part) or repr(part)
+
+
+def _shown(part: Any) -> str:
+    values = ", ".join(f"{f.name} {getattr(part, f.name):g}" for f in part.fields)
+    return f"{_name(part)} ({values})" if values else _name(part)
+
+
+def _marks(old: Problem, old_solver: Solver, new: Problem, new_solver: Solver) -> list[tuple[str, str]]:
+    """What changed, as (kind, text)."""
+    marks = []
+    if new.loss != old.loss:
+        marks.append(("loss", f"loss {_shown(old.loss)} → {_shown(new.loss)}"))
+    if new.penalty != old.penalty:
+        marks.append(("penalty", f"penalty {_shown(old.penalty)} → {_shown(new.penalty)}"))
+    if new.lam != old.lam:
+        marks.append(("lam", f"λ {old.lam:.2g} → {new.lam:.2g}"))
+    if new_solver.name != old_solver.name:
+        marks.append(("solver", f"solver {old_solver.name} → {new_solver.name}"))
+    elif new_solver != old_solver:
+        changed = [f"{f.name} {getattr(old_solver, f.name)} → {getattr(new_solver, f.name)}"
+                   for f in new_solver.fields if getattr(old_solver, f.name) != getattr(new_solver, f.name)]
+        marks.append(("solver", f"{new_solver.name}: {', '.join(changed)}"))
+    return marks

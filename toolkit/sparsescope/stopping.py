@@ -1,0 +1,150 @@
+"""Stop rules: objects that look at an event and answer ``None`` or the reason to stop. ``|`` combines them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .run import Event
+
+
+class Stop:
+    """Base of all stop rules. Rules may remember (the paper's rules compare with the first iteration): use a new rule,
+    or :meth:`reset`, for each run."""
+
+    def check(self, event: Event) -> str | None:
+        """The reason to stop after this event, in words, or ``None``."""
+        raise TypeError(f"{type(self).__name__} does not define check")
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+
+    def __or__(self, other: Stop) -> Stop:
+        return AnyOf((*_parts(self), *_parts(other)))
+
+
+def _parts(rule: Stop) -> tuple[Stop, ...]:
+    return rule.rules if isinstance(rule, AnyOf) else (rule,)
+
+
+@dataclass
+class AnyOf(Stop):
+    """Stops as soon as one of the rules does."""
+
+    rules: tuple[Stop, ...]
+
+    def check(self, event: Event) -> str | None:
+        for rule in self.rules:
+            reason = rule.check(event)
+            if reason is not None:
+                return reason
+        return None
+
+    def reset(self) -> None:
+        for rule in self.rules:
+            rule.reset()
+
+
+def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
+    if not (value > 0 or (zero and value == 0)):
+        raise ValueError(f"{owner}: {name} is {value!r}; it must be {'at least 0' if zero else 'positive'}")
+
+
+@dataclass
+class Gap(Stop):
+    """Certified: the relative duality gap (F − D)/|F| is at most ``tol``. Looks only at events that carry a gap."""
+
+    tol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _positive("Gap", "tol", self.tol, zero=True)
+
+    def check(self, event: Event) -> str | None:
+        if event.relative_gap <= self.tol:
+            return f"certified: relative gap {event.relative_gap:.1e} ≤ {self.tol:.1e}"
+        return None
+
+
+@dataclass
+class Violation(Stop):
+    """The exact optimality violation (``paper=False``) or that of Blondel et al., Eq. 9 (``paper=True``) is small.
+
+    ``over`` is ``"max"`` or ``"sum"`` over the rows; ``relative`` compares with the first event that has a violation
+    (their Eq. 10: sum for cyclic, max for random selection).
+    """
+
+    tol: float = 1e-6
+    paper: bool = False
+    over: str = "max"
+    relative: bool = True
+    _first: float | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("Violation", "tol", self.tol, zero=True)
+        if self.over not in ("max", "sum"):
+            raise ValueError(f"Violation: over is {self.over!r}; allowed: 'max', 'sum'")
+
+    def check(self, event: Event) -> str | None:
+        name = ("paper_" if self.paper else "") + "violation" + ("_sum" if self.over == "sum" else "")
+        value = getattr(event, name)
+        if value != value:
+            return None
+        if self._first is None:
+            self._first = value
+        scale = self._first if self.relative else 1.0
+        if value <= self.tol * scale:
+            return f"{name.replace('_', ' ')} {value:.1e} ≤ {self.tol:.1e}" + (" of the first" if self.relative else "")
+        return None
+
+    def reset(self) -> None:
+        self._first = None
+
+
+@dataclass
+class Iterations(Stop):
+    """At most this many iterations."""
+
+    limit: int
+
+    def __post_init__(self) -> None:
+        _positive("Iterations", "limit", self.limit, zero=True)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit} iterations" if event.iteration >= self.limit else None
+
+
+@dataclass
+class Passes(Stop):
+    """At most this many passes over the data."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        _positive("Passes", "limit", self.limit)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit:g} data passes" if event.passes >= self.limit else None
+
+
+@dataclass
+class Seconds(Stop):
+    """At most this many solver seconds (observers' time does not count)."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        _positive("Seconds", "limit", self.limit)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit:g} solver seconds" if event.seconds >= self.limit else None
+
+
+@dataclass
+class Objective(Stop):
+    """The objective is at most ``target``."""
+
+    target: float
+
+    def check(self, event: Event) -> str | None:
+        return f"objective {event.objective:.6g} ≤ {self.target:.6g}" if event.objective <= self.target else None
