@@ -1,0 +1,109 @@
+"""Data sets: bundled, generated, and files of one's own.
+
+``load("digits")`` gives a :class:`Dataset`; ``X, y = load("digits")`` unpacks its training part. :func:`names` lists
+what can be loaded, :func:`describe` says what it is, :func:`make_text` generates problems of any size,
+:func:`from_arrays` wraps arrays.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from ..registry import UnknownName
+from ..registry import datasets as registry
+from . import bundled, pydocs, text  # noqa: F401  (importing them registers their names)
+from .base import Dataset, Truth
+from .files import FOLDERS_VARIABLE, FORMATS, files_found, find_file, folders, load_file
+from .raw import from_arrays
+from .scaling import SCALES
+from .text import make_text
+
+__all__ = ["SCALES", "Dataset", "Truth", "describe", "find", "from_arrays", "load", "make_text", "names"]
+
+
+def load(
+    name_or_path: str | os.PathLike[str],
+    *,
+    test_size: float = 0.25,
+    seed: int = 0,
+    scale: str | None = None,
+    target: str | int | None = None,
+    dtype: str = "float64",
+) -> Dataset:
+    """Load a data set by name or from a file.
+
+    name_or_path : a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left
+    out) in a folder listed in SPARSESCOPE_DATA; looked up in this order. Formats: .npz, CSV, svmlight/libsvm.
+    test_size, seed : share set aside for test, class by class at random; without effect when the data has its own test
+    part. scale : None (a default that suits the values) or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
+    target : label column of a CSV table. dtype : "float64" or "float32" for the values of X.
+
+    Raises UnknownName (a ValueError and KeyError) when there is no such name or file, ValueError for bad data or
+    options.
+    """
+    key = os.fspath(name_or_path)
+    if key in registry:
+        if target is not None:
+            raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
+        return registry[key](test_size=test_size, seed=seed, scale=scale, dtype=dtype)
+    return load_file(find(key), test_size=test_size, seed=seed, scale=scale, target=target, dtype=dtype)
+
+
+def find(name: str | os.PathLike[str]) -> Path:
+    """The file that a path or name stands for (see :func:`load`); UnknownName lists what is known."""
+    key = os.fspath(name)
+    path = find_file(key)
+    if path is not None:
+        return path
+    found = list(files_found())
+    known = registry.names()
+    near = difflib.get_close_matches(key, known + found, 1, cutoff=0.5)
+    where = [str(folder) + ("" if folder.is_dir() else " (no such folder)") for folder in folders()]
+    message = f"no data set or file {key!r}"
+    message += f"; did you mean {near[0]!r}?" if near else "."
+    message += f" Registered: {', '.join(known)}."
+    if found:
+        message += f" Files: {', '.join(found)}."
+    message += f" Looked in: {', '.join([str(Path.cwd()), *where])}"
+    message += "." if where else f" ({FOLDERS_VARIABLE} lists no folder)."
+    raise UnknownName(f"{message} Formats: {FORMATS}")
+
+
+def names() -> list[str]:
+    """What :func:`load` knows by name: registered sets, then the files found in the folders of SPARSESCOPE_DATA."""
+    known = registry.names()
+    return known + [name for name in files_found() if name not in known]
+
+
+class Listed(NamedTuple):
+    """One line of :func:`describe`: name, title, what it is, and the file (None for registered sets)."""
+
+    name: str
+    title: str
+    doc: str
+    path: Path | None
+
+
+class Listing(tuple[Listed, ...]):
+    """Lines of :func:`describe`; shows as a table."""
+
+    def __repr__(self) -> str:
+        width = max((len(line.name) for line in self), default=0)
+        return "\n".join(f"{line.name:{width}s}  {line.doc}" for line in self)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><td>{html.escape(line.name)}</td><td>{html.escape(line.doc)}</td></tr>" for line in self)
+        return f"<table><tr><th>name</th><th>what it is</th></tr>{cells}</table>"
+
+
+def describe() -> Listing:
+    """All that :func:`load` knows by name, with a sentence on each; loads nothing."""
+    lines = [Listed(name, registry.title(name), registry.doc(name), None) for name in registry.names()]
+    lines += [
+        Listed(name, path.name, f"file {path}", path) for name, path in files_found().items() if name not in registry
+    ]
+    return Listing(lines)

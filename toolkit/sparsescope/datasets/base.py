@@ -1,0 +1,270 @@
+"""The :class:`Dataset`: a classification problem with its names, and the checks every data set passes."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the page
+
+
+class Truth(NamedTuple):
+    """A planted row-sparse weight matrix: indices of its non-zero rows, shape (k,), and these rows, shape (k, m)."""
+
+    rows: np.ndarray
+    values: np.ndarray
+
+    def weights(self, d: int) -> np.ndarray:
+        """The whole matrix, shape (d, m), dense."""
+        W = np.zeros((d, self.values.shape[1]))
+        W[self.rows] = self.values
+        return W
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A multiclass data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
+
+    X : (n, d) float array, CSR or CSC matrix, one row an example; y : (n,) int64, class numbers 0..m-1.
+    X_test, y_test : the test part, or both None. class_names : m names. feature_names : d names or None.
+    image_shape : (height, width) when the d features are the pixels of an image, row by row.
+    scaling : what was done to the values (see :mod:`sparsescope.datasets.scaling`). truth : planted weights or None.
+
+    Raises ValueError when shapes disagree, a value is not finite, a label is out of range or only one class occurs.
+    """
+
+    name: str
+    title: str
+    X: Any
+    y: np.ndarray
+    X_test: Any = None
+    y_test: np.ndarray | None = None
+    feature_names: list[str] | None = None
+    class_names: Sequence[str] = ()
+    image_shape: tuple[int, int] | None = None
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    scaling: str = "none"
+    truth: Truth | None = None
+
+    def __post_init__(self) -> None:
+        where = f"data set {self.name!r}"
+        features = None if self.feature_names is None else [str(f) for f in self.feature_names]
+        X = check_matrix(self.X, f"{where}: X", features)
+        y = check_class_numbers(self.y, len(self.class_names), X.shape[0], f"{where}: y")
+        if np.all(y == y[0]):
+            raise ValueError(f"{where}: y has one class only ({self.class_names[int(y[0])]!r}); at least 2 are needed")
+        X_test, y_test = self.X_test, self.y_test
+        if (X_test is None) != (y_test is None):
+            raise ValueError(f"{where}: X_test and y_test must be given together")
+        if X_test is not None:
+            X_test = check_matrix(X_test, f"{where}: X_test", features)
+            if X_test.shape[1] != X.shape[1]:
+                raise ValueError(f"{where}: X has {X.shape[1]} columns but X_test has {X_test.shape[1]}")
+            y_test = check_class_numbers(y_test, len(self.class_names), X_test.shape[0], f"{where}: y_test")
+        if features is not None and len(features) != X.shape[1]:
+            raise ValueError(f"{where}: {len(features)} feature names for {X.shape[1]} columns")
+        shape = self.image_shape
+        if shape is not None:
+            shape = (int(shape[0]), int(shape[1]))
+            if shape[0] * shape[1] != X.shape[1]:
+                needed = shape[0] * shape[1]
+                raise ValueError(f"{where}: image_shape {shape} needs {needed} columns, X has {X.shape[1]}")
+        clean = {"X": X, "y": y, "X_test": X_test, "y_test": y_test, "feature_names": features, "image_shape": shape}
+        for key, value in clean.items():
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, "class_names", [str(c) for c in self.class_names])
+
+    @property
+    def n(self) -> int:
+        """Number of training examples."""
+        return int(self.X.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    @property
+    def m(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+    @property
+    def train(self) -> tuple[Any, np.ndarray]:
+        """The pair (X, y)."""
+        return self.X, self.y
+
+    @property
+    def test(self) -> tuple[Any, np.ndarray] | None:
+        """The pair (X_test, y_test), or None when there is no test part."""
+        return None if self.y_test is None else (self.X_test, self.y_test)
+
+    @property
+    def nnz(self) -> int:
+        """Number of non-zero entries of X."""
+        return int(self.X.nnz) if sp.issparse(self.X) else int(np.count_nonzero(self.X))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.y))
+
+    def _shape_in_words(self) -> str:
+        storage = f"{self.X.format.upper()} with {self.nnz} entries" if sp.issparse(self.X) else "dense"
+        test = "no test part" if self.y_test is None else f"{len(self.y_test)} for test"
+        return f"n {self.n} ({test}), d {self.d}, m {self.m}, {storage} {self.X.dtype}, scaling {self.scaling}"
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}: {self._shape_in_words()})"
+
+    def _repr_html_(self) -> str:
+        def row(*cells: str) -> str:
+            return "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells) + "</tr>"
+
+        counts = np.bincount(self.y, minlength=self.m)
+        tests = None if self.y_test is None else np.bincount(self.y_test, minlength=self.m)
+        rows = [
+            row(name, str(counts[k]), "" if tests is None else str(tests[k]))
+            for k, name in enumerate(self.class_names[:MAX_CLASSES_SHOWN])
+        ]
+        if self.m > MAX_CLASSES_SHOWN:
+            rows.append(row(f"… and {self.m - MAX_CLASSES_SHOWN} more", "", ""))
+        facts = [self._shape_in_words(), self.description, self.source and f"Source: {self.source}"]
+        facts.append(self.licence and f"Licence: {self.licence}")
+        text = "".join(f"<div>{html.escape(fact)}</div>" for fact in facts if fact)
+        head = "<tr><th>class</th><th>train</th><th>test</th></tr>"
+        title = f"<b>{html.escape(self.title)}</b> ({html.escape(self.name)})"
+        return f"<div>{title}{text}<table>{head}{''.join(rows)}</table></div>"
+
+
+def check_matrix(X: Any, what: str, feature_names: Sequence[str] | None = None) -> Any:
+    """X as a 2-D float32/float64 array or canonical CSR/CSC matrix without NaN and infinity.
+
+    Numbers of other types become float64. Raises ValueError naming `what`, and the first bad entry.
+    """
+    if sp.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(f"{what} has {X.ndim} dimension(s); a matrix with one row an example is needed")
+        kind = sp.csc_matrix if X.format == "csc" else sp.csr_matrix
+        numeric(X.dtype, what)
+        X = kind(X, dtype=float_dtype(X.dtype))
+        if not X.has_canonical_format:
+            X = X.copy()  # summing duplicates works in place, and these may be the caller's arrays
+            X.sum_duplicates()
+        values = X.data
+    else:
+        X = np.asarray(X)
+        numeric(X.dtype, what)
+        if X.ndim != 2:
+            raise ValueError(f"{what} has shape {X.shape}; a matrix with one row an example is needed")
+        X = X.astype(float_dtype(X.dtype), copy=False)
+        values = X
+    if 0 in X.shape:
+        raise ValueError(f"{what} is empty: shape {X.shape}; at least one row and one column are needed")
+    # One pass without a temporary of the size of X: a sum is finite when all terms are (overflow is looked at below).
+    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        raise ValueError(f"{what} {not_finite(X, feature_names)}")
+    return X
+
+
+def numeric(dtype: np.dtype[Any], what: str) -> None:
+    """Raise ValueError unless `dtype` is boolean, integer or real."""
+    if dtype.kind not in "buif":
+        raise ValueError(f"{what} holds {dtype} values; allowed: real numbers (float, int or bool)")
+
+
+def float_dtype(dtype: np.dtype[Any]) -> Any:
+    """float32 stays float32, everything else becomes float64."""
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def not_finite(X: Any, feature_names: Sequence[str] | None) -> str:
+    """'has 3 values that are NaN or infinite, the first in row 2, column 5 (name)': the end of an error message."""
+    if sp.issparse(X):
+        coo = X.tocoo()
+        bad = np.flatnonzero(~np.isfinite(coo.data))
+        count, i, j = len(bad), int(coo.row[bad[0]]), int(coo.col[bad[0]])
+    else:
+        at = np.argwhere(~np.isfinite(X))
+        count, i, j = len(at), int(at[0, 0]), int(at[0, 1])
+    name = f" ({feature_names[j]})" if feature_names is not None and j < len(feature_names) else ""
+    return (
+        f"has {count} value(s) that are NaN or infinite, the first in row {i}, column {j}{name}; "
+        "remove these rows or fill the values first"
+    )
+
+
+def check_class_numbers(y: Any, m: int, n: int, what: str) -> np.ndarray:
+    """y as int64 of shape (n,) with values 0..m-1; ValueError names `what` otherwise."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"{what} has shape {y.shape}; one label a row is needed, shape ({n},)")
+    if len(y) != n:
+        raise ValueError(f"{what} has {len(y)} labels for {n} rows of X")
+    if y.dtype.kind not in "bui":
+        raise ValueError(f"{what} holds {y.dtype} values; class numbers 0 to m-1 are needed")
+    if len(y) and (int(y.min()) < 0 or int(y.max()) >= m):
+        raise ValueError(f"{what} has labels from {y.min()} to {y.max()}; allowed with {m} class names: 0 to {m - 1}")
+    return y.astype(np.int64)
+
+
+def encode_labels(
+    y: Any, y_test: Any = None, class_names: Sequence[str] | None = None, what: str = "y"
+) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    """Labels of any kind as class numbers, with the classes' names.
+
+    With `class_names`, labels are 0-based numbers into it. Without, the classes are the distinct labels of both parts
+    in sorted order (numbers by value), named by their text. Returns (y, y_test or None, names).
+
+    Raises ValueError for several labels a row, missing or fractional labels, or fewer than 2 classes in y.
+    """
+    parts = [label_array(y, what)] + ([] if y_test is None else [label_array(y_test, f"{what}_test")])
+    if parts[0].size == 0:
+        raise ValueError(f"{what} is empty; one label a row is needed")
+    if class_names is not None and all(part.dtype.kind in "bui" for part in parts):
+        names = [str(c) for c in class_names]
+        coded = [check_class_numbers(part, len(names), len(part), what) for part in parts]
+    else:
+        if len({part.dtype.kind in "OU" for part in parts}) > 1:
+            raise ValueError(f"{what} holds text in one part and numbers in the other; use one kind of label")
+        values, codes = np.unique(np.concatenate(parts), return_inverse=True)
+        if class_names is not None and len(class_names) != len(values):
+            raise ValueError(f"{len(class_names)} class names for {len(values)} different labels in {what}")
+        names = [str(c) for c in (values if class_names is None else class_names)]
+        coded = np.split(codes.astype(np.int64), [len(parts[0])])
+    if len(np.unique(coded[0])) < 2:
+        raise ValueError(f"{what} has one class only ({names[int(coded[0][0])]!r}); at least 2 are needed")
+    return coded[0], (coded[1] if y_test is not None else None), names
+
+
+def label_array(y: Any, what: str) -> np.ndarray:
+    """y as a 1-D array of text or of whole numbers; ValueError says which label is not one."""
+    if sp.issparse(y):
+        raise ValueError(f"{what} is a sparse matrix: multi-label targets are not supported, one label a row is needed")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"{what} has shape {y.shape}: multi-label or one-hot targets are not supported; "
+                         "one label a row is needed")  # fmt: skip
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError(f"{what} has {int(np.sum(~np.isfinite(y)))} missing or infinite label(s)")
+        if np.any(y != np.round(y)):
+            example = y[y != np.round(y)][0]
+            raise ValueError(f"{what} holds fractions such as {example:g}: that is a regression target; "
+                             "allowed are class labels (whole numbers or text)")  # fmt: skip
+        return y.astype(np.int64)
+    if y.dtype.kind in "OUST":
+        missing = sum(label is None or label != label for label in y.tolist())
+        if missing:
+            raise ValueError(f"{what} has {missing} missing label(s)")
+        return np.array([label.decode() if isinstance(label, bytes) else str(label) for label in y.tolist()])
+    if y.dtype.kind not in "bui":
+        raise ValueError(f"{what} holds {y.dtype} values; allowed are whole numbers or text")
+    return y

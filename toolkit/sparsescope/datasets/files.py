@@ -1,0 +1,97 @@
+"""Data sets in files: by path, or by name in the folders listed in the environment variable ``SPARSESCOPE_DATA``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .base import Dataset
+from .npz import looks_like_dataset, read_npz
+from .raw import Raw, check_options, finish
+from .tables import looks_like_svmlight, read_csv, read_svmlight
+
+FOLDERS_VARIABLE = "SPARSESCOPE_DATA"
+CSV_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
+SVMLIGHT_SUFFIXES = tuple(
+    stem + packed for packed in ("", ".gz", ".bz2") for stem in (".svm", ".svmlight", ".libsvm", ".scale")
+)
+SUFFIXES = (".npz", *CSV_SUFFIXES, *SVMLIGHT_SUFFIXES)
+FORMATS = ".npz, .csv or .tsv with a header line, svmlight/libsvm text; text files also as .gz or .bz2"
+
+
+def folders() -> list[Path]:
+    """The folders of SPARSESCOPE_DATA, in order, without empty entries."""
+    return [Path(part).expanduser() for part in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if part.strip()]
+
+
+def stem_of(path: Path) -> str:
+    """The file's name without the (possibly double) suffix of a known format."""
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if path.name.lower().endswith(suffix):
+            return path.name[: -len(suffix)]
+    return path.name
+
+
+def files_found() -> dict[str, Path]:
+    """Name -> path of the loadable files in the folders: known suffix, and for .npz the keys of a data set."""
+    found: dict[str, Path] = {}
+    for path in _files_in_folders():
+        if path.name.lower().endswith(SUFFIXES) and (path.suffix != ".npz" or looks_like_dataset(path)):
+            found.setdefault(stem_of(path), path)
+    return found
+
+
+def _files_in_folders() -> Iterator[Path]:
+    for folder in folders():
+        if folder.is_dir():
+            yield from sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+
+
+def find_file(name: str) -> Path | None:
+    """The file a name stands for: an existing path, else a file of a folder, with or without its suffix; else None.
+
+    Raises ValueError when `name` is a folder.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return path
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give a file (or its name, with the folder in {FOLDERS_VARIABLE})")
+    if path.name != name:  # a path with folders in it was meant as it is
+        return None
+    everything = list(_files_in_folders())
+    for match in (lambda p: p.name == name, lambda p: p.name.lower().endswith(SUFFIXES) and stem_of(p) == name):
+        for candidate in everything:
+            if match(candidate):
+                return candidate
+    return None
+
+
+def read_file(path: Path, target: str | int | None = None) -> Raw:
+    """What a file holds, by its suffix; files of other names are looked at. Raises ValueError for other formats."""
+    name = path.name.lower()
+    if target is not None and not name.endswith(CSV_SUFFIXES):
+        raise ValueError(f"target= names the label column of a CSV table; {path.name} is not one")
+    if name.endswith(".npz"):
+        return read_npz(path)
+    if name.endswith(CSV_SUFFIXES):
+        return read_csv(path, target)
+    if name.endswith(SVMLIGHT_SUFFIXES) or looks_like_svmlight(path):
+        return read_svmlight(path)
+    raise ValueError(f"{path} has a format that is not known; known: {FORMATS}")
+
+
+def load_file(
+    path: Path | str,
+    *,
+    test_size: float = 0.25,
+    seed: int = 0,
+    scale: str | None = None,
+    target: str | int | None = None,
+    dtype: str = "float64",
+) -> Dataset:
+    """The data set in a file; see :func:`sparsescope.datasets.load`."""
+    path = Path(path)
+    check_options(test_size, seed, scale, dtype)
+    return finish(read_file(path, target), stem_of(path), test_size=test_size, seed=seed, scale=scale, dtype=dtype)

@@ -1,0 +1,141 @@
+"""Reader for ``.npz`` files: dense arrays or CSR parts, with an optional test part and names. Never unpickles.
+
+Keys (see docs/own-data.md): ``X_train``, ``y_train`` or just ``X``, ``y``; sparse: ``X_train_data``, ``_indices``,
+``_indptr``, ``_shape``; the same with ``test``; ``class_names``; ``feature_names`` or ``feature_names_utf8`` (uint8
+array of newline-joined UTF-8); optional ``image_shape``, ``title``, ``description``, ``source``, ``licence``.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .raw import Raw
+
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+# Files that do not state an image shape, yet are images: start of the file's name and number of columns.
+KNOWN_IMAGES = {
+    ("mnist", 784): (28, 28),
+    ("fashion", 784): (28, 28),
+    ("kmnist", 784): (28, 28),
+    ("emnist", 784): (28, 28),
+    ("usps", 256): (16, 16),
+    ("digits", 64): (8, 8),
+}
+
+
+def looks_like_dataset(path: Path) -> bool:
+    """Whether a .npz file has the keys of a single-label data set; reads only its table of contents."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            keys = {name.removesuffix(".npy") for name in archive.namelist()}
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return ({"X_train", "X_train_data"} & keys and "y_train" in keys) or {"X", "y"} <= keys or {"X_data", "y"} <= keys
+
+
+def read_npz(path: Path) -> Raw:
+    """What the file holds. Raises ValueError when it is no such file, or its parts do not fit together."""
+    try:
+        archive = np.load(path, allow_pickle=False)
+    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+        raise ValueError(f"{path} is not a readable .npz file ({error})") from error
+    if not hasattr(archive, "files"):
+        raise ValueError(f"{path} holds one bare array, not X and y; save both with numpy.savez(path, X=X, y=y)")
+    with archive:
+        z: dict[str, np.ndarray] = {}
+        for key in archive.files:
+            try:
+                z[key] = archive[key]
+            except ValueError as error:
+                raise ValueError(f"{path}: key {key!r} holds Python objects, which are never unpickled; "
+                                 "allowed: numbers and fixed-width text") from error  # fmt: skip
+            except (zipfile.BadZipFile, OSError, EOFError) as error:
+                raise ValueError(f"{path}: key {key!r} is damaged ({error})") from error
+    return from_mapping(z, path)
+
+
+def from_mapping(z: Mapping[str, np.ndarray], path: Path) -> Raw:
+    """The parts of a loaded file as :class:`Raw`; `path` is for messages and the image rule."""
+    main = "X_train" if any(key.startswith("X_train") for key in z) else "X"
+    labels = "y" + main[1:]
+    if any(key.startswith(("Y_train", "Y_data", "Y_test")) or key == "Y" for key in z):
+        raise ValueError(f"{path} has multi-label targets (Y_...); they are not supported by this loader yet. "
+                         "Supported: one label a row, as y_train (or y)")  # fmt: skip
+    X = matrix(z, main, path)
+    if X is None or labels not in z:
+        raise ValueError(f"{path} has no {'X' if X is None else labels}; keys found: {', '.join(sorted(z)) or 'none'}. "
+                         "Needed: X_train (or its CSR parts X_train_data, _indices, _indptr, _shape) and y_train, "
+                         "or X and y")  # fmt: skip
+    X_test = matrix(z, "X_test", path)
+    y_test = z.get("y_test")
+    if (X_test is None) != (y_test is None):
+        raise ValueError(f"{path}: {'y_test' if X_test is None else 'X_test'} without "
+                         f"{'X_test' if X_test is None else 'y_test'}; give both or none")  # fmt: skip
+    if X_test is not None and y_test is not None and np.ndim(y_test) == 1 and X_test.shape[0] != len(y_test):
+        raise ValueError(f"{path}: y_test has {len(y_test)} labels for {X_test.shape[0]} rows of X_test")
+    features = names(z, "feature_names", path)
+    shape = image_shape(z, path.name.lower(), X.shape[1] if X.ndim == 2 else 0)
+    if shape is not None and features is None:
+        features = [f"pixel {r},{c}" for r in range(shape[0]) for c in range(shape[1])]
+    return Raw(
+        X, z[labels], X_test, y_test, features, names(z, "class_names", path), shape,
+        title=word(z, "title"), description=word(z, "description"), source=word(z, "source") or f"file {path.name}",
+        licence=word(z, "licence"),
+    )  # fmt: skip
+
+
+def matrix(z: Mapping[str, np.ndarray], key: str, path: Path) -> Any:
+    """The dense array `key`, the CSR matrix of its parts, or None. ValueError when parts are missing or wrong."""
+    if key in z:
+        return z[key]
+    present = [part for part in CSR_PARTS if f"{key}_{part}" in z]
+    if not present:
+        return None
+    missing = [f"{key}_{part}" for part in CSR_PARTS if part not in present]
+    if missing:
+        raise ValueError(f"{path}: CSR parts missing: {', '.join(missing)}")
+    data, indices, indptr, shape = (z[f"{key}_{part}"] for part in CSR_PARTS)
+    try:
+        X = sp.csr_matrix((data, indices, indptr), shape=tuple(int(s) for s in shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: {key}_data, _indices, _indptr and _shape are not a CSR matrix ({error})") from error
+    return X
+
+
+def names(z: Mapping[str, np.ndarray], key: str, path: Path) -> list[str] | None:
+    """Names stored as a text array under `key` or as UTF-8 bytes under `key` + "_utf8"; None when absent."""
+    if key in z:
+        return [str(value) for value in np.atleast_1d(z[key]).tolist()]
+    if f"{key}_utf8" not in z:
+        return None
+    try:
+        return z[f"{key}_utf8"].astype(np.uint8).tobytes().decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: {key}_utf8 is not UTF-8 text ({error})") from error
+
+
+def word(z: Mapping[str, np.ndarray], key: str) -> str:
+    """A single text stored under `key`, or the empty string."""
+    return str(z[key].item()) if key in z and z[key].size == 1 else ""
+
+
+def image_shape(z: Mapping[str, np.ndarray], filename: str, d: int) -> tuple[int, int] | None:
+    """(height, width) if the file states ``image_shape`` or is one of KNOWN_IMAGES; a square d alone proves nothing."""
+    if "image_shape" in z:
+        values = [int(v) for v in np.ravel(z["image_shape"])]
+        if len(values) != 2 or min(values) < 1 or values[0] * values[1] != d:
+            raise ValueError(
+                f"image_shape is {values}; needed: height and width whose product is {d}, the columns of X"
+            )
+        return values[0], values[1]
+    for (start, columns), shape in KNOWN_IMAGES.items():
+        if filename.startswith(start) and columns == d:
+            return shape
+    return None

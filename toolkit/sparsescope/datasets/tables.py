@@ -1,0 +1,151 @@
+"""Readers for text files: CSV tables (pandas) and svmlight/libsvm (scikit-learn), plain or compressed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import re
+import warnings
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .raw import Raw
+
+TARGET_NAMES = ("label", "class", "target", "y")
+MAX_CATEGORIES = 50  # a text column with more values is an identifier or free text, not a category
+DELIMITERS = ",;\t|"
+SVMLIGHT_LINE = re.compile(r"^\S+(\s+qid:\d+)?(\s+\d+:\S+)*\s*(#.*)?$")
+
+
+def open_text(path: Path) -> IO[str]:
+    """The file as UTF-8 text; .gz and .bz2 are unpacked on the way."""
+    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    return opener(path, "rt", encoding="utf-8-sig")
+
+
+def first_line(path: Path, comments: bool = False) -> str:
+    """The first line that is not empty (nor a # comment, if `comments`); ValueError when there is none or no text."""
+    try:
+        with open_text(path) as file:
+            for line in file:
+                if line.strip() and not (comments and line.startswith("#")):
+                    return line.rstrip("\r\n")
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} cannot be read as text ({error})") from error
+    raise ValueError(f"{path} is empty: no line of data")
+
+
+def read_csv(path: Path, target: str | int | None = None) -> Raw:
+    """A table with a header line; one column holds the labels, the others are features.
+
+    target : name (or position) of the label column; default: the column called label, class, target or y (any case),
+    else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
+    Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
+    """
+    import pandas as pd
+
+    header = first_line(path)
+    delimiter = max(DELIMITERS, key=header.count)
+    if all(_is_number(cell) for cell in header.split(delimiter)):
+        raise ValueError(f"{path}: the first line holds numbers only; a header line with column names is needed")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than the header would be cut
+            table = pd.read_csv(
+                path, sep=delimiter, skipinitialspace=True, encoding="utf-8-sig", index_col=False, low_memory=False
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a readable CSV table ({error})") from error
+    table.columns = [str(c).strip() for c in table.columns]
+    if table.shape[0] == 0 or table.shape[1] < 2:
+        raise ValueError(f"{path} has {table.shape[0]} row(s) and {table.shape[1]} column(s); needed: at least one "
+                         "row, a label column and a feature column")  # fmt: skip
+    missing = table.isna().sum()
+    if missing.any():
+        found = ", ".join(f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count)
+        raise ValueError(f"{path} has missing values in column {found}; remove these rows or fill them first")
+    label = target_column(list(table.columns), target, path)
+    y = table.pop(label)
+    X, feature_names = encode_columns(table, path)
+    labels = y.to_numpy() if y.dtype.kind in "buif" else np.array([str(v) for v in y])
+    source = f"file {path.name}, labels in column {label!r}"
+    return Raw(X, labels, feature_names=feature_names, title=path.name, source=source)
+
+
+def target_column(columns: list[str], target: str | int | None, path: Path) -> str:
+    """Name of the label column by the rule of :func:`read_csv`."""
+    if target is None:
+        named = [c for wanted in TARGET_NAMES for c in columns if c.lower() == wanted]
+        return named[0] if named else columns[-1]
+    if isinstance(target, int) and -len(columns) <= target < len(columns):
+        return columns[target]
+    if target not in columns:
+        shown = ", ".join(map(repr, columns[:20])) + (" …" if len(columns) > 20 else "")
+        raise ValueError(f"{path} has no column {target!r} for target=; its columns: {shown}")
+    return str(target)
+
+
+def encode_columns(table: Any, path: Path) -> tuple[np.ndarray, list[str]]:
+    """Numeric columns as they are, text columns one-hot; shape (n, d) float64, and the d names."""
+    blocks: list[np.ndarray] = []
+    feature_names: list[str] = []
+    for position, column in enumerate(table.columns):
+        values = table.iloc[:, position]
+        if values.dtype.kind in "buif":
+            blocks.append(values.to_numpy(dtype=np.float64)[:, None])
+            feature_names.append(column)
+            continue
+        text = np.array([str(v) for v in values])
+        levels, codes = np.unique(text, return_inverse=True)
+        if len(levels) > MAX_CATEGORIES:
+            odd = next(v for v in text if not _is_number(v)) if not all(map(_is_number, text)) else text[0]
+            raise ValueError(
+                f"{path}: column {column!r} is not numeric (for example {odd!r}) and has {len(levels)} different "
+                f"values; text of up to {MAX_CATEGORIES} values becomes 0/1 columns, remove or recode this column"
+            )
+        blocks.append((codes[:, None] == np.arange(len(levels))).astype(np.float64))
+        feature_names += [f"{column}={level}" for level in levels]
+    return np.hstack(blocks), feature_names
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip().strip('"'))
+    except ValueError:
+        return False
+    return True
+
+
+def looks_like_svmlight(path: Path) -> bool:
+    """Whether the first line of data reads "label index:value index:value ..."."""
+    try:
+        return bool(SVMLIGHT_LINE.match(first_line(path, comments=True).strip()))
+    except ValueError:
+        return False
+
+
+def read_svmlight(path: Path) -> Raw:
+    """An svmlight/libsvm file; if a file of the same name plus ``.t`` lies beside it, that is the test part.
+
+    Labels become 0..m-1 in the order of their values; the class names are the labels as written in the file.
+    Raises ValueError for lines that do not parse, and for several labels a line.
+    """
+    from sklearn.datasets import load_svmlight_file, load_svmlight_files
+
+    label = first_line(path, comments=True).split()[0]
+    if "," in label:
+        raise ValueError(f"{path} has several labels a line ({label!r}); multi-label targets are not supported by this "
+                         "loader yet. Supported: one label a line")  # fmt: skip
+    test = path.with_name(path.name + ".t")
+    try:
+        if test.is_file():
+            X, y, X_test, y_test = load_svmlight_files([str(path), str(test)])
+        else:
+            (X, y), X_test, y_test = load_svmlight_file(str(path)), None, None
+    except (ValueError, OSError, EOFError, OverflowError) as error:
+        raise ValueError(f"{path} is not a readable svmlight file ({error}); "
+                         "each line must be: label index:value index:value ...") from error  # fmt: skip
+    return Raw(X, y, X_test, y_test, title=path.name, source=f"file {path.name}")
