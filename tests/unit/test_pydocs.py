@@ -58,7 +58,7 @@ def sources(root: Path) -> Path:
         path = root / f"{module}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         functions = [
-            f'def functionName{i}():\n    """Write the {subject} number{letter} quickly into gzip logging output files.\n\n'
+            f'def functionName{i}():\n    """Write the {subject} number{letter} quickly into gzip logging files.\n\n'
             f'    >>> prompt_is_dropped()\n    """\n'
             for i, letter in enumerate("abcdefgh")
         ]
