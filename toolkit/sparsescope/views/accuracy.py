@@ -49,7 +49,7 @@ class Accuracy(View):
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
-        fig = drawing.new_figure(self, trace, height=400)
+        fig = drawing.new_figure(self, trace, problem, height=400)
         fig.update_layout(
             hovermode="x unified",
             margin_r=64,

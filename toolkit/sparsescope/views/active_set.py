@@ -55,19 +55,17 @@ def first_entries(trace: Trace, n: int | None = None) -> dict[int, int]:
 def column_edges(x: np.ndarray, limit: int = MAX_COLUMNS) -> tuple[np.ndarray, np.ndarray]:
     """``(edges, column)``: borders of the picture's columns and the column of each event.
 
-    Up to ``limit`` events every event has a column of its own, with its border half way to the next event; beyond, the
-    columns are equally wide. ``x`` (n,) must not fall.
+    Up to ``limit`` different values of ``x`` (n,) have a column of their own, with its border half way to the next one
+    (events at one value, as before and after a change, share it); beyond, the columns are equally wide.
     """
-    n = len(x)
-    if n <= limit and (n == 1 or np.all(np.diff(x) > 0)):
-        middle = (x[1:] + x[:-1]) / 2
-        ends = (0.5, 0.5) if n == 1 else (middle[0] - x[0], x[-1] - middle[-1])
-        return np.concatenate([[x[0] - ends[0]], middle, [x[-1] + ends[1]]]), np.arange(n)
-    low, high = float(x[0]), float(x[-1])
-    if high <= low:  # a clock that has not moved (seconds of a very short run): any width will do
-        low, high = low - 0.5, low + 0.5
-    edges = np.linspace(low, high, min(n, limit) + 1)
-    return edges, np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
+    values, column = np.unique(x, return_inverse=True)
+    if len(values) == 1:
+        return np.array([values[0] - 0.5, values[0] + 0.5]), column
+    if len(values) <= limit:
+        middle = (values[1:] + values[:-1]) / 2
+        return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]]), column
+    edges = np.linspace(values[0], values[-1], limit + 1)
+    return edges, np.clip(np.searchsorted(edges, x, side="right") - 1, 0, limit - 1)
 
 
 def raster(trace: Trace, x: np.ndarray, d: int, order: str = "auto", max_rows: int = MAX_ROWS) -> Raster:
@@ -142,7 +140,7 @@ class ActiveSet(View):
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
-        fig = drawing.new_figure(self, trace, height=420)
+        fig = drawing.new_figure(self, trace, problem, height=420)
         fig.update_xaxes(title_text=X_AXES[self.x][1], showgrid=False)
         fig.update_yaxes(title_text="rows of W", showgrid=False)
         if not reading.n:

@@ -81,7 +81,7 @@ class Convergence(View):
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
-        fig = drawing.new_figure(self, trace, height=400)
+        fig = drawing.new_figure(self, trace, problem, height=400)
         fig.update_layout(hovermode="x unified")
         fig.update_xaxes(title_text=X_AXES[self.x][1], rangemode="nonnegative")
         fig.update_yaxes(title_text=AXIS_TITLE)

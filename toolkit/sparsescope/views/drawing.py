@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
+from .. import registry
 from . import style
 from .base import X_AXES
 
@@ -71,11 +72,18 @@ def class_names(trace: Trace, problem: Problem | None, m: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def about(trace: Trace) -> str:
-    """Data, loss, penalty and solver of the run, as far as the trace knows them: the line under the title."""
+def about(trace: Trace, problem: Problem | None) -> str:
+    """Data, loss, penalty and solver the run began with, as far as they are known: the line under the title."""
     info = trace.info
-    pair = " + ".join(str(info[k]) for k in ("loss", "penalty") if info.get(k))
-    return " · ".join(str(part) for part in (info.get("dataset"), pair, info.get("solver")) if part)
+    parts = {key: str(info[key]).removesuffix("()") for key in ("loss", "penalty") if info.get(key)}
+    if problem is not None:  # registry names, which people know, where the problem tells that they are meant
+        for key, kind in (("loss", registry.losses), ("penalty", registry.penalties)):
+            name = kind.name_of(getattr(problem, key))
+            if name is not None and (key not in parts or info[key] == repr(getattr(problem, key))):
+                parts[key] = name
+    solver = str(info.get("solver", "")).partition("(")[0]
+    data = info.get("dataset") or getattr(problem, "name", None)
+    return " · ".join(str(part) for part in (data, " + ".join(parts.values()), solver) if part)
 
 
 def thin(x: np.ndarray, y: np.ndarray, segment: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, ...]:
@@ -104,9 +112,9 @@ def points(x: np.ndarray, y: np.ndarray, segment: np.ndarray, log: bool) -> tupl
     return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
 
 
-def new_figure(view: Any, trace: Trace, height: int) -> go.Figure:
+def new_figure(view: Any, trace: Trace, problem: Problem | None, height: int) -> go.Figure:
     """An empty figure in the view's theme and size, with title and subtitle."""
-    subtitle = style.escape(about(trace))
+    subtitle = style.escape(about(trace, problem))
     fig = go.Figure()
     fig.update_layout(
         template=style.template(view.theme),
@@ -210,7 +218,7 @@ def all_zero(when: str, iteration: float) -> str:
 
 def add_notes(fig: go.Figure, view: Any, notes: Iterable[str]) -> None:
     """Small print under the plot, one line a note."""
-    lines = [line for note in notes for line in textwrap.wrap(note, 105)]
+    lines = [line for note in notes for line in textwrap.wrap(note, 120)]
     if not lines:
         return
     fig.add_annotation(

@@ -77,7 +77,7 @@ class Weights(View):
         }
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
-        fig = drawing.new_figure(self, trace, height=400)
+        fig = drawing.new_figure(self, trace, problem, height=400)
         fig.update_xaxes(title_text="classes", showgrid=False)
         fig.update_yaxes(title_text="rows of W (features)", showgrid=False)
         if not trace.snapshots:
@@ -149,7 +149,7 @@ class Weights(View):
         which = f"all {found}" if found == len(rows) else f"the {len(rows)} strongest of {found}"
         of = f" (d = {d})" if d else ""
         by = {"norm": "by norm", "name": "by name", "first": "by first entry"}[self.sort]
-        return self._subtitle(fig, trace, f"{when}: {which} non-zero rows{of}, sorted {by}")
+        return self._subtitle(fig, trace, problem, f"{when}: {which} non-zero rows{of}, sorted {by}")
 
     def _images(
         self, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, shape: tuple[int, int],
@@ -179,15 +179,15 @@ class Weights(View):
         for number in range(1, m + 1):  # square pixels, each image against its own x axis
             suffix = "" if number == 1 else str(number)
             grid.layout[f"yaxis{suffix}"].update(scaleanchor=f"x{suffix}", constrain="domain")
-        base = drawing.new_figure(self, trace, height=130 + 150 * down)
+        base = drawing.new_figure(self, trace, problem, height=130 + 150 * down)
         grid.update_layout(
             template=base.layout.template, title=base.layout.title, height=base.layout.height, showlegend=False,
             margin={"l": 24, "b": 24}, coloraxis=self._colour(values),
         )  # fmt: skip
-        return self._subtitle(grid, trace, f"{when}: {len(rows)} of {h * w} pixels have weights")
+        return self._subtitle(grid, trace, problem, f"{when}: {len(rows)} of {h * w} pixels have weights")
 
-    def _subtitle(self, fig: go.Figure, trace: Trace, text: str) -> go.Figure:
-        about = drawing.about(trace)
+    def _subtitle(self, fig: go.Figure, trace: Trace, problem: Problem | None, text: str) -> go.Figure:
+        about = drawing.about(trace, problem)
         fig.update_layout(title_subtitle_text="<br>".join(style.escape(line) for line in (about, text) if line))
         return fig
 
