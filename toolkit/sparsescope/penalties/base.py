@@ -104,7 +104,7 @@ def l1_threshold(v, radius):  # type: ignore[no-untyped-def]
             if abs(v[k]) > theta:
                 total += abs(v[k])
                 kept += 1
-        if kept == count or kept == 0:
+        if kept >= count or kept == 0:  # ">": an entry at the threshold may come back by rounding, for ever
             return theta
         count = kept
         theta = (total - radius) / count

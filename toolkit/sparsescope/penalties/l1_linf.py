@@ -58,7 +58,7 @@ class L1Linf(Penalty):
                     if q > theta:
                         mass += q
                         kept += 1
-            if kept == count or kept == 0:
+            if kept >= count or kept == 0:  # ">": see l1_threshold
                 break
             count = kept
             theta = (mass - lam) / count
