@@ -91,10 +91,12 @@ class Bridge:
         if self._closed:
             return
         try:
-            explorer = self._ready() if self.explorer is None else self.explorer
             if message.get("type") == "ready":
                 _send_without_delay()
-            explorer.on_message(message)
+                if self.explorer is None:
+                    self.explorer = self._build()
+            if self.explorer is not None:
+                self.explorer.on_message(message)
         except Exception as error:  # whatever goes wrong is said on the page: it has no other place to be seen
             self._fail(error)
         self.poll()
@@ -123,10 +125,9 @@ class Bridge:
         if self.explorer is not None:
             self.explorer.close()
 
-    def _ready(self) -> live.Explorer:
+    def _build(self) -> live.Explorer:
         explorer = self._make_explorer()
         explorer.settings_changed = self._write_address
-        self.explorer = explorer
         self._timer = pn.state.add_periodic_callback(self.poll, period=POLL_MS)
         return explorer
 

@@ -1,0 +1,173 @@
+"""The Panel shell without a browser: what the bridge passes on, the life of an explorer, places on a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sparsescope.dashboard import bridge as bridge_module
+from sparsescope.dashboard.assets import module_address
+from sparsescope.dashboard.bridge import Bridge, summary
+from sparsescope.dashboard.page import Site
+from sparsescope.dashboard.server import PortInUse, make_server
+
+
+class Pane:
+    """Keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[dict[str, Any], bytes | None]] = []
+
+    def on_msg(self, callback: Any) -> None:
+        self.callback = callback
+
+    def _send_msg(self, message: dict[str, Any]) -> None:
+        self.sent.append((message["header"], message["block"]))
+
+
+class Explorer:
+    """Answers each message with one of two buffers."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self.closed = 0
+        self.settings_changed: Any = None
+        self.answers: list[Any] = []
+
+    def on_message(self, message: Any) -> None:
+        self.messages.append(message)
+        self.answers.append(({"type": "frame"}, [b"abc", b"de"]))
+
+    def poll(self) -> list[Any]:
+        answers, self.answers = self.answers, []
+        return answers
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Timer:
+    stopped = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def timer(monkeypatch: pytest.MonkeyPatch) -> Timer:
+    timer = Timer()
+    monkeypatch.setattr(bridge_module.pn.state, "add_periodic_callback", lambda *_args, **_named: timer)
+    return timer
+
+
+def test_an_explorer_is_built_when_the_page_is_ready_and_not_before(timer: Timer) -> None:
+    built: list[Explorer] = []
+
+    def make() -> Explorer:
+        built.append(Explorer())
+        return built[0]
+
+    link = Bridge(Pane(), make)
+    link.receive({"type": "credit", "n": 1})
+    assert not built
+    link.receive({"type": "ready"})
+    link.receive({"type": "ready"})
+    assert len(built) == 1
+    assert [message["type"] for message in built[0].messages] == ["ready", "ready"]
+
+
+def test_buffers_travel_as_one_block(timer: Timer) -> None:
+    pane = Pane()
+    Bridge(pane, Explorer).receive({"type": "ready"})
+    assert pane.sent == [({"type": "frame"}, b"abcde")]
+
+
+def test_the_address_follows_the_settings(timer: Timer) -> None:
+    pane, explorer = Pane(), Explorer()
+    Bridge(pane, lambda: explorer).receive({"type": "ready"})
+    explorer.settings_changed({"dataset": "digits", "lam_ratio": 0.25, "penalty": "l1/l2"})
+    header, block = pane.sent[-1]
+    assert header == {"type": "address", "query": "dataset=digits&lam_ratio=0.25&penalty=l1%2Fl2"}
+    assert block is None
+
+
+def test_the_summary_of_the_data_reaches_the_header(timer: Timer) -> None:
+    explorer, texts = Explorer(), []
+    link = Bridge(Pane(), lambda: explorer)
+    link.on_summary = texts.append
+    explorer.answers.append(({"type": "problem", "name": "digits", "n": 1348, "d": 64, "m": 10}, []))
+    link.receive({"type": "ready"})
+    assert texts == [summary({"name": "digits", "n": 1348, "d": 64, "m": 10})]
+    assert texts[0].startswith("digits · n 1") and texts[0].endswith("m 10")
+
+
+def test_a_failure_is_said_on_the_page_and_said_once(timer: Timer) -> None:
+    def fail() -> Explorer:
+        raise RuntimeError("no memory left")
+
+    pane = Pane()
+    link = Bridge(pane, fail)
+    link.receive({"type": "ready"})
+    header, _ = pane.sent[0]
+    assert header["type"] == "error"
+    assert header["text"] == "RuntimeError: no memory left"
+    assert "Traceback" in header["detail"]
+
+    explorer = Explorer()
+    explorer.poll = fail  # type: ignore[method-assign, assignment]
+    link = Bridge(Pane(), lambda: explorer)
+    for _ in range(5):
+        link.explorer = explorer
+        link.poll()
+    assert len(link.pane.sent) == 1
+
+
+def test_closing_ends_the_explorer_once_and_stops_the_timer(timer: Timer) -> None:
+    explorer = Explorer()
+    link = Bridge(Pane(), lambda: explorer)
+    link.receive({"type": "ready"})
+    link.close()
+    link.close()
+    assert explorer.closed == 1
+    assert timer.stopped
+    link.receive({"type": "ready"})
+    assert len(explorer.messages) == 1
+
+
+def test_closing_a_page_that_was_never_opened_is_harmless() -> None:
+    Bridge(Pane(), Explorer).close()
+
+
+def test_a_server_has_a_limited_number_of_places() -> None:
+    site = Site(max_sessions=1)
+    assert not site.full
+    site.page()
+    assert site.full
+    refusal = site.page()
+    assert len(site.open) == 1
+    assert "All 1 places are taken" in refusal.main[0].object
+    site.close()
+    assert not site.full and not site.open
+
+
+def test_without_a_limit_there_is_always_a_place() -> None:
+    site = Site()
+    site.open.update(Bridge(Pane(), Explorer) for _ in range(50))
+    assert not site.full
+
+
+def test_the_module_is_published_under_the_hash_of_its_text() -> None:
+    address = module_address()
+    assert address == module_address()
+    path, _, version = address.partition("?v=")
+    assert path == f"static/extensions/sparsescope/explorer-{version}.js"
+
+
+def test_a_taken_port_has_its_own_error() -> None:
+    server = make_server(Site(), 0)
+    try:
+        with pytest.raises(PortInUse, match="is taken by another program"):
+            make_server(Site(), server.port)
+    finally:
+        server.stop()

@@ -1,0 +1,109 @@
+"""The notebook shell without a notebook: arguments of `explore`, messages, the end, texts where no widget shows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparsescope import datasets, live
+from sparsescope.widgets import ExplorerWidget, explore
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], Any]]:
+    """What widgets send in this test."""
+    found: list[tuple[dict[str, Any], Any]] = []
+    monkeypatch.setattr(ExplorerWidget, "send", lambda _self, header, buffers=None: found.append((header, buffers)))
+    return found
+
+
+def test_a_matrix_needs_labels_and_a_data_set_does_not() -> None:
+    data = datasets.load("iris")
+    with pytest.raises(ValueError, match=r"explore\(X, y\)"):
+        explore(data.X)
+    with pytest.raises(ValueError, match="brings its own labels"):
+        explore(data, data.y)
+
+
+def test_wrong_settings_raise_in_words() -> None:
+    with pytest.raises(ValueError, match="unknown loss 'logstic'"):
+        explore("iris", loss="logstic")
+    with pytest.raises(ValueError, match="lam_ratoi"):
+        explore("iris", lam_ratoi=0.1)
+    with pytest.raises(ValueError, match="λ/λ_max is 7, outside"):
+        explore("iris", lam_ratio=7)
+    with pytest.raises(ValueError, match="does not apply"):
+        explore("iris", penalty="l1/l2", penalty_rho=0.5)
+
+
+def test_parameters_of_parts_are_named_with_an_underscore() -> None:
+    widget = explore("iris", penalty="elastic-net", penalty_rho=0.25)
+    assert widget.settings["penalty.rho"] == 0.25
+
+
+def test_where_no_widget_can_be_shown_there_is_a_sentence() -> None:
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    widget = explore(X, y)
+    bundle, _ = widget._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(widget)
+    assert "your data, 4 × 4" in bundle["text/plain"]
+    assert "sparsescope explore" in bundle["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "Iris" in repr(explore("iris")) or "iris" in repr(explore("iris"))
+
+
+def test_the_module_text_holds_mount_and_the_shell() -> None:
+    assert ExplorerWidget._esm.startswith(live.esm_text()[:100])
+    assert "export default {render: renderInNotebook}" in ExplorerWidget._esm
+
+
+async def until(condition: Any, seconds: float = 60.0) -> None:
+    """Let the loop run until the condition holds."""
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it did not happen in time")
+
+
+def test_a_session_runs_on_the_loop_that_handles_messages(sent: list[Any]) -> None:
+    async def scene() -> None:
+        widget = explore("iris", speed="max")
+        assert widget.session is None
+        widget._handle_custom_msg({"type": "credit", "n": 1}, [])
+        assert widget.session is None
+        widget._handle_custom_msg({"type": "view", "open": True}, [])
+        widget._handle_custom_msg({"type": "ready", "version": 1}, [])
+        await until(lambda: any(header["type"] == "problem" for header, _ in sent))
+        widget._handle_custom_msg({"type": "do", "id": "a", "action": "step", "n": 3}, [])
+        await until(lambda: any(header["type"] == "frame" and header["total"] >= 4 for header, _ in sent))
+        frames = [(header, buffers) for header, buffers in sent if header["type"] == "frame" and header["count"]]
+        assert all(isinstance(buffer, bytes | memoryview) for _, buffers in frames for buffer in buffers)
+        session = widget.session
+        widget.close()
+        widget.close()
+        await until(lambda: session.status().mode == "closed")
+        before = len(sent)
+        await asyncio.sleep(0.1)
+        assert len(sent) == before
+        assert widget._task is None
+
+    asyncio.run(scene())
+
+
+def test_without_a_view_the_solver_rests(sent: list[Any]) -> None:
+    async def scene() -> None:
+        widget = explore("digits", speed=50)
+        widget._handle_custom_msg({"type": "view", "open": True}, [])
+        widget._handle_custom_msg({"type": "ready", "version": 1}, [])
+        await until(lambda: widget.session is not None)
+        widget._handle_custom_msg({"type": "do", "id": "a", "action": "run"}, [])
+        await until(lambda: widget.session.status().mode == "running")
+        widget._handle_custom_msg({"type": "view", "open": False}, [])
+        await until(lambda: widget.session.status().mode == "paused")
+        widget.close()
+
+    asyncio.run(scene())
