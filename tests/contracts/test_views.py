@@ -1,0 +1,131 @@
+"""The contract of every view: it draws any trace there is, says why when there is nothing, and its spec is plain."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from recordings import annotations, has_ink, images, make_problem, record
+from sparsescope import registry, views
+from sparsescope.trace import COLUMNS, Trace
+from sparsescope.views import style
+
+VIEWS = list(registry.views)
+DERIVED = {"suboptimality", "nonzero_percent"}  # columns the page computes itself
+TRACES = {
+    "empty": lambda: record(0),
+    "one point": lambda: record(1),
+    "long": lambda: record(300),
+    "without a gap": lambda: record(40, gap=False),
+    "without test data": lambda: record(40, test=False),
+    "without accuracies": lambda: record(40, accuracy=False),
+    "all zero": lambda: record(20, empty=True),
+    "with marks and segments": lambda: record(60, changes=(30, 31, 45)),
+    "many features": lambda: record(400, make_problem(d=900)),
+    "image data": lambda: record(60, images()),
+    "two classes": lambda: record(30, make_problem(m=2)),
+}
+
+
+# ------------------------------------------------------------------------------------------------------- every view
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", TRACES)
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_draws_every_trace(name: str, kind: str, theme: str) -> None:
+    recording = TRACES[kind]()
+    for problem in (recording.problem, None):
+        fig = views.draw(name, recording.trace, problem, theme=theme)
+        assert has_ink(fig) or len(annotations(fig, "sentence")) == 1, "a blank figure must say why"
+        assert fig.layout.title.text == registry.views.title(name)
+        json.loads(fig.to_json())
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_an_empty_trace_gives_titled_axes_and_the_sentence(name: str) -> None:
+    view = registry.views.create(name)
+    fig = view.figure(Trace(), make_problem())
+    assert annotations(fig, "sentence") == [view.empty]
+    assert fig.layout.xaxis.title.text and fig.layout.yaxis.title.text
+    assert not has_ink(fig)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_says_what_it_is(name: str) -> None:
+    view = registry.views.create(name)
+    assert view.name == name
+    assert view.doc.endswith(".") and registry.views.doc(name) == view.doc
+    assert view.needs and view.empty.endswith(".")
+    for declared in view.fields:
+        assert declared.doc, f"option {declared.name} has no description"
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("problem", [make_problem(), images()], ids=["plain", "images"])
+def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Problem) -> None:
+    spec = registry.views.create(name).spec(problem)
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+    assert spec["id"] == name and spec["title"] and spec["empty"].endswith(".")
+    if spec["kind"] == "lines":
+        assert set(spec) == {"id", "title", "kind", "y", "left", "right", "empty"}
+        for line in spec["y"]:
+            assert set(line) == {"column", "label", "colour", "dash", "axis"}
+            assert line["column"] in DERIVED | set(COLUMNS)
+            assert all(line["colour"] in colours for colours in style.THEMES.values())
+            assert spec[line["axis"]] is not None
+        assert spec["left"]["title"] and isinstance(spec["left"]["log"], bool)
+    elif spec["kind"] == "matrix":
+        assert set(spec) == {"id", "title", "kind", "sorts", "images", "empty"}
+        assert spec["images"] == (problem.image_shape is not None)
+    else:
+        assert spec["kind"] == "raster" and set(spec) == {"id", "title", "kind", "empty"}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_changes_neither_trace_nor_itself(name: str) -> None:
+    recording = record(40, changes=(20,))
+    view, before = registry.views.create(name), recording.trace.since(0)
+    view.figure(recording.trace, recording.problem, theme="dark", height=300)
+    assert view.theme == "light" and view.height == 0
+    assert all(np.array_equal(before[c], recording.trace[c], equal_nan=True) for c in COLUMNS)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_figures_show_a_trace_that_was_saved(name: str, tmp_path: Any) -> None:
+    recording = record(40, changes=(20,))
+    loaded = Trace.load(recording.trace.save(tmp_path / "run.npz"))
+    assert views.draw(name, loaded).to_json() == views.draw(name, recording.trace).to_json()
+
+
+# ---------------------------------------------------------------------------------------------------------- options
+@pytest.mark.parametrize("name", VIEWS)
+def test_bad_options_are_named_with_what_is_allowed(name: str) -> None:
+    trace = record(5).trace
+    with pytest.raises(TypeError, match=f"view '{name}' has no option 'thene'; did you mean 'theme'"):
+        views.draw(name, trace, thene="dark")
+    with pytest.raises(ValueError, match="theme is 'black'; allowed: 'light', 'dark'"):
+        views.draw(name, trace, theme="black")
+    with pytest.raises(ValueError, match="height is -3; allowed: 0 to 4000"):
+        views.draw(name, trace, height=-3)
+
+
+# ------------------------------------------------------------------------------------------------------ a real run
+def test_a_real_session_with_a_tweak_is_drawn() -> None:
+    data = ss.datasets.load("iris")
+    problem = ss.Problem(data)
+    problem = problem.with_lam(0.3 * problem.lam_max)
+    with ss.Session(problem, "bcd-ls", test=data.test, certify_every=1) as session:
+        session.step(8)
+        assert session.wait_idle(60)
+        session.tweak(lam=0.1 * problem.lam_max)
+        session.step(8)
+        assert session.wait_idle(60)
+        trace = session.trace
+    for name in VIEWS:
+        fig = views.draw(name, trace, problem)
+        assert has_ink(fig) and not annotations(fig, "sentence")
+        assert fig.layout.title.subtitle.text.startswith("iris · multiclass-squared-hinge + l1/l2 · BCD")
+    assert len(annotations(views.draw("convergence", trace), "mark")) == 1

@@ -1,0 +1,306 @@
+"""What each view shows: the recorded numbers, at their place, under their names."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recordings import annotations, images, lines, make_problem, record
+from sparsescope import registry, views
+from sparsescope.trace import Trace
+from sparsescope.views import active_set, convergence, drawing, style, weights
+
+CHANGE = 30  # the event before which some traces change λ
+
+
+@pytest.mark.parametrize("name", ["convergence", "accuracy", "active-set"])
+def test_an_unknown_clock_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="x is 'second'; did you mean 'seconds'"):
+        views.draw(name, record(5).trace, x="second")
+
+
+@pytest.mark.parametrize("bad", [
+    ({"sort": "size"}, "sort is 'size'; allowed: 'norm', 'name', 'first'"),
+    ({"rows": 0}, "rows is 0; allowed: 1 to 600"),
+    ({"snapshot": 99}, r"snapshot is 99; this trace stored \d+ snapshots of W \(allowed: 0 to \d+, or -1 to -\d+"),
+    ({"snapshot": -99}, "snapshot is -99"),
+    ({"picture": "images"}, "not pixels; allowed here: 'auto' or 'rows'"),
+])  # fmt: skip
+def test_bad_options_of_the_weights(bad: tuple[dict[str, Any], str]) -> None:
+    with pytest.raises(ValueError, match=bad[1]):
+        views.draw("weights", record(20).trace, **bad[0])
+
+
+def test_an_unknown_view_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(registry.UnknownName, match="unknown view 'convergance'; did you mean 'convergence'"):
+        views.draw("convergance", Trace())
+
+
+def test_options_can_be_set_on_the_view_and_overridden() -> None:
+    view = registry.views.create("convergence", x="seconds")
+    assert repr(view) == "Convergence(x='seconds')"
+    trace = record(5).trace
+    assert view.figure(trace).layout.xaxis.title.text == "solver time [s]"
+    assert view.figure(trace, x="passes").layout.xaxis.title.text == "passes over the data"
+    with pytest.raises(TypeError, match="has no parameter 'y'"):
+        registry.views.create("convergence", y="log")
+
+
+# ------------------------------------------------------------------------------------------------------ convergence
+def test_convergence_draws_the_recorded_numbers() -> None:
+    recording = record(20)
+    drawn = lines(views.draw("convergence", recording.trace, recording.problem, x="seconds"))
+    assert list(drawn) == ["objective", "suboptimality", "relative_gap", "violation"]
+    assert np.allclose(drawn["objective"].x, 0.01 * np.arange(20))
+    assert np.allclose(drawn["objective"].y, recording.objectives)
+    # evaluated at every third event only; the line goes on across the others
+    assert np.allclose(drawn["relative_gap"].x, 0.01 * np.arange(0, 20, 3))
+    assert np.allclose(drawn["relative_gap"].y, 0.8 ** np.arange(0, 20, 3))
+
+
+def test_suboptimality_is_measured_within_each_segment() -> None:
+    recording = record(60, changes=(CHANGE,))
+    values, F = convergence.suboptimality(recording.trace), recording.objectives
+    assert np.allclose(values[:CHANGE], (F[:CHANGE] - F[CHANGE - 1]) / F[CHANGE - 1])
+    assert np.allclose(values[CHANGE:], (F[CHANGE:] - F[-1]) / F[-1])
+    line = lines(views.draw("convergence", recording.trace))["suboptimality"]
+    assert np.count_nonzero(np.isnan(line.y)) == 1, "the line is broken where the problem changes"
+    # the best point of each segment has sub-optimality zero, which a log axis cannot show
+    assert np.count_nonzero(np.isfinite(line.y)) == 58
+
+
+def test_the_note_says_what_the_reference_is() -> None:
+    certified, plain = record(20), record(20, gap=False)
+    note = " ".join(annotations(views.draw("convergence", certified.trace), "note"))
+    assert "a dual value certifies it to a relative" in note
+    note = " ".join(annotations(views.draw("convergence", plain.trace), "note"))
+    assert "no duality gap certifies it" in note and "Not drawn: no duality gap was evaluated" in note
+
+
+def test_convergence_can_be_linear_and_lines_can_be_left_out() -> None:
+    trace = record(20).trace
+    fig = views.draw("convergence", trace, log=False, objective=False, violation=False)
+    assert list(lines(fig)) == ["suboptimality", "relative_gap"]
+    assert fig.layout.yaxis.type != "log"
+    assert 0.0 in lines(fig)["suboptimality"].y
+    off = views.draw("convergence", trace, objective=False, violation=False, suboptimality=False, relative_gap=False)
+    assert "Every line is switched off" in annotations(off, "sentence")[0]
+
+
+def test_marks_are_labelled_lines_at_their_place() -> None:
+    recording = record(60, changes=(CHANGE, 45))
+    for name in ("convergence", "accuracy", "active-set"):
+        fig = views.draw(name, recording.trace, recording.problem, x="passes")
+        places = [1.5 * (CHANGE - 1), 1.5 * 44]  # a mark stands at the last event before the change
+        assert [s.x0 for s in fig.layout.shapes] == places
+        assert [a.x for a in fig.layout.annotations if a.name == "mark"] == places
+        assert annotations(fig, "mark")[0] == "λ 1.0e-01 → 5.0e-02"
+        assert not views.draw(name, recording.trace, marks=False).layout.shapes
+
+
+def test_texts_of_near_marks_never_overlap() -> None:
+    places, texts = [float(p) for p in (10, 11, 12, 13, 14, 98)], ["λ 1.0e-02 → 3.0e-03"] * 6
+    printed = drawing.mark_rows(places, texts, 0.0, 100.0)
+    assert sorted(k for _, group, _, _ in printed for k in group) == list(range(6)), "no mark is lost"
+    scale, width = drawing.PLOT_PIXELS / 100.0, 6.5 * len(texts[0])
+    spans = [(row, p * scale - width * flush, p * scale + width * (not flush)) for p, _, row, flush in printed]
+    for (row, a, b), (other, c, e) in itertools.combinations(spans, 2):
+        assert row != other or b <= c or e <= a
+
+
+def test_long_lines_are_thinned_but_keep_their_extremes() -> None:
+    y = np.ones(50_000)
+    y[[123, 45_678]] = 9.0, 0.1
+    x, thin, _ = drawing.thin(np.arange(50_000.0), y, np.zeros(50_000, dtype=int))
+    assert len(x) < 1.1 * drawing.MAX_POINTS and np.all(np.diff(x) > 0)
+    assert {123.0, 45_678.0, 0.0, 49_999.0} <= set(x) and thin.max() == 9.0 and thin.min() == 0.1
+
+
+# --------------------------------------------------------------------------------------------------------- accuracy
+def test_accuracy_draws_shares_and_the_percentage_of_rows() -> None:
+    recording = record(30)
+    fig = views.draw("accuracy", recording.trace, recording.problem)
+    drawn = lines(fig)
+    assert np.allclose(drawn["train_accuracy"].y, 0.9) and np.allclose(drawn["test_accuracy"].y, 0.8)
+    assert np.allclose(drawn["nonzero_percent"].y, [100 * len(s) / 12 for s in recording.supports])
+    assert drawn["nonzero_percent"].yaxis == "y2" and drawn["test_accuracy"].yaxis == "y"
+    assert fig.layout.yaxis2.title.text == "non-zero rows [%]"
+
+
+def test_accuracy_without_test_data_says_so() -> None:
+    fig = views.draw("accuracy", record(30, test=False).trace)
+    assert set(lines(fig)) == {"train_accuracy", "nonzero_percent"}
+    assert "a run needs test data" in annotations(fig, "note")[0]
+
+
+# ------------------------------------------------------------------------------------------------------- active set
+def test_the_raster_shows_every_state_and_every_change() -> None:
+    recording = record(200)
+    trace, codes = recording.trace, active_set.raster(recording.trace, recording.trace["iteration"], 12).codes
+    assert codes.shape == (12, 200)
+    for i, support in enumerate(recording.supports):
+        shown = np.isin(codes[:, i], (active_set.NONZERO, active_set.ENTERED))
+        assert set(np.flatnonzero(shown)) == support
+        assert np.array_equal(np.flatnonzero(codes[:, i] == active_set.ENTERED), trace.entered(i))
+        assert np.array_equal(np.flatnonzero(codes[:, i] == active_set.LEFT), trace.left(i))
+
+
+@pytest.mark.parametrize("limit", [500, 37])
+def test_every_event_lies_within_its_column(limit: int) -> None:
+    x = np.cumsum(np.random.default_rng(0).random(200))
+    edges, column = active_set.column_edges(x, limit)
+    assert len(edges) == min(limit, 200) + 1
+    assert np.all(np.diff(column) >= 0) and np.all(edges[column] <= x) and np.all(x <= edges[column + 1])
+
+
+def test_shared_columns_hide_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(active_set.column_edges, "__defaults__", (25,))
+    recording = record(200)
+    picture = active_set.raster(recording.trace, recording.trace["iteration"], 12)
+    _, column = active_set.column_edges(recording.trace["iteration"])
+    assert picture.codes.shape == (12, 25)
+    for i in range(200):
+        assert np.all(picture.codes[recording.trace.entered(i), column[i]] == active_set.ENTERED)
+        assert np.all(picture.codes[recording.trace.left(i), column[i]] >= active_set.LEFT)
+    last = picture.codes[:, -1]
+    assert all(last[j] != active_set.ZERO for j in recording.supports[-1])
+
+
+def test_events_at_one_iteration_share_a_column() -> None:
+    edges, column = active_set.column_edges(np.array([0.0, 1.0, 1.0, 3.0]))
+    assert edges.tolist() == [-0.5, 0.5, 2.0, 4.0] and column.tolist() == [0, 1, 1, 2]
+    assert active_set.column_edges(np.array([4.0]))[0].tolist() == [3.5, 4.5]
+
+
+def test_with_many_features_only_rows_that_were_ever_active_are_drawn() -> None:
+    recording = record(400, make_problem(d=900))
+    ever = set().union(*recording.supports)
+    fig = views.draw("active-set", recording.trace, recording.problem)
+    heat = fig.data[0]
+    assert len(heat.y) == len(ever) and heat.y[0] == f"feature {recording.trace.entered(1)[0]}"
+    assert f"{len(ever)} of 900 rows were ever non-zero" in annotations(fig, "note")[0]
+    by_index = views.draw("active-set", recording.trace, order="index").data[0].y
+    assert list(by_index) == [f"feature {j}" for j in sorted(ever)]
+
+
+def test_too_many_rows_are_binned_by_their_maximum() -> None:
+    recording = record(200)
+    whole = active_set.raster(recording.trace, recording.trace["iteration"], 12)
+    binned = active_set.raster(recording.trace, recording.trace["iteration"], 12, order="index", max_rows=5)
+    ever = sorted(set().union(*recording.supports))
+    assert binned.codes.shape[0] == 5 and np.concatenate(binned.rows).tolist() == ever
+    for line, rows in zip(binned.codes, binned.rows, strict=True):
+        assert np.array_equal(line, whole.codes[rows].max(axis=0))
+
+
+def test_names_in_the_raster_are_distinct_and_escaped() -> None:
+    names = ["<b>", "<b>", *[f"w{j}" for j in range(10)]]
+    recording = record(60, make_problem(feature_names=names))
+    labels = list(views.draw("active-set", recording.trace, recording.problem).data[0].y)
+    assert labels[:2] == ["&lt;b&gt;", "&lt;b&gt; [1]"] and len(set(labels)) == 12
+
+
+def test_a_run_that_stays_at_zero_says_so() -> None:
+    trace = record(20, empty=True).trace
+    assert "Every row of W is zero up to iteration 19" in annotations(views.draw("active-set", trace), "sentence")[0]
+    assert "Every row of W is zero after iteration" in annotations(views.draw("weights", trace), "sentence")[0]
+
+
+# ---------------------------------------------------------------------------------------------------------- weights
+def test_the_weights_are_those_of_the_snapshot() -> None:
+    recording = record(50)
+    for k in (-1, len(recording.trace.snapshots) // 2):
+        W = recording.trace.weights(k)
+        heat = views.draw("weights", recording.trace, recording.problem, snapshot=k).data[0]
+        rows = np.flatnonzero(W.any(axis=1))
+        order = rows[np.argsort(-np.linalg.norm(W[rows], axis=1), kind="stable")]
+        assert np.array_equal(heat.z, W[order])
+        assert heat.text[0][1] == (f"feature {order[0]} (row {order[0]})<br>class {recording.problem.class_names[1]}"
+                                   f"<br>row norm {np.linalg.norm(W[order[0]]):.4g}")  # fmt: skip
+
+
+def test_rows_are_sorted_as_asked() -> None:
+    names = [f"{'zyxwvutsrqpo'[j]}" for j in range(12)]
+    recording = record(50, make_problem(feature_names=names))
+    by_name = views.draw("weights", recording.trace, recording.problem, sort="name")
+    assert list(by_name.layout.yaxis.ticktext) == sorted(by_name.layout.yaxis.ticktext)
+    by_first = views.draw("weights", recording.trace, recording.problem, sort="first")
+    first = active_set.first_entries(recording.trace)
+    entries = [first[names.index(name)] for name in by_first.layout.yaxis.ticktext]
+    assert entries == sorted(entries)
+
+
+def test_only_the_strongest_rows_are_drawn_and_the_title_says_so() -> None:
+    recording = record(400, make_problem(d=900))
+    W = recording.trace.weights(-1)
+    norms = np.linalg.norm(W, axis=1)
+    fig = views.draw("weights", recording.trace, recording.problem, rows=7)
+    assert np.allclose(np.linalg.norm(fig.data[0].z, axis=1), np.sort(norms)[::-1][:7])
+    assert f"the 7 strongest of {np.count_nonzero(norms)} non-zero rows (d = 900)" in fig.layout.title.subtitle.text
+
+
+def test_image_data_give_one_picture_a_class() -> None:
+    recording = record(60, images())
+    fig = views.draw("weights", recording.trace, recording.problem)
+    W = recording.trace.weights(-1)
+    assert len(fig.data) == 3
+    for k, heat in enumerate(fig.data):
+        assert np.array_equal(heat.z, W[:, k].reshape(3, 4))
+        assert heat.text[2][3] == f"pixel 11<br>class {'abc'[k]}"
+    assert fig.layout.coloraxis.cmax == -fig.layout.coloraxis.cmin == np.abs(W).max()
+    assert views.draw("weights", recording.trace, recording.problem, picture="rows").data[0].z.shape[1] == 3
+
+
+def test_magnitudes_use_the_sequential_scale() -> None:
+    fig = views.draw("weights", record(30).trace, values="magnitude")
+    assert fig.data[0].z.min() >= 0.0 and fig.layout.coloraxis.cmin == 0.0
+    assert [c for _, c in fig.layout.coloraxis.colorscale] == style.SEQUENTIAL
+
+
+def test_first_entries_are_the_first() -> None:
+    recording = record(80)
+    first = active_set.first_entries(recording.trace)
+    for row, i in first.items():
+        assert row in recording.supports[i] and all(row not in s for s in recording.supports[:i])
+    assert weights.ordered(["b", "B", "a"], np.array([3, 4, 5]), np.ones(3), {}, "name").tolist() == [2, 1, 0]
+
+
+# ------------------------------------------------------------------------------------------------------------ style
+def luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb`` as the accessibility guidelines (WCAG 2) define it."""
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.03928 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours, 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", style.THEMES)
+def test_lines_and_texts_stand_out_from_the_paper(theme: str) -> None:
+    colours = style.theme(theme)
+    for quantity in style.QUANTITIES.values():
+        assert contrast(colours[quantity.colour], colours["paper"]) >= 3.0, quantity.column
+    assert contrast(colours["text"], colours["paper"]) >= 7.0
+    assert contrast(colours["muted"], colours["paper"]) >= 4.5
+
+
+def test_each_quantity_has_a_look_of_its_own_and_each_theme_the_same_names() -> None:
+    looks = [(q.colour, q.dash) for q in style.QUANTITIES.values()]
+    assert len(set(looks)) == len(looks)
+    assert set(style.THEMES["light"]) == set(style.THEMES["dark"])
+    for name in registry.views:
+        spec = registry.views.create(name).spec(make_problem())
+        colours = [line["colour"] for line in spec.get("y", [])]
+        assert len(set(colours)) == len(colours), "within one chart colours alone must tell lines apart"
+
+
+def test_an_unknown_theme_is_refused() -> None:
+    with pytest.raises(ValueError, match="theme is 'sepia'; allowed: 'light', 'dark'"):
+        style.theme("sepia")
