@@ -20,7 +20,10 @@ BLOCK = 512  # columns whose gradient rows are held at once when a sparse produc
 
 @struct
 class DenseColumns:
-    """Columns of a dense matrix; ``XT`` is d×n in C order. Column d is a virtual column of ones (the intercept's)."""
+    """Columns of a dense matrix; ``XT`` is d×n in C order.
+
+    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value.
+    """
 
     XT: np.ndarray
 
@@ -34,42 +37,41 @@ class DenseColumns:
         return p
 
     def entry(self, p, j):
-        return 1.0 if j == self.XT.shape[0] else self.XT[j, p]
+        return self.XT[j, p]
 
 
 @struct
 class SparseColumns:
-    """Columns of a CSC matrix. Column d is a virtual column of ones with ``ones`` rows (the intercept's)."""
+    """Columns of a CSC matrix, with the same four functions."""
 
     data: np.ndarray
     indices: np.ndarray
     indptr: np.ndarray
-    ones: int
 
     def start(self, j):
-        return 0 if j == self.indptr.size - 1 else self.indptr[j]
+        return self.indptr[j]
 
     def stop(self, j):
-        return self.ones if j == self.indptr.size - 1 else self.indptr[j + 1]
+        return self.indptr[j + 1]
 
     def row(self, p, j):
-        return p if j == self.indptr.size - 1 else self.indices[p]
+        return self.indices[p]
 
     def entry(self, p, j):
-        return 1.0 if j == self.indptr.size - 1 else self.data[p]
+        return self.data[p]
 
 
 @kernel
-def columns_matmul(columns, coef, Z):
-    """Z = X W (+ intercept): Z (n, m), coef (d, m) or (d+1, m). Skips zero rows of W, so the cost follows the support."""
+def columns_matmul(columns, W, Z):
+    """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
     n, m = Z.shape
     Z[:] = 0.0
-    for j in range(coef.shape[0]):
+    for j in range(W.shape[0]):
         used = False
         for k in range(m):
-            used = used or coef[j, k] != 0.0
+            used = used or W[j, k] != 0.0
         if used:
-            w = coef[j]
+            w = W[j]
             for p in range(columns.start(j), columns.stop(j)):
                 x = columns.entry(p, j)
                 z = Z[columns.row(p, j)]
@@ -139,7 +141,7 @@ class Design:
         if self.is_sparse:
             index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
             self.columns: Any = SparseColumns(
-                matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index), self.n
+                matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index)
             )
         else:
             self.columns = DenseColumns(matrix.T)
@@ -159,7 +161,7 @@ class Design:
     def nbytes(self) -> int:
         """Bytes held by the data."""
         if self.is_sparse:
-            return int(sum(a.nbytes for a in self.columns[:3]))
+            return int(sum(a.nbytes for a in self.columns))
         return int(self.matrix.nbytes)
 
     def matmul(self, coef: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -167,15 +169,15 @@ class Design:
 
         coef : (d, m) or (d+1, m); out : (n, m).
         """
-        if self.is_sparse:
-            columns_matmul(self.columns, coef, out)
-            return out
         W = coef[: self.d]
-        used = np.flatnonzero(W.any(axis=1))
-        if used.size < 0.5 * self.d:
-            np.matmul(self.matrix[:, used], W[used], out=out)
+        if self.is_sparse:
+            columns_matmul(self.columns, W, out)
         else:
-            np.matmul(self.matrix, W, out=out)
+            used = np.flatnonzero(W.any(axis=1))
+            if used.size < 0.5 * self.d:
+                np.matmul(self.matrix[:, used], W[used], out=out)
+            else:
+                np.matmul(self.matrix, W, out=out)
         if coef.shape[0] > self.d:
             out += coef[self.d]
         return out
@@ -203,6 +205,11 @@ class Design:
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)
         return out
+
+    @cached_property
+    def ones(self) -> Any:
+        """One column of ones: the column that belongs to the intercept."""
+        return DenseColumns(np.ones((1, self.n), dtype=self.dtype))
 
     @cached_property
     def squared_norms(self) -> np.ndarray:

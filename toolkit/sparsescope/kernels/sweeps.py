@@ -28,7 +28,7 @@ def move_scores(columns, j, factor, delta, Z):  # type: ignore[no-untyped-def]
 def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report):
     """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``.
 
-    coef (rows, m) and the scores Z (n, m) are updated in place; rows from ``penalised`` on have no penalty.
+    coef (rows, m) and the scores Z (n, m) are updated in place; ``penalised`` is False for the intercept's row.
     ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a decrease.
     ``report`` (4,) counts: data entries read, rows moved, line-search trials, sum of accepted steps.
     """
@@ -58,7 +58,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
             new[k] = coef[j, k] - g[k] / curve
         old_value = 0.0
         new_value = 0.0
-        if j < penalised:
+        if penalised:
             penalty.prox(new, lam / curve, new)
             old_value = lam * penalty.value(coef[j])
             new_value = lam * penalty.value(new)
@@ -89,7 +89,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
             report[READ] += length
             report[TRIALS] += 1
             value = new_value
-            if step < 1.0 and j < penalised:
+            if step < 1.0 and penalised:
                 for k in range(m):
                     work[k] = coef[j, k] + step * delta[k]
                 value = lam * penalty.value(work)
@@ -128,7 +128,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
         curve = max(constants[j], FLOOR)
         for k in range(m):
             new[k] = coef[j, k] - g[k] / (n * curve)
-        if j < penalised:
+        if penalised:
             penalty.prox(new, lam / curve, new)
         moved = False
         for k in range(m):

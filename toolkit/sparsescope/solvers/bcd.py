@@ -56,18 +56,21 @@ class _BCD(Solver):
         order = self._order(problem, state)
         report = state.report
         report[:] = 0.0
-        self._sweep(problem, state, order)
+        self._sweep(problem, state, problem.design.columns, order, slice(0, problem.d))
+        if problem.intercept:  # its block is a column of ones without penalty, at the end of each iteration
+            self._sweep(problem, state, problem.design.ones, np.zeros(1, dtype=np.intp), slice(problem.d, problem.rows))
         state.iteration += 1
         state.passes += report[READ] / entries
         state.working_set = float(order.size)
         state.trials = report[TRIALS] / report[MOVED] if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
 
-    def _sweep(self, problem: Problem, state: BCDState, order: np.ndarray) -> None:
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
+        """Sweep the given rows of the coefficient array, whose columns of data are ``columns``."""
         raise TypeError(f"{type(self).__name__} does not define _sweep")
 
     def _order(self, problem: Problem, state: BCDState) -> np.ndarray:
-        rows = problem.rows
+        rows = problem.d
         if self.selection == "cyclic":
             return np.arange(rows)
         if self.selection == "permuted":
@@ -79,17 +82,15 @@ class _BCD(Solver):
     def _greedy(self, problem: Problem, state: BCDState) -> np.ndarray:
         # One pass over the data ranks all rows; with greedy_batch = 1 this is the Gauss–Southwell rule itself.
         if state.ranking is None:
-            state.ranking = (np.empty_like(state.Z), np.empty(problem.rows), np.empty(problem.d))
+            state.ranking = (np.empty_like(state.Z), np.empty(problem.d), np.empty(problem.d))
         U, violation, paper = state.ranking
         loss_gradient(state.Z, problem.y, problem.loss, U)
         scale = 1.0 / problem.n
         for start, stop, G in problem.design.rmatmul_blocks(U):
             row_violations(G, scale, state.coef[start:stop], problem.lam, problem.penalty, problem.penalty.is_norm,
                            violation[start:stop], paper[start:stop])
-        if problem.intercept:
-            violation[-1] = np.linalg.norm(U.sum(axis=0)) * scale
         state.passes += 1.0
-        count = min(self.greedy_batch, problem.rows)
+        count = min(self.greedy_batch, problem.d)
         best = np.argpartition(-violation, count - 1)[:count]
         return best[np.argsort(-violation[best], kind="stable")]
 
@@ -109,10 +110,10 @@ class BCD(_BCD):
     doc = "Block coordinate descent: one row of W at a time, with a line search."
     source = "Blondel et al. 2013, Alg. 1 and 2, Sec. 4.4.1"
 
-    def _sweep(self, problem: Problem, state: BCDState, order: np.ndarray) -> None:
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_line_search(
-            problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
-            problem.d, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.report,
+            columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
+            rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.report,
         )
 
 
@@ -131,10 +132,10 @@ class BCDConstant(_BCD):
     doc = "Block coordinate descent with the step 1/K_j of each row, without line search."
     source = "Blondel et al. 2013, Sec. 4.4.2"
 
-    def _sweep(self, problem: Problem, state: BCDState, order: np.ndarray) -> None:
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_constant_step(
-            problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
-            problem.d, problem.block_constants(self.constants), state.report,
+            columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
+            rows.start == 0, problem.block_constants(self.constants)[rows], state.report,
         )
 
 
