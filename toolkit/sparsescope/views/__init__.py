@@ -1,12 +1,16 @@
 """Pictures of a run: importing this package registers every view, and :func:`draw` draws one by its name."""
 
+# ruff: noqa: I001  (the order of the views' imports is the order of menus)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
-from . import accuracy, active_set, convergence, weights
 from .base import View
+from . import convergence
+from . import accuracy
+from . import active_set
+from . import weights
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
