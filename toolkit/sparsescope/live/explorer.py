@@ -16,9 +16,10 @@ from typing import Any
 
 from .. import datasets
 from ..session import Session
-from . import controls
+from . import controls, effects
 from . import settings as st
 from .credits import Credits
+from .effects import Effects
 from .jobs import Jobs, Outcome
 from .preparing import Prepared, load, prepare
 from .snippet import python_snippet
@@ -74,9 +75,8 @@ class Explorer:
         self._outbox: list[Message] = []
         self._failure: Message | None = None
         self._worker_error: str | None = None
-        self._waiting: list[tuple[str, int]] = []  # ids of commands and the generation that applies them
-        self._job_ids: list[str] = []
-        self._applied: list[str] = []
+        self._effects = Effects(clock)
+        self._job_ids: list[str] = []  # commands whose effect the job under way will bring
         self._stream = self._seq = 0
         self._epoch = 0
         self._settings_version, self._shown_version = 1, 0
@@ -151,7 +151,7 @@ class Explorer:
         self._link.stop()
         self._jobs.cancel()
         if self._stage is not None:
-            self._stage.session.close()
+            self._stage.session.close(timeout=1.0)
             self._stage = None
 
     # --------------------------------------------------------------------------------------------- messages of the page
@@ -185,9 +185,10 @@ class Explorer:
         if self._stage is None or self._preparing is not None and self._preparing[1]:
             # the problem is still on its way: remember the wish to run, there is nothing to pause or step
             self._run_wanted = action == "run" or (self._run_wanted and action not in ("pause", "reset"))
-            self._applied += _ids(msg)
+            self._effects.done(_ids(msg))
             return
         session = self._stage.session
+        condition = effects.of_command(session, action)
         if action == "run":
             session.play()
         elif action == "pause":
@@ -197,7 +198,7 @@ class Explorer:
         else:
             session.reset()
             self._failure = None
-        self._wait_for(_ids(msg), session.generation)
+        self._effects.expect(_ids(msg), condition)
 
     def _on_ask(self, msg: Message) -> None:
         kind, key = msg.get("kind"), str(msg.get("id", ""))
@@ -250,15 +251,17 @@ class Explorer:
         """Settings that need no preparation: λ, speed, and how things are looked at."""
         stage = self._stage
         if stage is not None and self._preparing is None:
+            condition = effects.of_nothing()
             if "lam_ratio" in keys:
+                condition = effects.of_tweak(stage.session)
                 stage.session.tweak(lam=self._settings["lam_ratio"] * stage.prepared.lam_reference)
             if "speed" in keys:
                 stage.session.set_speed(_rate(self._settings))
-            self._wait_for(ids, stage.session.generation)
+            self._effects.expect(ids, condition)
         elif self._preparing is not None:
             self._job_ids += ids  # the job's result is applied with the newest λ and speed
         else:
-            self._applied += ids
+            self._effects.done(ids)
 
     # ------------------------------------------------------------------------------------------------------ preparing
     def _start_job(self, fresh: bool) -> None:
@@ -289,13 +292,10 @@ class Explorer:
         if prepared.notices:
             self._outbox.append({"type": "notices", "notices": prepared.notices})
         self._adopt_settings(prepared)
-        ids, self._job_ids = self._job_ids, []
         if prepared.fresh:
             self._new_stage(prepared)
         else:
             self._tweak(prepared)
-        assert self._stage is not None
-        self._wait_for(ids, self._stage.session.generation)
         self._say_problem()
         self._sync_controls()
 
@@ -310,7 +310,7 @@ class Explorer:
     def _job_failed(self, outcome: Outcome) -> None:
         """Say what happened and go back to the settings of the problem that is still there."""
         self._fail(outcome.error, outcome.detail)
-        self._applied += self._job_ids
+        self._effects.done(self._job_ids)
         self._job_ids, self._run_wanted = [], False
         if self._stage is not None:
             known = self._stage.prepared.settings
@@ -323,14 +323,19 @@ class Explorer:
         old = self._stage
         self._epoch = 1 + (old.epoch if old is not None else self._epoch)
         if old is not None:
-            old.session.close()
+            old.session.close(timeout=0.0)  # its worker ends by itself after the step under way; nobody waits for it
         problem = prepared.problem.with_lam(self._settings["lam_ratio"] * prepared.lam_reference)
         session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self._settings))
         self._stage = Stage(prepared, session, self._epoch, self._clock)
-        self._waiting, self._worker_error = [], None
+        self._worker_error = None
+        self._effects.give_up()
+        ids, self._job_ids = self._job_ids, []
+        self._effects.expect(ids, lambda: len(session.trace) > 0 or session.status().mode == "error")
         if self._run_wanted:
             self._run_wanted = False
             session.play()
+        else:
+            session.open()  # compiles, and shows the starting point
 
     def _tweak(self, prepared: Prepared) -> None:
         """Hand what changed to the running session; the weights stay."""
@@ -345,8 +350,11 @@ class Explorer:
         if lam != stage.session.problem.lam:
             parts["lam"] = lam
         stage.prepared = prepared
+        ids, self._job_ids = self._job_ids, []
+        condition = effects.of_tweak(stage.session) if parts else effects.of_nothing()
         if parts:
             stage.session.tweak(**parts)
+        self._effects.expect(ids, condition)
         stage.session.set_speed(_rate(self._settings))
 
     # --------------------------------------------------------------------------------------------------------- frames
@@ -357,11 +365,11 @@ class Explorer:
             self._epoch = stage.epoch
             stage.want_picture(self._layout, self._settings["sort"])
             self._outbox += stage.collect_picture()
-            self._settle(stage.session.status().generation)
+            self._effects.settle()
         mode, message, rate, generation = self._mode()
         late = self._interval > LATE
         shown = (mode, message, self._settings_version, late, self._epoch)
-        urgent = bool(self._applied) or shown != self._shown
+        urgent = self._effects.pending or shown != self._shown
         if not self._link.may_send() or not (urgent or (stage is not None and stage.pending())):
             return None
         if not urgent and self._link.since_sent() < (LATE_PERIOD if late else FRAME_PERIOD):
@@ -370,10 +378,9 @@ class Explorer:
         header: Message = {
             "type": "frame", "seq": self._seq, "stream": self._stream, "epoch": self._epoch, "generation": generation,
             "clock": time.time(), "mode": mode, "message": message, "rate": rate, "late": late,
-            "applied": self._applied, "settings": None, "lam": None, "start": 0, "count": 0, "total": 0, "columns": [],
+            "applied": self._effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0, "columns": [],
             "best": [], "lower": [], "marks": [], "raster": None, "picture": None, "names": {}, "status": None,
         }
-        self._applied = []
         if self._shown_version != self._settings_version:
             header["settings"] = self.settings
         self._shown, self._shown_version = shown, self._settings_version
@@ -393,16 +400,6 @@ class Explorer:
         status = self._stage.session.status()
         message = self._message if self._preparing is not None else status.message
         return status.mode, message or "", _finite(status.rate), generation
-
-    def _wait_for(self, ids: list[str], generation: int) -> None:
-        self._waiting += [(key, generation) for key in ids]
-
-    def _settle(self, generation: int) -> None:
-        """Commands that the worker has taken count as applied."""
-        done = [key for key, needed in self._waiting if needed <= generation]
-        if done:
-            self._applied += done
-            self._waiting = [(key, needed) for key, needed in self._waiting if needed > generation]
 
     def _watch_worker(self) -> None:
         """An exception in the solver's worker is shown with its traceback, once."""

@@ -43,7 +43,6 @@ class Picture:
 
     kind: str
     sort: str
-    iteration: int
     scale: float
     cells: np.ndarray
     rows: np.ndarray
@@ -76,7 +75,7 @@ def quantise(values: np.ndarray, scale: float) -> np.ndarray:
     return cells
 
 
-def take(weights: np.ndarray, wish: Wish, iteration: int = 0) -> Picture:
+def take(weights: np.ndarray, wish: Wish) -> Picture:
     """The picture of ``weights`` (d, m) that ``wish`` asks for."""
     began = time.perf_counter()
     d, m = weights.shape
@@ -96,7 +95,7 @@ def take(weights: np.ndarray, wish: Wish, iteration: int = 0) -> Picture:
         scale = nice_scale(float(np.abs(values).max(initial=0.0)))
         cells = quantise(values, scale)
     row_values = None if row is None else np.array(weights[row], dtype=np.float64)
-    return Picture(wish.kind, wish.sort, iteration, scale, cells, rows, norms, nonzero, binned, row, row_values,
+    return Picture(wish.kind, wish.sort, scale, cells, rows, norms, nonzero, binned, row, row_values,
                    answers, wish.visible, time.perf_counter() - began)
 
 
@@ -148,7 +147,6 @@ def status_of(picture: Picture) -> dict[str, Any]:
     return {
         "kind": picture.kind,
         "sort": picture.sort,
-        "iteration": picture.iteration,
         "scale": picture.scale,
         "shape": list(picture.cells.shape),
         "nonzero": picture.nonzero,

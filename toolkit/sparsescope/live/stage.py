@@ -60,6 +60,7 @@ class Stage:
         self._pending = False
         self._cost = 0.0
         self._shot: pictures.Picture | None = None
+        self._shot_iteration = 0
         self._asks: list[tuple[str, int, int]] = []
 
     def restart(self) -> None:
@@ -107,16 +108,17 @@ class Stage:
 
     def collect_picture(self) -> list[dict[str, Any]]:
         """Look for a finished picture; answers to exact questions that came with it."""
-        count, iteration, shot = self.session.picture()
-        if count == self._answered or shot is None:
+        found = self.session.picture()
+        shot: pictures.Picture | None = found.value
+        if found.count == self._answered or shot is None:
             return []
-        self._answered, self._pending, self._cost = count, False, shot.cost
-        self._shot = shot
+        self._answered, self._pending, self._cost = found.count, False, shot.cost
+        self._shot, self._shot_iteration = shot, found.iteration
         problem = self.prepared.problem
         return [
             {
                 "type": "answer", "id": key, "kind": "value", "row": row, "cls": cls, "value": plain(value),
-                "name": problem.feature_name(row), "iteration": plain(iteration),
+                "name": problem.feature_name(row), "iteration": found.iteration,
             }
             for key, row, cls, value in shot.answers
         ]
@@ -134,8 +136,7 @@ class Stage:
         header["picture"], header["names"] = None, {}
         shot, self._shot = self._shot, None
         if shot is not None:
-            count, iteration, _ = self.session.picture()
-            header["picture"] = {**packer.picture(shot, block), "iteration": plain(iteration)}
+            header["picture"] = {**packer.picture(shot, block), "iteration": self._shot_iteration}
             if problem.d > MAX_NAMES and shot.kind == "matrix":
                 header["names"] = packer.names(shot.rows.tolist(), problem.feature_names)
         return header, block.buffers()

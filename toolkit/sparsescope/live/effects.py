@@ -1,0 +1,83 @@
+"""Which commands of the page have had their effect: a frame repeats their ids, so that the page can measure the time.
+
+A session's commands are queued, and that one was *taken* does not mean that anything changed yet. So each command comes
+with a condition on the session that holds once there is something to see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+PATIENCE = 5.0  # seconds after which a command counts as applied whatever its condition says
+BUSY = ("running", "compiling")
+
+Condition = Callable[[], bool]
+
+
+class Effects:
+    """Ids of commands that wait for their effect, and of those that have had it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._waiting: list[tuple[list[str], Condition, float]] = []
+        self._done: list[str] = []
+
+    def done(self, ids: Iterable[str]) -> None:
+        """These have their effect now."""
+        self._done += ids
+
+    def expect(self, ids: list[str], condition: Condition) -> None:
+        """These have their effect as soon as ``condition()`` holds."""
+        if ids:
+            self._waiting.append((ids, condition, self._clock() + PATIENCE))
+
+    def give_up(self) -> None:
+        """What they were waiting for is gone (a new problem): all count as done."""
+        for ids, _, _ in self._waiting:
+            self._done += ids
+        self._waiting = []
+
+    def settle(self) -> None:
+        """Look at the conditions."""
+        still = []
+        for ids, condition, limit in self._waiting:
+            if condition() or self._clock() > limit:
+                self._done += ids
+            else:
+                still.append((ids, condition, limit))
+        self._waiting = still
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are ids to tell the page."""
+        return bool(self._done)
+
+    def collect(self) -> list[str]:
+        """The ids for the next frame, once."""
+        found, self._done = self._done, []
+        return found
+
+
+def of_command(session: Any, action: str) -> Condition:
+    """The condition for ``run``, ``pause``, ``step`` or ``reset``; to be made *before* the command is given."""
+    trace, events = session.trace, len(session.trace)
+    if action == "run":
+        return lambda: session.status().mode in (*BUSY, "finished", "error")
+    if action == "pause":
+        return lambda: session.status().mode not in BUSY
+    if action == "reset":
+        return lambda: session.trace is not trace and len(session.trace) > 0
+    return lambda: session.trace is not trace or len(session.trace) > events or session.status().mode == "error"
+
+
+def of_tweak(session: Any) -> Condition:
+    """The condition for a tweak; to be made *before* it. It holds when the change has left its mark in the trace."""
+    trace, marks = session.trace, len(session.trace.marks)
+    return lambda: session.trace is not trace or len(session.trace.marks) > marks or session.status().mode == "error"
+
+
+def of_nothing() -> Condition:
+    """For changes that are there at once."""
+    return lambda: True

@@ -1,0 +1,36 @@
+// Run, pause, step, step ×10 and reset.
+
+import { h, setAttribute, setText } from "./dom.js";
+
+export class Buttons {
+  constructor(link) {
+    this.link = link;
+    this.running = false;
+    const button = (testid, label, title, action) =>
+      h("button", { type: "button", class: "act", "data-testid": testid, title, onclick: action }, label);
+    this.run = button("run-button", "Run", "run (space)", () => link.do("run"));
+    this.run.classList.add("primary");
+    this.pause = button("pause-button", "Pause", "pause (space)", () => link.do("pause"));
+    this.step = button("step-button", "Step", "one iteration (.)", () => link.do("step", { n: 1 }));
+    this.step10 = button("step10-button", "×10", "ten iterations (shift and .)", () => link.do("step", { n: 10 }));
+    this.step10.setAttribute("aria-label", "ten steps");
+    this.reset = button("reset-button", "Reset", "start again from W = 0 (r)", () => link.do("reset"));
+    this.element = h("div", { class: "buttons", role: "group", "aria-label": "run" }, this.run, this.pause, this.step, this.step10, this.reset);
+  }
+
+  toggle() {
+    this.link.do(this.running ? "pause" : "run");
+  }
+
+  draw(mode) {
+    this.running = mode === "running" || mode === "compiling";
+    setAttribute(this.run, "aria-pressed", String(this.running));
+    this.run.classList.toggle("primary", !this.running);
+    this.pause.classList.toggle("primary", this.running);
+    setText(this.run, mode === "finished" ? "Run on" : "Run");
+    this.run.disabled = this.running;
+    this.pause.disabled = !this.running;
+    this.step.disabled = this.step10.disabled = this.running || mode === "loading";
+    this.reset.disabled = mode === "loading";
+  }
+}

@@ -1,0 +1,45 @@
+// Small helpers for making and changing elements.
+
+/** An element: h("button", {class: "x", onclick: f, "data-testid": "y"}, "text", child, ...). */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Set the text of an element only if it differs: untouched nodes cost the browser nothing. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function setAttribute(element, name, value) {
+  const text = value === null || value === undefined ? null : String(value);
+  if (text === element.getAttribute(name)) return;
+  if (text === null) element.removeAttribute(name);
+  else element.setAttribute(name, text);
+}
+
+export function show(element, visible) {
+  if (element.hidden === visible) element.hidden = !visible;
+}
+
+/** A canvas as sharp as the screen; returns its context, scaled to CSS pixels, and says whether the size changed. */
+export function fitCanvas(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const w = Math.max(1, Math.round(width * ratio));
+  const g = Math.max(1, Math.round(height * ratio));
+  if (canvas.width !== w || canvas.height !== g) {
+    canvas.width = w;
+    canvas.height = g;
+    canvas.style.width = width + "px";
+    canvas.style.height = height + "px";
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

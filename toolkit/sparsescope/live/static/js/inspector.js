@@ -1,0 +1,68 @@
+// The inspector: the weights of one chosen row of W, by class, as bars.
+
+import { h, setText, show } from "./dom.js";
+import { known } from "./format.js";
+import { exact } from "./axes.js";
+
+const MOST = 40; // classes shown, the largest by magnitude
+
+export class Inspector {
+  constructor(context) {
+    this.context = context;
+    this.note = h("span", { class: "chart-note" });
+    this.close = h("button", { type: "button", onclick: () => context.select(null) }, "clear");
+    this.list = h("div", { class: "bars" });
+    this.sentence = h("p", { class: "chart-empty" }, "Click a row of W or of the active set to see its weights here.");
+    this.element = h(
+      "section", { class: "chart card", "data-testid": "inspector", "aria-label": "Inspector" },
+      h("header", { class: "chart-head" }, h("h2", {}, "Inspector"), this.note, h("div", { class: "chart-tools" }, this.close)),
+      h("div", { class: "chart-body inspector-body" }, this.list, this.sentence),
+    );
+    this.key = "";
+  }
+
+  draw() {
+    const { store, palette, names, selected } = this.context;
+    const picture = store.picture;
+    const values = picture && picture.row === selected && selected !== null ? picture.row_values : null;
+    show(this.sentence, !values);
+    show(this.list, Boolean(values));
+    show(this.close, selected !== null);
+    if (!values) {
+      setText(this.note, selected === null ? "" : names.of(selected) || "row " + selected);
+      this.key = "";
+      return;
+    }
+    const key = [picture.version, palette.theme, selected, names.of(selected)].join();
+    if (key === this.key) return;
+    this.key = key;
+    const norm = Math.hypot(...values);
+    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · ‖W_j‖ = ${exact(norm)}`);
+    this.drawBars(values);
+  }
+
+  drawBars(values) {
+    const { store, palette } = this.context;
+    const order = values.map((value, c) => [value, c]).filter(([value]) => known(value));
+    const shown = order.length > MOST
+      ? order.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0])).slice(0, MOST).sort((a, b) => a[1] - b[1])
+      : order;
+    const top = Math.max(...shown.map(([value]) => Math.abs(value))) || 1;
+    while (this.list.children.length < shown.length) {
+      this.list.append(h("div", { class: "bar-row" }, h("span", { class: "bar-name" }), h("span", { class: "bar" }, h("i")), h("span", { class: "bar-value" })));
+    }
+    while (this.list.children.length > shown.length) this.list.lastChild.remove();
+    shown.forEach(([value, c], k) => {
+      const row = this.list.children[k];
+      const [name, track, text] = row.children;
+      setText(name, store.problem.class_names[c]);
+      name.title = store.problem.class_names[c];
+      setText(text, exact(value));
+      const bar = track.firstChild;
+      const part = (50 * Math.abs(value)) / top;
+      bar.style.width = part + "%";
+      bar.style.left = value < 0 ? 50 - part + "%" : "50%";
+      bar.style.background = palette.colour(value < 0 ? "blue" : "vermillion");
+    });
+  }
+}

@@ -1,0 +1,281 @@
+// Line charts: plotly draws axes and lines; labels at the ends of the lines and marks are our own elements, because a
+// change of plotly's layout costs as much as the whole rest of a frame.
+
+import { h } from "./dom.js";
+import { known, linearTicks, logTicks, powerOfTen, roundUp } from "./format.js";
+import { ChartBox, MARGIN } from "./chartbox.js";
+import { MarkLayer } from "./marks.js";
+import { FONT } from "./palette.js";
+
+const LABEL_HEIGHT = 15;
+const LOWEST = 1e-17; // what a log axis still shows: below is rounding
+const FEW = 30; // up to so many points a line shows them as dots too
+
+export class LineChart {
+  constructor(spec, context, height) {
+    this.spec = spec;
+    this.context = context; // { store, palette, axis, Plotly, requestDraw }
+    this.box = new ChartBox(spec.id, spec.title, height);
+    this.marks = new MarkLayer();
+    this.labels = h("div", { class: "line-labels", "aria-hidden": "true" });
+    this.target = h("div", { class: "plotly-target" });
+    this.box.plot.append(this.target, this.marks.element, this.labels);
+    this.labelNodes = spec.y.map((line) => h("div", { class: "line-label" }, line.label));
+    this.labels.append(...this.labelNodes);
+    this.ready = false;
+    this.layoutKey = "";
+    this.zoomY = null;
+    this.own = false; // true while we change the layout ourselves
+    this.ranges = { left: [1e-3, 1], right: [0, 100] }; // fits both kinds of axis until there are points
+  }
+
+  get leftLog() {
+    return this.spec.left.log && this.context.store.settings.ylog !== false;
+  }
+
+
+  area() {
+    const m = MARGIN;
+    const width = Math.max(10, this.box.width - m.left - m.right);
+    return { left: m.left, top: m.top, width, height: Math.max(10, this.box.height - m.top - m.bottom) };
+  }
+
+  start() {
+    const { Plotly } = this.context;
+    this.box.measure();
+    Plotly.newPlot(this.target, this.traces([]), this.layout(), {
+      displayModeBar: false, doubleClick: false, responsive: false, scrollZoom: false, showTips: false,
+    });
+    this.ready = true;
+    this.layoutKey = this.currentLayoutKey();
+    this.target.on("plotly_relayout", (change) => this.onRelayout(change));
+    this.target.on("plotly_doubleclick", () => {
+      this.zoomY = null;
+      this.context.axis.setZoom(null);
+      this.context.requestDraw();
+    });
+  }
+
+  onRelayout(change) {
+    if (this.own) return;
+    const axis = this.context.axis;
+    const take = (name, log) => {
+      const low = change[name + ".range[0]"];
+      const high = change[name + ".range[1]"];
+      if (low === undefined || high === undefined) return null;
+      return log ? [10 ** low, 10 ** high] : [Number(low), Number(high)];
+    };
+    const x = take("xaxis", axis.log);
+    const y = take("yaxis", this.leftLog);
+    if (x) axis.setZoom(x);
+    if (y) this.zoomY = y;
+    if (x || y) this.context.requestDraw();
+  }
+
+  traces(lines) {
+    const palette = this.context.palette;
+    return this.spec.y.map((line, k) => ({
+      type: "scatter",
+      mode: lines[k] && lines[k].few ? "lines+markers" : "lines",
+      name: line.label,
+      x: lines[k] ? lines[k].x : [],
+      y: lines[k] ? lines[k].y : [],
+      yaxis: line.axis === "right" ? "y2" : "y",
+      line: { color: palette.colour(line.colour), dash: line.dash, width: 1.8 },
+      marker: { size: 4, color: palette.colour(line.colour) },
+      hovertemplate: line.column.endsWith("accuracy") ? "%{y:.1%}" : "%{y:.4~g}",
+    }));
+  }
+
+  axisStyle() {
+    const colour = (name) => this.context.palette.colour(name);
+    return {
+      gridcolor: colour("grid"), linecolor: colour("axis"), tickcolor: colour("axis"), showline: true, zeroline: false,
+      ticks: "outside", ticklen: 4, tickfont: { size: 11, color: colour("muted"), family: FONT },
+      automargin: false, autorange: false,
+    };
+  }
+
+  layout() {
+    const { palette, axis } = this.context;
+    const base = this.axisStyle();
+    const colour = (name) => palette.colour(name);
+    const title = (text, standoff) => ({ text, standoff, font: { size: 12, color: colour("muted"), family: FONT } });
+    const log10 = (range) => range.map((v) => Math.log10(v));
+    const m = MARGIN;
+    const layout = {
+      width: this.box.width, height: this.box.height, margin: { l: m.left, r: m.right, t: m.top, b: m.bottom, pad: 0 },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, hovermode: "x unified",
+      hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("axis"), font: { size: 12, color: colour("text"), family: FONT } },
+      hoverdistance: 30, dragmode: "zoom", uirevision: "stay", font: { family: FONT, color: colour("text") },
+      xaxis: {
+        ...base, type: axis.log ? "log" : "linear", range: axis.log ? log10(axis.range) : axis.range.slice(),
+        title: title(axis.title, 6), hoverformat: ",.5~g", nticks: 8, exponentformat: "power",
+      },
+      yaxis: {
+        ...base, type: this.leftLog ? "log" : "linear",
+        range: this.leftLog ? log10(this.ranges.left) : this.ranges.left.slice(), title: title(this.spec.left.title, 8),
+        ...this.yTicks(),
+      },
+    };
+    if (this.spec.right) {
+      layout.yaxis2 = {
+        ...base, type: "linear", overlaying: "y", side: "right", showgrid: false, range: this.ranges.right.slice(),
+        nticks: 6, fixedrange: true, ticksuffix: /%/.test(this.spec.right.title) ? "%" : "",
+        title: { text: "" }, // the line's own label, at its end, stands where the title would
+      };
+    }
+    return layout;
+  }
+
+  yTicks() {
+    const [low, high] = this.ranges.left;
+    if (!this.leftLog) return this.isShare() ? { tickformat: ".0%", nticks: 7 } : { nticks: 7, tickformat: ".4~g" };
+    const ticks = logTicks(low, high, 7);
+    return { tickmode: "array", tickvals: ticks, ticktext: ticks.map((v) => powerOfTen(Math.round(Math.log10(v)))) };
+  }
+
+  isShare() {
+    return this.spec.y.some((line) => line.axis === "left" && line.column.endsWith("accuracy"));
+  }
+
+  currentLayoutKey() {
+    const { axis, palette } = this.context;
+    return JSON.stringify([this.box.width, this.box.height, axis.version, this.ranges, this.leftLog, palette.theme]);
+  }
+
+  /** The points of a line: values that are known, broken where the problem changed. */
+  line(spec, clock, segment) {
+    const values = this.context.store.values(spec.column);
+    if (!values || !clock) return { x: [], y: [], few: true };
+    const log = spec.axis === "left" && this.leftLog;
+    const breaks = spec.axis === "left" && !this.isShare();
+    const xlog = this.context.axis.log;
+    const x = [];
+    const y = [];
+    let before = -1;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (Number.isNaN(value) || (log && !(value > LOWEST)) || (xlog && !(clock[i] > 0))) continue;
+      if (breaks && before !== -1 && segment[i] !== before) {
+        x.push(NaN);
+        y.push(NaN);
+      }
+      before = segment[i];
+      x.push(clock[i]);
+      y.push(value);
+    }
+    return { x, y, few: x.length <= FEW };
+  }
+
+  fitRanges(lines) {
+    const all = { left: [Infinity, -Infinity, Infinity], right: [Infinity, -Infinity, Infinity] };
+    this.spec.y.forEach((line, k) => {
+      const bounds = all[line.axis];
+      for (const value of lines[k].y) {
+        if (value < bounds[0]) bounds[0] = value;
+        if (value > bounds[1]) bounds[1] = value;
+      }
+    });
+    this.ranges.left = this.zoomY || (this.leftLog ? decades(all.left) : this.isShare() ? shares(all.left) : span(all.left));
+    if (this.spec.right) this.ranges.right = this.spec.right.range || span(all.right);
+  }
+
+  draw() {
+    const { store, axis, Plotly } = this.context;
+    if (!this.ready) return;
+    this.box.measure();
+    const clock = store.clock(axis.x);
+    const segment = store.column("segment");
+    const lines = this.spec.y.map((spec) => this.line(spec, clock, segment));
+    const points = lines.reduce((sum, line) => sum + line.x.length, 0);
+    this.box.setEmpty(points ? "" : this.emptySentence(clock));
+    this.fitRanges(lines);
+    const key = this.currentLayoutKey();
+    const few = lines.map((line) => line.few).join();
+    this.own = true;
+    if (key !== this.layoutKey || few !== this.few) {
+      this.layoutKey = key;
+      this.few = few;
+      Plotly.react(this.target, this.traces(lines), this.layout());
+    } else {
+      Plotly.restyle(this.target, { x: lines.map((line) => line.x), y: lines.map((line) => line.y) });
+    }
+    this.own = false;
+    this.drawLabels(lines);
+    const area = this.area();
+    this.marks.draw(store.marks, area, (mark) => {
+      const part = axis.part(store.markAt(mark, axis.x));
+      return part >= 0 && part <= 1 ? part * area.width : null;
+    });
+  }
+
+  emptySentence(clock) {
+    if (clock && clock.length) return "There are values, but none that these axes can show. Try the other axis (x, y).";
+    return this.spec.empty;
+  }
+
+  /** Names at the ends of the lines, pushed apart where they would touch. */
+  drawLabels(lines) {
+    const area = this.area();
+    const palette = this.context.palette;
+    const placed = [];
+    this.spec.y.forEach((spec, k) => {
+      const node = this.labelNodes[k];
+      const line = lines[k];
+      const value = line.y[line.y.length - 1];
+      node.style.visibility = known(value) ? "visible" : "hidden";
+      if (!known(value)) return;
+      const y = area.top + area.height * (1 - this.part(value, spec.axis));
+      placed.push({ node, y: Math.min(area.top + area.height, Math.max(area.top, y)), colour: palette.colour(spec.colour) });
+    });
+    placed.sort((a, b) => a.y - b.y);
+    for (let k = 1; k < placed.length; k++) placed[k].y = Math.max(placed[k].y, placed[k - 1].y + LABEL_HEIGHT);
+    let limit = area.top + area.height + 6;
+    for (let k = placed.length - 1; k >= 0; k--) {
+      placed[k].y = Math.min(placed[k].y, limit);
+      limit = placed[k].y - LABEL_HEIGHT;
+    }
+    const left = area.left + area.width + (this.spec.right ? 48 : 6);
+    for (const { node, y, colour } of placed) {
+      node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
+      node.style.color = colour;
+    }
+  }
+
+  part(value, axis) {
+    const [low, high] = this.ranges[axis];
+    if (axis === "left" && this.leftLog) return Math.log(value / low) / Math.log(high / low);
+    return (value - low) / (high - low);
+  }
+
+  refresh() {
+    this.layoutKey = "";
+  }
+
+  destroy() {
+    if (this.ready) this.context.Plotly.purge(this.target);
+  }
+}
+
+function decades([low, high]) {
+  if (!(low > 0) || !Number.isFinite(high)) return [1e-3, 1];
+  const bottom = 10 ** Math.floor(Math.log10(low) - 0.02);
+  let top = 10 ** Math.ceil(Math.log10(high) + 0.02);
+  if (top / bottom < 99) top = bottom * 100;
+  return [bottom, top];
+}
+
+/** A range of shares from a round value below the lowest up to 1, with a little air. */
+function shares([low]) {
+  if (!Number.isFinite(low)) return [0, 1.02];
+  const bottom = Math.max(0, Math.min(0.9, Math.floor(low * 20 - 0.4) / 20));
+  return [bottom, 1 + 0.02 * (1 - bottom)];
+}
+
+function span([low, high]) {
+  if (!Number.isFinite(low)) return [0, 1];
+  const top = roundUp(Math.max(high, 1e-300));
+  const bottom = low < 0 ? -roundUp(-low) : low > 0.6 * top ? linearTicks(0, low, 5).pop() || 0 : 0;
+  return [bottom, top];
+}

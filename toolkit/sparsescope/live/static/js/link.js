@@ -1,0 +1,94 @@
+// The link to the explorer: messages up, credits, and the time from a knob to the first picture with its effect.
+
+export class Link {
+  constructor(send) {
+    this.sendRaw = send;
+    this.next = 1;
+    this.prefix = Math.random().toString(36).slice(2, 8);
+    this.sentAt = new Map(); // id -> time of a set or do whose effect has not been seen
+    this.arrived = []; // ids whose effect is in the store but not yet painted
+    this.latencies = [];
+    this.answers = new Map();
+    this.owed = 0;
+    this.seq = 0;
+    this.pending = null; // settings waiting for the next animation frame: the last value of a key wins
+  }
+
+  post(message) {
+    this.sendRaw(message);
+  }
+
+  newId() {
+    return this.prefix + "-" + this.next++;
+  }
+
+  ready(version) {
+    this.owed = 0;
+    this.post({ type: "ready", version });
+  }
+
+  /** Change settings. Called from sliders many times a second: one message an animation frame is enough. */
+  set(changes) {
+    if (this.pending) {
+      Object.assign(this.pending.changes, changes);
+      return;
+    }
+    this.pending = { changes: { ...changes }, at: performance.now() };
+    requestAnimationFrame(() => this.flush());
+  }
+
+  flush() {
+    if (!this.pending) return;
+    const { changes, at } = this.pending;
+    this.pending = null;
+    const id = this.newId();
+    this.sentAt.set(id, at);
+    this.post({ type: "set", id, changes });
+  }
+
+  do(action, extra = {}) {
+    this.flush(); // what was changed before the command counts before the command
+    const id = this.newId();
+    this.sentAt.set(id, performance.now());
+    this.post({ type: "do", id, action, ...extra });
+  }
+
+  layout(message) {
+    this.post({ type: "layout", ...message });
+  }
+
+  /** Ask a question; `then` gets the answer. */
+  ask(kind, fields, then) {
+    const id = this.newId();
+    this.answers.set(id, then);
+    if (this.answers.size > 200) this.answers.delete(this.answers.keys().next().value); // never answered: dropped
+    this.post({ type: "ask", id, kind, ...fields });
+  }
+
+  answer(message) {
+    const then = this.answers.get(message.id);
+    this.answers.delete(message.id);
+    if (then) then(message);
+  }
+
+  frameArrived(header) {
+    this.owed += 1;
+    this.seq = header.seq;
+    for (const id of header.applied) if (this.sentAt.has(id)) this.arrived.push(id);
+  }
+
+  /** Called after drawing: give the credits back and note how long the knobs took. */
+  painted(milliseconds) {
+    const now = performance.now();
+    for (const id of this.arrived) {
+      this.latencies.push(now - this.sentAt.get(id));
+      this.sentAt.delete(id);
+    }
+    if (this.latencies.length > 200) this.latencies.splice(0, this.latencies.length - 200);
+    this.arrived = [];
+    if (!this.owed) return;
+    const n = this.owed;
+    this.owed = 0;
+    this.post({ type: "credit", n, seq: this.seq, paint_ms: Math.round(milliseconds * 10) / 10 });
+  }
+}

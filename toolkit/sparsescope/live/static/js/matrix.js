@@ -1,0 +1,284 @@
+// The weights: rows × classes in the diverging palette, or one image a class where features are pixels.
+
+import { fitCanvas, h, show } from "./dom.js";
+import { count, short } from "./format.js";
+import { ChartBox } from "./chartbox.js";
+import { exact, fitText } from "./axes.js";
+import { FONT } from "./palette.js";
+
+const SORT_LABELS = { norm: "norm", name: "name", first: "first entry" };
+const LEFT = 124; // room for feature names
+const RIGHT = 64; // room for the colour scale
+const TOP = 10;
+const LABEL_STEP = 13; // pixels between names
+const ASK_DELAY = 70; // ms the pointer has to rest before the exact value is asked for
+
+export class MatrixChart {
+  constructor(spec, context, height) {
+    this.spec = spec;
+    this.context = context;
+    this.box = new ChartBox(spec.id, spec.title, height);
+    this.kind = spec.images ? "images" : "matrix";
+    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
+    this.box.plot.append(this.canvas);
+    this.off = document.createElement("canvas");
+    this.sortSelect = h(
+      "select", { "data-testid": "sort-select", "aria-label": "sort the rows by", onchange: () => this.chooseSort() },
+      ...spec.sorts.map((name) => h("option", { value: name }, SORT_LABELS[name] || name)),
+    );
+    this.sortLabel = h("label", { class: "inline" }, "sort by ", this.sortSelect);
+    this.kindButton = h("button", { type: "button", "data-testid": "images-button", onclick: () => this.toggleKind() });
+    this.box.tools.append(this.sortLabel, ...(spec.images ? [this.kindButton] : []));
+    this.nameTools();
+    this.places = null; // geometry of what is on the canvas, for the pointer
+    this.hovered = "";
+    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("pointerleave", () => this.leave());
+    this.canvas.addEventListener("click", (event) => {
+      const cell = this.cellAt(event);
+      if (cell) this.context.select(cell.row);
+    });
+  }
+
+  nameTools() {
+    this.kindButton.textContent = this.kind === "images" ? "rows × classes" : "images";
+    this.kindButton.title = this.kind === "images" ? "show W as a matrix" : "show the weights of each class as an image";
+    show(this.sortLabel, this.kind === "matrix");
+  }
+
+  chooseSort() {
+    this.context.link.set({ sort: this.sortSelect.value });
+  }
+
+  toggleKind() {
+    this.kind = this.kind === "images" ? "matrix" : "images";
+    this.nameTools();
+    this.context.sendLayout();
+  }
+
+  /** Rows of pixels there are for the matrix: what the explorer needs to know. */
+  pixelRows() {
+    return Math.max(8, Math.floor((this.box.plot.clientHeight || 300) - TOP - this.bottom()));
+  }
+
+  bottom() {
+    const problem = this.context.store.problem;
+    const m = problem ? problem.m : 1;
+    const cell = (this.box.width - LEFT - RIGHT) / m;
+    this.turned = problem ? cell < 7 * Math.min(16, Math.max(...problem.class_names.map((name) => name.length))) : false;
+    return this.turned ? 86 : 26;
+  }
+
+  draw() {
+    const { store, palette } = this.context;
+    this.box.measure();
+    const picture = store.picture;
+    if (this.sortSelect.value !== store.settings.sort && store.settings.sort) this.sortSelect.value = store.settings.sort;
+    const key = [picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();
+    const sentence = this.sentence(store, picture);
+    this.box.setEmpty(sentence);
+    if (key === this.box.drawnKey && !sentence) return;
+    this.box.drawnKey = key;
+    const context = fitCanvas(this.canvas, this.box.width, this.box.height);
+    context.clearRect(0, 0, this.box.width, this.box.height);
+    this.places = null;
+    if (sentence) {
+      this.box.setNote("");
+      return;
+    }
+    const [k, m] = picture.shape;
+    if (picture.kind === "images") this.drawImages(context, picture, m);
+    else this.drawMatrix(context, picture, k, m);
+    this.drawScale(context, picture);
+    const d = count(store.problem.d);
+    let note = `${count(picture.nonzero)} of ${d} rows are non-zero`;
+    if (picture.binned > 1) note += `; ${short(picture.binned, 2)} rows a line, the largest weight shown`;
+    this.box.setNote(note);
+  }
+
+  sentence(store, picture) {
+    if (!picture || !store.n) return this.spec.empty;
+    if (!picture.nonzero) return "All rows of W are zero. A smaller λ lets features enter.";
+    return "";
+  }
+
+  drawMatrix(context, picture, k, m) {
+    const { palette, names, store } = this.context;
+    const bottom = this.bottom();
+    const area = { left: LEFT, top: TOP, width: this.box.width - LEFT - RIGHT, height: this.box.height - TOP - bottom };
+    const rowHeight = Math.min(28, area.height / k);
+    area.height = rowHeight * k;
+    this.paint(context, picture.cells, m, k, area, (i) => palette.pixel(picture.cells[i]));
+    context.strokeStyle = palette.colour("axis");
+    context.lineWidth = 1;
+    context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
+    context.font = "11px " + FONT;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    const step = Math.max(1, Math.ceil(LABEL_STEP / rowHeight));
+    for (let i = 0; i < k; i += step) {
+      const row = picture.rows[i];
+      const name = names.of(row) || "row " + row;
+      context.fillStyle = palette.colour(row === this.context.selected ? "blue" : "text");
+      const y = area.top + (i + 0.5) * rowHeight;
+      context.fillText(fitText(context, name, LEFT - 16), area.left - 8, y);
+      if (step > 1) context.fillRect(area.left - 5, Math.round(y), 4, 1);
+    }
+    this.drawClassNames(context, area, m, store.problem.class_names);
+    this.drawSelection(context, area, picture, rowHeight);
+    this.places = { kind: "matrix", area, rowHeight, m, k };
+  }
+
+  drawSelection(context, area, picture, rowHeight) {
+    const at = picture.rows.indexOf(this.context.selected ?? -1);
+    if (at < 0) return;
+    context.strokeStyle = this.context.palette.colour("blue");
+    context.lineWidth = 2;
+    context.strokeRect(area.left - 1, area.top + at * rowHeight - 1, area.width + 2, Math.max(3, rowHeight) + 2);
+  }
+
+  drawClassNames(context, area, m, names) {
+    const width = area.width / m;
+    const bottom = area.top + area.height;
+    context.fillStyle = this.context.palette.colour("text");
+    const step = this.turned ? Math.max(1, Math.ceil(LABEL_STEP / width)) : 1;
+    for (let c = 0; c < m; c += step) {
+      const x = area.left + (c + 0.5) * width;
+      if (this.turned) {
+        context.save();
+        context.translate(x, bottom + 6);
+        context.rotate(-Math.PI / 2);
+        context.textAlign = "right";
+        context.textBaseline = "middle";
+        context.fillText(fitText(context, names[c], 78), 0, 0);
+        context.restore();
+      } else {
+        context.textAlign = "center";
+        context.textBaseline = "top";
+        context.fillText(fitText(context, names[c], width - 4), x, bottom + 8);
+      }
+    }
+  }
+
+  drawImages(context, picture, m) {
+    const { store, palette } = this.context;
+    const [high, wide] = store.problem.image_shape;
+    const space = { width: this.box.width - RIGHT - 16, height: this.box.height - 8 };
+    const label = 20;
+    let best = null;
+    for (let across = 1; across <= m; across++) {
+      const down = Math.ceil(m / across);
+      const size = Math.min((space.width / across - 8) / wide, (space.height / down - label - 6) / high);
+      if (!best || size > best.size) best = { size, across, down };
+    }
+    const { size, across } = best;
+    const tile = { width: Math.floor(size * wide), height: Math.floor(size * high) };
+    const tiles = [];
+    context.font = "11px " + FONT;
+    for (let c = 0; c < m; c++) {
+      const left = 8 + (c % across) * (tile.width + 8);
+      const top = label + Math.floor(c / across) * (tile.height + label + 6);
+      const area = { left, top, width: tile.width, height: tile.height };
+      this.paint(context, picture.cells, wide, high, area, (i) => palette.pixel(picture.cells[i * m + c]));
+      context.strokeStyle = palette.colour("grid");
+      context.strokeRect(left - 0.5, top - 0.5, tile.width + 1, tile.height + 1);
+      context.fillStyle = palette.colour("text");
+      context.textAlign = "left";
+      context.textBaseline = "bottom";
+      context.fillText(fitText(context, store.problem.class_names[c], tile.width), left, top - 4);
+      tiles.push(area);
+    }
+    this.places = { kind: "images", tiles, high, wide, m };
+  }
+
+  paint(context, cells, width, height, area, pixel) {
+    const image = new ImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; i++) pixels[i] = pixel(i);
+    this.off.width = width;
+    this.off.height = height;
+    this.off.getContext("2d").putImageData(image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.off, area.left, area.top, area.width, area.height);
+  }
+
+  drawScale(context, picture) {
+    const palette = this.context.palette;
+    const height = Math.min(140, this.box.height - 60);
+    const left = this.box.width - RIGHT + 16;
+    const column = new Int8Array(255).map((_, k) => 127 - k);
+    this.paint(context, column, 1, 255, { left, top: TOP + 8, width: 10, height }, (i) => palette.pixel(column[i]));
+    context.fillStyle = palette.colour("muted");
+    context.font = "11px " + FONT;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    const value = short(picture.scale, 2);
+    context.fillText(value, left + 14, TOP + 8);
+    context.fillText("0", left + 14, TOP + 8 + height / 2);
+    context.fillText("\u2212" + value, left + 14, TOP + 8 + height);
+  }
+
+  /** The weight under the pointer: {row, cls, cell, bin}. */
+  cellAt(event) {
+    const places = this.places;
+    const picture = this.context.store.picture;
+    if (!places || !picture) return null;
+    const { offsetX: x, offsetY: y } = event;
+    if (places.kind === "matrix") {
+      const { area, m, k } = places;
+      const cls = Math.floor(((x - area.left) / area.width) * m);
+      const line = Math.floor((y - area.top) / places.rowHeight);
+      // names at the left belong to their rows too
+      if (line < 0 || line >= k || cls >= m || x > area.left + area.width) return null;
+      if (cls < 0) return { row: picture.rows[line], cls: null, cell: null };
+      return { row: picture.rows[line], cls, cell: picture.cells[line * m + cls], binned: picture.binned > 1 };
+    }
+    const cls = places.tiles.findIndex((t) => x >= t.left && x < t.left + t.width && y >= t.top && y < t.top + t.height);
+    if (cls < 0) return null;
+    const tile = places.tiles[cls];
+    const column = Math.floor(((x - tile.left) / tile.width) * places.wide);
+    const line = Math.floor(((y - tile.top) / tile.height) * places.high);
+    const row = line * places.wide + column;
+    return { row, cls, cell: picture.cells[row * places.m + cls], binned: false };
+  }
+
+  hover(event) {
+    const cell = this.cellAt(event);
+    if (!cell) {
+      this.leave();
+      return;
+    }
+    const { store, tooltip, names, link } = this.context;
+    const name = names.of(cell.row) || "row " + cell.row;
+    if (cell.cls === null) {
+      this.hovered = "";
+      tooltip.show(event, [name, `row ${cell.row}; click to inspect`]);
+      return;
+    }
+    const about = store.picture.scale * (cell.cell / 127);
+    const key = `${cell.row},${cell.cls}`;
+    const lines = [`${name} → ${store.problem.class_names[cell.cls]}`];
+    lines.push(this.exactKey === key && this.exactVersion === store.picture.version ? "weight " + this.exactText : "weight ≈ " + short(about, 2));
+    if (cell.binned) lines.push("(the largest of the rows put together here)");
+    tooltip.show(event, lines);
+    if (this.hovered === key && this.exactVersion === store.picture.version) return;
+    this.hovered = key;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.hovered !== key || cell.binned) return;
+      link.ask("value", { row: cell.row, cls: cell.cls }, (answer) => {
+        if (this.hovered !== key) return;
+        this.exactKey = key;
+        this.exactVersion = this.context.store.picture ? this.context.store.picture.version : 0;
+        this.exactText = `${exact(answer.value)}${answer.iteration === null ? "" : ` (iteration ${answer.iteration})`}`;
+        tooltip.show(event, [lines[0], "weight " + this.exactText]);
+      });
+    }, ASK_DELAY);
+  }
+
+  leave() {
+    this.hovered = "";
+    clearTimeout(this.timer);
+    this.context.tooltip.hide();
+  }
+}

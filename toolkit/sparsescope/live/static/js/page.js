@@ -1,0 +1,281 @@
+// The page: puts the parts together, draws at most once in an animation frame, and only what can be seen.
+
+import { h, setAttribute, setText } from "./dom.js";
+import { embedded } from "./embedded.js";
+import { Buttons } from "./buttons.js";
+import { Controls } from "./controls.js";
+import { Help } from "./keyboard.js";
+import { Inspector } from "./inspector.js";
+import { LineChart } from "./lines.js";
+import { Link } from "./link.js";
+import { MatrixChart } from "./matrix.js";
+import { Messages, StatusLine } from "./status.js";
+import { Names } from "./names.js";
+import { Palette } from "./palette.js";
+import { ProblemCard } from "./card.js";
+import { RasterChart } from "./raster.js";
+import { Store } from "./store.js";
+import { TimeAxis } from "./timeaxis.js";
+import { Tooltip } from "./tooltip.js";
+import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
+import { snippetButton } from "./snippet.js";
+
+const HEIGHTS = { convergence: 320, accuracy: 320, "active-set": 248, weights: 400 };
+
+export class Page {
+  constructor(host, send, theme) {
+    this.host = host;
+    this.root = host.attachShadow({ mode: "open" });
+    this.store = new Store();
+    this.palette = new Palette(theme);
+    this.axis = new TimeAxis();
+    this.link = new Link(send);
+    this.tooltip = new Tooltip();
+    this.names = new Names(this.store, this.link, () => this.requestDraw());
+    this.selected = null;
+    this.charts = [];
+    this.specs = "";
+    this.received = 0;
+    this.frames = 0;
+    this.paintMs = 0;
+    this.lastFrame = 0;
+    this.layoutSent = "";
+    this.scheduled = false;
+    this.destroyed = false;
+    this.build();
+  }
+
+  build() {
+    this.status = new StatusLine();
+    this.messages = new Messages();
+    this.help = new Help();
+    this.card = new ProblemCard(this.link);
+    this.inspector = new Inspector(this);
+    this.actions = new Buttons(this.link);
+    this.buttons = this.actions.element;
+    this.controls = new Controls(this);
+    this.viewTools = this.makeViewTools();
+    this.grid = h("div", { class: "grid" });
+    const side = h("aside", { class: "side", "aria-label": "settings" }, this.controls.element, this.foot());
+    const main = h("div", { class: "main" }, this.status.element, this.messages.element, this.card.element, this.viewTools, this.grid);
+    this.frame = h(
+      "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
+      side, main, this.tooltip.element, this.controls.explain, this.status.live,
+    );
+    this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
+    this.applyTheme();
+    this.resizer = new ResizeObserver(() => this.requestDraw());
+    this.resizer.observe(this.frame);
+    this.observer = new IntersectionObserver((entries) => this.onVisible(entries), { rootMargin: "80px" });
+  }
+
+  foot() {
+    const help = h("button", { type: "button", "data-testid": "help-button", title: "keys and how to read this page (?)", onclick: () => this.help.toggle() }, "Help");
+    return h("div", { class: "side-foot" }, snippetButton(this), help);
+  }
+
+  /** Choices that only concern looking: kept in the settings too, so that a link shows the same. */
+  makeViewTools() {
+    this.xSelect = h(
+      "select", { "data-testid": "x-select", onchange: () => this.look({ x: this.xSelect.value }) },
+      ...["iterations", "passes", "seconds"].map((x) => h("option", { value: x }, x)),
+    );
+    const toggle = (testid, text, key, title) => h("button", {
+      type: "button", class: "toggle", "data-testid": testid, title, "aria-pressed": "false",
+      onclick: () => this.look({ [key]: !this.store.settings[key] }),
+    }, text);
+    this.logx = toggle("logx-button", "log x", "xlog", "logarithmic x axis (x)");
+    this.logy = toggle("logy-button", "log y", "ylog", "logarithmic y axis (y)");
+    this.unzoom = h("button", { type: "button", hidden: true, onclick: () => { this.axis.setZoom(null); this.requestDraw(); } }, "zoom out");
+    this.facts = h("span", { class: "problem-line" });
+    return h(
+      "div", { class: "view-tools" }, this.facts,
+      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom,
+    );
+  }
+
+  look(changes) {
+    Object.assign(this.store.settings, changes); // seen at once; the explorer only keeps it
+    this.link.set(changes);
+    this.requestDraw();
+  }
+
+  async start() {
+    this.Plotly = await loadPlotly();
+    if (this.destroyed) return;
+    adoptPlotlyStyle(this.root);
+  }
+
+  applyTheme() {
+    for (const element of [this.host, this.frame]) setAttribute(element, "data-theme", this.palette.theme);
+    const colours = this.palette.colours;
+    for (const name of ["paper", "grid", "axis", "text", "muted", "blue", "vermillion", "green", "kept"]) {
+      if (colours[name]) this.host.style.setProperty("--" + name, colours[name]);
+    }
+    for (const { chart } of this.charts) if (chart.refresh) chart.refresh();
+  }
+
+  setTheme(theme) {
+    this.palette.setTheme(theme);
+    this.applyTheme();
+    this.requestDraw();
+  }
+
+  // ---------------------------------------------------------------------------------------------------- messages
+  receive(header, buffers) {
+    if (this.destroyed) return;
+    const handlers = {
+      problem: () => this.onProblem(header),
+      controls: () => this.onControls(header),
+      frame: () => this.onFrame(header, buffers),
+      notices: () => this.messages.addNotices(header.notices),
+      error: () => this.messages.showError(header.text, header.detail),
+      answer: () => this.link.answer(header),
+    };
+    const handler = handlers[header && header.type];
+    if (!handler) return; // a newer explorer may say more than this page understands
+    try {
+      handler();
+    } catch (problem) {
+      this.messages.showError("The page could not take a message: " + problem.message, problem.stack);
+      if (header.type === "frame") this.link.painted(0); // keep the stream alive
+    }
+  }
+
+  onProblem(message) {
+    if (this.store.problem && message.epoch !== this.store.problem.epoch) {
+      this.selected = null;
+      this.messages.clearError();
+    }
+    this.store.takeProblem(message);
+    this.palette.use(message.palette);
+    this.applyTheme();
+    const specs = JSON.stringify(message.views);
+    if (specs !== this.specs) this.buildCharts(message.views);
+    this.specs = specs;
+    this.sendLayout();
+    this.requestDraw();
+  }
+
+  onControls(message) {
+    this.store.settings = message.settings;
+    this.controls.take(message.groups);
+    this.requestDraw();
+  }
+
+  onFrame(header, buffers) {
+    this.received += 1;
+    this.lastFrame = performance.now();
+    const epoch = this.store.epoch;
+    this.link.frameArrived(header);
+    this.store.takeFrame(header, buffers);
+    if (header.settings) this.controls.settings(header.settings);
+    if (header.mode !== "error" && epoch !== header.epoch) this.messages.clearError();
+    this.requestDraw();
+  }
+
+  buildCharts(specs) {
+    for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
+    this.observer.disconnect();
+    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart };
+    this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
+      const chart = new makers[spec.kind](spec, this, HEIGHTS[spec.id] || 320);
+      chart.box.element.style.gridArea = spec.id;
+      return { chart, visible: true, drawn: -1 };
+    });
+    this.inspector.element.style.gridArea = "inspector";
+    this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
+    for (const { chart } of this.charts) this.observer.observe(chart.box.element);
+  }
+
+  onVisible(entries) {
+    for (const entry of entries) {
+      const found = this.charts.find(({ chart }) => chart.box.element === entry.target);
+      if (found) found.visible = entry.isIntersecting;
+    }
+    this.sendLayout();
+    this.requestDraw();
+  }
+
+  /** Tell the explorer what the weight picture needs. */
+  sendLayout() {
+    const found = this.charts.find(({ chart }) => chart instanceof MatrixChart);
+    if (!found || !this.store.problem) return;
+    found.chart.box.measure();
+    const message = {
+      rows: found.chart.pixelRows(), mode: found.chart.kind, visible: found.visible, row: this.selected, stream: this.store.stream,
+    };
+    const key = JSON.stringify(message);
+    if (key === this.layoutSent) return;
+    this.layoutSent = key;
+    this.link.layout(message);
+  }
+
+  select(row) {
+    this.selected = row;
+    this.sendLayout();
+    this.requestDraw();
+  }
+
+  // ----------------------------------------------------------------------------------------------------- drawing
+  requestDraw() {
+    if (this.scheduled || this.destroyed) return;
+    this.scheduled = true;
+    requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.scheduled = false;
+    if (this.destroyed) return;
+    const began = performance.now();
+    try {
+      this.drawParts();
+    } catch (problem) {
+      this.messages.showError("A chart could not be drawn: " + problem.message, problem.stack);
+    }
+    this.paintMs = performance.now() - began;
+    if (this.link.owed) this.frames += 1;
+    this.link.painted(this.paintMs);
+  }
+
+  drawParts() {
+    const { store, axis } = this;
+    setAttribute(this.frame, "data-mode", store.mode);
+    const settings = store.settings;
+    axis.configure(settings.x || "iterations", Boolean(settings.xlog));
+    axis.follow(store.clock(axis.x));
+    this.drawViewTools();
+    this.status.draw(store);
+    this.actions.draw(store.mode);
+    this.card.draw(store);
+    for (const entry of this.charts) {
+      if (!entry.visible) continue;
+      if (entry.chart instanceof LineChart && !entry.chart.ready) {
+        if (!this.Plotly || !entry.chart.box.plot.clientWidth) continue;
+        entry.chart.start();
+      }
+      entry.chart.draw();
+    }
+    this.inspector.draw();
+    this.sendLayout();
+  }
+
+  drawViewTools() {
+    const { store, axis } = this;
+    const settings = store.settings;
+    if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
+    setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
+    setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
+    this.unzoom.hidden = !axis.zoom;
+    const p = store.problem;
+    setText(this.facts, p ? `${p.name} · n ${p.n.toLocaleString("en").replace(/,/g, "\u2009")} · d ${p.d.toLocaleString("en").replace(/,/g, "\u2009")} · m ${p.m}` : "");
+  }
+
+  destroy() {
+    this.destroyed = true;
+    this.resizer.disconnect();
+    this.observer.disconnect();
+    for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
+    this.root.replaceChildren();
+  }
+}

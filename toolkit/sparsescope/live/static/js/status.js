@@ -1,0 +1,128 @@
+// The status line, the boxes for errors and notices, and what a screen reader is told.
+
+import { h, setAttribute, setText, show } from "./dom.js";
+import { count, known, number, scientific, seconds } from "./format.js";
+
+const MODES = {
+  idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",
+  finished: "finished", error: "error", closed: "closed",
+};
+const SPEAK_EVERY = 5000; // ms between sentences of the live region while running
+
+export class StatusLine {
+  constructor() {
+    this.items = {};
+    const item = (name, label, width) => {
+      const value = h("b", { "data-testid": "status-" + name, style: `min-width:${width}ch` });
+      this.items[name] = value;
+      return h("span", { class: "status-item" }, h("span", { class: "status-label" }, label), value);
+    };
+    this.mode = h("span", { class: "mode", "data-testid": "mode" });
+    this.tick = h("span", { class: "tick" });
+    this.message = h("span", { class: "status-message", "data-testid": "status-message" });
+    const gap = item("gap", "gap", 7);
+    gap.append(this.tick);
+    this.element = h(
+      "div", { class: "status card", "data-testid": "status-line" },
+      this.mode, item("iteration", "iteration", 6), item("passes", "passes", 6), item("seconds", "solver time", 7),
+      item("objective", "F", 10), gap, item("rows", "rows", 14), item("rate", "it/s", 5), this.message,
+    );
+    this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
+    this.spoken = 0;
+    this.saidMode = "";
+  }
+
+  draw(store) {
+    const status = store.status || {};
+    const value = (name, text, plain) => {
+      setText(this.items[name], text);
+      setAttribute(this.items[name], "data-value", known(plain) ? plain : "");
+    };
+    setText(this.mode, MODES[store.mode] || store.mode);
+    setAttribute(this.mode, "data-mode", store.mode);
+    value("iteration", count(status.iteration), status.iteration);
+    value("passes", known(status.passes) ? status.passes.toFixed(status.passes < 1000 ? 1 : 0) : "–", status.passes);
+    value("seconds", seconds(status.seconds), status.seconds);
+    value("objective", known(status.objective) ? number(status.objective, 7) : "–", status.objective);
+    value("gap", scientific(status.relative_gap), status.relative_gap);
+    this.drawTick(status);
+    const d = store.problem ? store.problem.d : null;
+    value("rows", d === null || !known(status.nonzero_rows) ? "–" : `${count(status.nonzero_rows)} of ${count(d)}`, status.nonzero_rows);
+    const moving = store.mode === "running";
+    value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
+    setText(this.message, store.message || (store.late ? "shared server, slowed" : ""));
+    this.speak(store, status);
+  }
+
+  drawTick(status) {
+    const certified = known(status.relative_gap);
+    setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? "no certificate yet" : "");
+    this.tick.classList.toggle("good", certified);
+    this.tick.title = certified
+      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.`
+      : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
+  }
+
+  speak(store, status) {
+    const now = performance.now();
+    const turned = store.mode !== this.saidMode;
+    if (!turned && (store.mode !== "running" || now - this.spoken < SPEAK_EVERY)) return;
+    this.saidMode = store.mode;
+    this.spoken = now;
+    const words = [MODES[store.mode] || store.mode];
+    if (store.message) words.push(store.message);
+    if (known(status.iteration)) {
+      words.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
+      if (known(status.relative_gap)) words.push(`relative gap ${scientific(status.relative_gap)}`);
+      words.push(`${status.nonzero_rows} non-zero rows`);
+    }
+    setText(this.live, words.join(", ") + ".");
+  }
+}
+
+export class Messages {
+  constructor() {
+    this.errorText = h("p", {});
+    this.errorDetail = h("pre", {});
+    this.details = h("details", {}, h("summary", {}, "details"), this.errorDetail);
+    this.error = h(
+      "div", { class: "box error", role: "alert", "data-testid": "error-box", hidden: true },
+      this.errorText, this.details, closer(() => show(this.error, false), "dismiss the error"),
+    );
+    this.list = h("ul", {});
+    this.notices = h(
+      "div", { class: "box notices", role: "status", "data-testid": "notices", hidden: true },
+      this.list, closer(() => this.clearNotices(), "dismiss the notices"),
+    );
+    this.element = h("div", { class: "messages" }, this.error, this.notices);
+  }
+
+  showError(text, detail) {
+    setText(this.errorText, text);
+    setText(this.errorDetail, detail || "");
+    show(this.details, Boolean(detail));
+    show(this.error, true);
+  }
+
+  clearError() {
+    show(this.error, false);
+  }
+
+  addNotices(notices) {
+    for (const text of notices) {
+      if (Array.from(this.list.children).some((item) => item.textContent === text)) continue;
+      this.list.append(h("li", {}, text));
+    }
+    while (this.list.children.length > 8) this.list.firstChild.remove();
+    show(this.notices, this.list.children.length > 0);
+  }
+
+  clearNotices() {
+    this.list.replaceChildren();
+    show(this.notices, false);
+  }
+}
+
+function closer(action, label) {
+  return h("button", { type: "button", class: "close", "aria-label": label, onclick: action }, "×");
+}

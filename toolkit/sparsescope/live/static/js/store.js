@@ -1,0 +1,168 @@
+// What the page knows of the run: columns of events, marks, the active set, the newest status and weight picture.
+// Nothing here draws.
+
+import { alignedBytes, cut } from "./decode.js";
+import { ActiveSet } from "./activeset.js";
+import { keepEvents } from "./thinning.js";
+
+const LIMIT = 2000; // events kept; thinning starts at a quarter more
+const CLOCKS = { iterations: "iteration", passes: "passes", seconds: "seconds" };
+
+export class Store {
+  constructor() {
+    this.problem = null;
+    this.settings = {};
+    this.mode = "loading";
+    this.message = "";
+    this.rate = null;
+    this.late = false;
+    this.names = new Map();
+    this.stream = -1;
+    this.version = 0; // grows with every change, so that charts know whether to draw
+    this.reset(0);
+  }
+
+  reset(epoch) {
+    this.epoch = epoch;
+    this.n = 0;
+    this.total = 0;
+    this.columns = new Map();
+    this.capacity = 0;
+    this.best = [];
+    this.lower = [];
+    this.marks = [];
+    this.status = null;
+    this.picture = null;
+    this.lam = null;
+    this.active = new ActiveSet();
+    this.version += 1;
+  }
+
+  takeProblem(message) {
+    const other = !this.problem || message.epoch !== this.problem.epoch;
+    this.problem = message;
+    if (other) this.names = new Map();
+    this.version += 1;
+  }
+
+  takeFrame(header, buffers) {
+    if (header.epoch !== this.epoch || header.stream !== this.stream) {
+      this.stream = header.stream;
+      this.reset(header.epoch);
+    }
+    const bytes = alignedBytes(buffers);
+    this.mode = header.mode;
+    this.message = header.message;
+    this.rate = header.rate;
+    this.late = header.late;
+    if (header.settings) this.settings = header.settings;
+    if (header.lam !== null) this.lam = header.lam;
+    for (const [row, name] of Object.entries(header.names)) this.names.set(Number(row), name);
+    for (const mark of header.marks) this.marks.push(mark);
+    if (header.count) {
+      this.append(header, bytes);
+      this.best = header.best;
+      this.lower = header.lower;
+    }
+    this.total = header.total;
+    if (header.status) this.status = header.status;
+    if (header.picture) this.takePicture(header.picture, bytes);
+    this.version += 1;
+  }
+
+  append(header, bytes) {
+    const before = this.n;
+    this.grow(before + header.count);
+    for (const [name, ...place] of header.columns) {
+      let column = this.columns.get(name);
+      if (!column) {
+        column = new Float64Array(this.capacity).fill(NaN);
+        this.columns.set(name, column);
+      }
+      column.set(cut(bytes, place), before);
+    }
+    this.n = before + header.count;
+    if (header.raster) {
+      const clocks = Object.values(CLOCKS).map((name) => this.columns.get(name).subarray(before, this.n));
+      this.active.take(
+        cut(bytes, header.raster.counts), cut(bytes, header.raster.entered), cut(bytes, header.raster.left), clocks,
+      );
+    }
+    if (this.n > LIMIT * 1.25) this.thin();
+  }
+
+  grow(needed) {
+    if (needed <= this.capacity) return;
+    this.capacity = Math.max(needed, 2 * this.capacity, 512);
+    for (const [name, old] of this.columns) {
+      const column = new Float64Array(this.capacity).fill(NaN);
+      column.set(old.subarray(0, this.n));
+      this.columns.set(name, column);
+    }
+  }
+
+  thin() {
+    const columns = ["relative_gap", "train_accuracy"].map((name) => this.columns.get(name)).filter(Boolean);
+    const known = (i) => columns.some((column) => !Number.isNaN(column[i]));
+    const index = this.columns.get("index");
+    const keep = keepEvents(index.subarray(0, this.n), LIMIT, known, this.marks.map((mark) => mark.index));
+    for (const column of this.columns.values()) {
+      for (let k = 0; k < keep.length; k++) column[k] = column[keep[k]];
+      column.fill(NaN, keep.length, this.n);
+    }
+    this.n = keep.length;
+  }
+
+  takePicture(picture, bytes) {
+    this.picture = {
+      ...picture,
+      cells: cut(bytes, picture.cells).slice(),
+      rows: cut(bytes, picture.rows).slice(),
+      norms: cut(bytes, picture.norms).slice(),
+      version: (this.picture ? this.picture.version : 0) + 1,
+    };
+  }
+
+  column(name) {
+    const column = this.columns.get(name);
+    return column ? column.subarray(0, this.n) : null;
+  }
+
+  clock(x) {
+    return this.column(CLOCKS[x] || "iteration");
+  }
+
+  /** The position of a mark on a clock. */
+  markAt(mark, x) {
+    return mark[CLOCKS[x] || "iteration"];
+  }
+
+  /** Values of a quantity, with the two that are derived here. */
+  values(name) {
+    if (name === "suboptimality") return this.suboptimality();
+    if (name === "nonzero_percent") {
+      const rows = this.column("nonzero_rows");
+      const d = this.problem ? this.problem.d : NaN;
+      return rows ? rows.map((value) => (100 * value) / d) : null;
+    }
+    return this.column(name);
+  }
+
+  /** (F − best)/|best| in each segment; the best event itself is 0, which a log axis leaves out. */
+  suboptimality() {
+    const objective = this.column("objective");
+    const segment = this.column("segment");
+    if (!objective || !segment) return null;
+    return objective.map((value, i) => {
+      const best = this.best[segment[i]];
+      return typeof best === "number" ? (value - best) / (Math.abs(best) || 1) : NaN;
+    });
+  }
+
+  featureName(row) {
+    const names = this.problem && this.problem.feature_names;
+    if (names) return names[row];
+    if (this.names.has(row)) return this.names.get(row);
+    return this.problem && this.problem.named ? null : "feature " + row;
+  }
+}

@@ -1,0 +1,70 @@
+// The x axis that all time charts share: clock, log or linear, and the zoom.
+
+import { roundUp } from "./format.js";
+
+const TITLES = { iterations: "iterations", passes: "passes over the data", seconds: "solver time [s]" };
+
+export class TimeAxis {
+  constructor() {
+    this.x = "iterations";
+    this.log = false;
+    this.zoom = null; // [low, high] in data units while somebody has zoomed
+    this.range = [0, 10];
+    this.version = 0;
+  }
+
+  get title() {
+    return TITLES[this.x];
+  }
+
+  configure(x, log) {
+    if (x === this.x && log === this.log) return;
+    this.x = x;
+    this.log = log;
+    this.zoom = null;
+    this.version += 1;
+  }
+
+  setZoom(range) {
+    this.zoom = range;
+    this.version += 1;
+  }
+
+  /** Follow the data. The end grows in round steps, so axes stand still most of the time. */
+  follow(clock) {
+    let low = 0;
+    let high = this.x === "seconds" ? 0.01 : 10;
+    if (clock && clock.length) {
+      const last = clock[clock.length - 1];
+      if (Number.isFinite(last)) high = Math.max(high, roundUp(last));
+      if (this.log) low = firstPositive(clock) || high / 10;
+    } else if (this.log) low = high / 10;
+    if (this.log && !(low < high)) low = high / 10;
+    const range = this.zoom || [low, high];
+    if (range[0] !== this.range[0] || range[1] !== this.range[1]) {
+      this.range = range;
+      this.version += 1;
+    }
+  }
+
+  /** Part of the way from left to right, 0 … 1 inside the range. */
+  part(value) {
+    const [low, high] = this.range;
+    if (this.log) {
+      if (!(value > 0)) return -1;
+      return Math.log(value / low) / Math.log(high / low);
+    }
+    return (value - low) / (high - low);
+  }
+
+  /** The value at a part of the way. */
+  value(part) {
+    const [low, high] = this.range;
+    return this.log ? low * (high / low) ** part : low + part * (high - low);
+  }
+}
+
+function firstPositive(clock) {
+  for (const value of clock) if (value > 0) return value;
+  return 0;
+}
