@@ -42,7 +42,8 @@ from typing import Any, TypeVar, dataclass_transform
 import numba
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
-from numba.extending import overload_method
+from numba.core.imputils import impl_ret_new_ref, lower_builtin
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 
 from .registry import collect_fields, field
 
@@ -299,23 +300,41 @@ def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any
 _attached: set[str] = set()
 
 
+@infer_getattr
+class _PartFunctions(AttributeTemplate):
+    """Typing of ``part.name(...)`` in compiled code: the function is looked up in the part's class."""
+
+    key = types.BaseNamedTuple
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        function = getattr(kind.instance_class, name, None)
+        if name not in _attached or not isinstance(function, pytypes.FunctionType):
+            return None
+        called = types.Dispatcher(_compiled(function))
+
+        class Method(AbstractTemplate):
+            key = (types.BaseNamedTuple, name)
+
+            def generic(self, args: Any, kws: Any) -> Any:
+                return called.get_call_type(self.context, (kind, *args), kws).as_method()
+
+        return types.BoundFunction(Method, kind)
+
+
 def _dispatch(name: str) -> None:
-    """Let compiled code call ``part.name(...)``: one overload for all parts, which looks the function up in the class."""
+    """Let compiled code call ``part.name(...)``: one rule for all parts. The call goes to the function itself, without
+    a layer between, which halves the number of functions that a cold start compiles."""
     if name in _attached or disabled():
         return
     _attached.add(name)
 
-    @overload_method(types.BaseNamedTuple, name)
-    def generic(self, *args):  # type: ignore[no-untyped-def]
-        function = getattr(self.instance_class, name, None)
-        if not isinstance(function, pytypes.FunctionType):
-            return None
-        compiled = _compiled(function)
-
-        def call(self, *args):  # type: ignore[no-untyped-def]
-            return compiled(self, *args)
-
-        return call
+    @lower_builtin((types.BaseNamedTuple, name), types.BaseNamedTuple, types.VarArg(types.Any))
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = getattr(sig.args[0].instance_class, name)
+        call = context.get_function(types.Dispatcher(_compiled(function)), sig)
+        result = call(builder, args)
+        context.add_linking_libs(getattr(call, "libs", ()))
+        return impl_ret_new_ref(context, builder, sig.return_type, result)
 
 
 @functools.cache

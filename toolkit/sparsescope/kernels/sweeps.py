@@ -41,8 +41,9 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
     for position in range(order.size):
         j = order[position]
         length = columns.stop(j) - columns.start(j)
-        g[:] = 0.0
-        h[:] = 0.0
+        for k in range(m):
+            g[k] = 0.0
+            h[k] = 0.0
         before = 0.0
         for p in range(columns.start(j), columns.stop(j)):
             x = columns.entry(p, j)
@@ -118,7 +119,8 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
     delta = np.empty(m)
     for position in range(order.size):
         j = order[position]
-        g[:] = 0.0
+        for k in range(m):
+            g[k] = 0.0
         for p in range(columns.start(j), columns.stop(j)):
             x = columns.entry(p, j)
             if x != 0.0:
