@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -14,6 +15,8 @@ from typing import Any
 from panel.io.server import Server, get_server
 from threadpoolctl import threadpool_limits
 from tornado.ioloop import IOLoop
+from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketClosedError
 
 from .page import Site
 
@@ -71,6 +74,7 @@ def serve(site: Site, port: int | None = None, address: str = "localhost", show:
     def stop(*_: object) -> None:
         loop.add_callback_from_signal(_stop, server, site, loop)
 
+    loop.asyncio_loop.set_exception_handler(_unless_closed)  # type: ignore[attr-defined]
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     server.start()
@@ -95,6 +99,12 @@ def _stop(server: Server, site: Site, loop: IOLoop) -> None:
     site.close()
     server.stop(wait=False)
     loop.stop()
+
+
+def _unless_closed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Errors in tasks are reported, but not that a tab was closed while a message was on its way to it."""
+    if not isinstance(context.get("exception"), (WebSocketClosedError, StreamClosedError)):
+        loop.default_exception_handler(context)
 
 
 def _shown(address: str) -> str:

@@ -1,0 +1,64 @@
+"""A real server, a real browser: the system's Chromium through Playwright, and programs started on free ports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from explorer_page import ExplorerPage, Network
+from playwright.sync_api import Page
+from programs import start_explorer
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# A browser that talks to nobody of its own accord: the tests record every request.
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")
+
+
+def chromium() -> str | None:
+    """Path of the browser, or None."""
+    named = os.environ.get("SPARSESCOPE_CHROMIUM")
+    return named or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Overrides pytest-playwright's: the system's browser instead of one that Playwright would have to download."""
+    path = chromium()
+    if path is None:
+        words = "no Chromium found: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path"
+        if os.environ.get("SPARSESCOPE_REQUIRE_BROWSER"):
+            pytest.fail(words)
+        pytest.skip(words)
+    return {**browser_type_launch_args, "executable_path": path, "args": list(QUIET)}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    """A usual screen, and leave to write to the clipboard."""
+    return {**browser_context_args, "viewport": {"width": 1440, "height": 900},
+            "permissions": ["clipboard-read", "clipboard-write"]}
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Address of one server for all tests; at the end it must have ended cleanly and without a traceback."""
+    program, address = start_explorer()
+    yield address
+    assert program.stop() == 0
+    assert "Traceback" not in "".join(program.lines)
+
+
+@pytest.fixture
+def explorer(page: Page, server: str) -> ExplorerPage:
+    """A page of the server, not yet opened."""
+    return ExplorerPage(page, server)
+
+
+@pytest.fixture
+def network(page: Page) -> Network:
+    """Everything the page asks for."""
+    return Network(page)

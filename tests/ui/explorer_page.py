@@ -1,0 +1,114 @@
+"""What a person does on the explorer's page, and what they see, in the words of the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlparse
+
+from playwright.sync_api import Locator, Page, Request, expect
+
+# The first run in a fresh cache compiles kernels; after that everything takes well under a second.
+PATIENT_MS = 120_000
+SOON_MS = 10_000
+LOCAL = {"localhost", "127.0.0.1"}
+
+# Moves a range input as a hand does: the value, then the events of moving and of letting go.
+MOVE_SLIDER = """(slider, share) => {
+  const low = Number(slider.min), high = Number(slider.max)
+  const value = low + share * (high - low)
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(slider, value)
+  slider.dispatchEvent(new Event("input", {bubbles: true}))
+  slider.dispatchEvent(new Event("change", {bubbles: true}))
+}"""
+
+
+class Network:
+    """The requests of a page that leave this machine."""
+
+    def __init__(self, page: Page) -> None:
+        self.all: list[str] = []
+        page.on("request", self._note)
+        page.on("websocket", lambda socket: self.all.append(socket.url))
+
+    def _note(self, request: Request) -> None:
+        self.all.append(request.url)
+
+    @property
+    def outside(self) -> list[str]:
+        """Addresses on other machines."""
+        return [url for url in self.all if urlparse(url).scheme in ("http", "https", "ws", "wss")
+                and urlparse(url).hostname not in LOCAL]
+
+
+class ExplorerPage:
+    """The explorer in a browser. Locators find elements inside shadow roots as well."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    def open(self, **settings: Any) -> ExplorerPage:
+        """Load the page and wait until the problem is there."""
+        query = "?" + urlencode(settings) if settings else ""
+        self.page.goto(self.address + query)
+        self.wait_ready()
+        return self
+
+    def wait_ready(self) -> None:
+        """Until data and problem are loaded: λ_max is known and the session waits for a command."""
+        self.page.wait_for_function(
+            "() => window.__sparsescope && window.__sparsescope.plotlyReady && window.__sparsescope.lam !== null"
+            " && ['idle', 'paused'].includes(window.__sparsescope.status.mode)",
+            timeout=PATIENT_MS,
+        )
+
+    def part(self, testid: str) -> Locator:
+        """An element by its test id."""
+        return self.page.get_by_test_id(testid)
+
+    def click(self, testid: str) -> None:
+        """Click an element."""
+        self.part(testid).click()
+
+    def debug(self, name: str) -> Any:
+        """A value of the page's debug object."""
+        return self.page.evaluate(f"window.__sparsescope.{name}")
+
+    def wait(self, condition: str, timeout: float = SOON_MS, argument: Any = None) -> None:
+        """Until a condition on the debug object `s` (and an argument `x`) holds."""
+        self.page.wait_for_function(f"(x) => {{ const s = window.__sparsescope; return {condition} }}", arg=argument,
+                                    timeout=timeout)
+
+    def run(self) -> None:
+        """Press Run and wait for points."""
+        before = self.debug("points")
+        self.click("run-button")
+        self.wait("s.points > x + 3", PATIENT_MS, before)
+
+    def pause(self) -> None:
+        """Press Pause and wait until the solver rests."""
+        self.click("pause-button")
+        self.wait("s.status.mode === 'paused'")
+
+    def choose(self, testid: str, value: str) -> None:
+        """Choose in a select."""
+        self.part(testid).select_option(value)
+
+    def slide(self, testid: str, share: float) -> None:
+        """Move a slider to a share of its length."""
+        self.part(testid).evaluate(MOVE_SLIDER, share)
+
+    def number(self, testid: str) -> float:
+        """The plain number behind a text of the page."""
+        return float(self.part(testid).get_attribute("data-value") or "nan")
+
+    def query(self) -> dict[str, str]:
+        """The settings in the address bar."""
+        return {key: values[-1] for key, values in parse_qs(urlparse(self.page.url).query).items()}
+
+    def expect_mode(self, mode: str, timeout: float = SOON_MS) -> None:
+        """The status line says this mode."""
+        expect(self.part("mode")).to_have_attribute("data-mode", mode, timeout=timeout)

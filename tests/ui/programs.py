@@ -1,0 +1,58 @@
+"""Programs in the background, on free ports."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 90
+
+
+class Program:
+    """A program in the background whose output is read all the time (a full pipe would stop it)."""
+
+    def __init__(self, *command: str, **options: Any) -> None:
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", **options
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+    def wait_for(self, pattern: str) -> str:
+        """The first match of a pattern in the output; fails with the output when the program ends or is too slow."""
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            found = re.search(pattern, "".join(self.lines))
+            if found:
+                return found.group(0)
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(f"{pattern!r} did not appear in:\n{''.join(self.lines)}")
+
+    def stop(self) -> int:
+        """End the program; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+def start_explorer(*arguments: str, script: str = "") -> tuple[Program, str]:
+    """`sparsescope explore` on a free port (or a script of this folder that stands in for it), and its address."""
+    command = [str(Path(__file__).with_name(script))] if script else ["-m", "sparsescope"]
+    program = Program(sys.executable, *command, "explore", "--no-browser", "--port", "0", *arguments)
+    return program, program.wait_for(r"http://localhost:\d+/")

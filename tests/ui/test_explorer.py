@@ -1,0 +1,175 @@
+"""The explorer's page in a browser: run, change while it runs, pause, step, reload, share, and whom it asks."""
+
+from __future__ import annotations
+
+import math
+
+from explorer_page import PATIENT_MS, ExplorerPage, Network
+from playwright.sync_api import BrowserContext, Page, expect
+from programs import start_explorer
+
+
+def test_the_first_screen_shows_the_problem_and_one_obvious_button(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits")
+    expect(explorer.part("problem-card")).to_be_visible()
+    expect(explorer.part("start-button")).to_be_enabled()
+    expect(explorer.part("dataset-summary")).to_contain_text("digits")
+    assert explorer.debug("points") <= 1
+    explorer.click("start-button")
+    explorer.wait("s.points > 3", PATIENT_MS)
+    assert explorer.errors == []
+
+
+def test_a_run_draws_points_as_they_come(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60)
+    explorer.run()
+    explorer.expect_mode("running")
+    frames, points = explorer.debug("frames"), explorer.debug("points")
+    explorer.wait("s.frames > x[0] + 3 && s.points > x[1] + 3", argument=[frames, points])
+    expect(explorer.part("chart-convergence").locator(".scatterlayer .trace").first).to_be_attached()
+    assert explorer.number("status-iteration") > 3
+    assert math.isfinite(explorer.number("status-objective"))
+    assert explorer.errors == []
+
+
+def test_moving_lambda_during_a_run_leaves_a_mark_and_shows_the_new_ratio(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60, lam_ratio=0.3)
+    explorer.run()
+    explorer.slide("lam-slider", 0.25)
+    explorer.wait("s.marks.some(m => m.kind === 'lam')")
+    ratio = explorer.debug("settings.lam_ratio")
+    assert 1e-4 < ratio < 0.1
+    assert math.isclose(explorer.number("lam-label"), ratio, rel_tol=1e-9)
+    explorer.page.wait_for_url(f"**lam_ratio={ratio!r}**")
+    mark = next(mark for mark in explorer.debug("marks") if mark["kind"] == "lam")
+    assert mark["text"].startswith("λ")
+    assert mark["iteration"] > 0
+    expect(explorer.part("chart-convergence")).to_contain_text("λ")
+    explorer.expect_mode("running")
+
+
+def test_the_solver_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60, lam_ratio=0.05)
+    explorer.run()
+    explorer.choose("solver-select", "fista-ls")
+    explorer.wait("s.marks.some(m => m.kind === 'solver')", PATIENT_MS)
+    points = explorer.debug("points")
+    explorer.wait("s.points > x + 3", PATIENT_MS, points)
+    assert explorer.debug("settings.solver") == "fista-ls"
+    text = next(mark["text"] for mark in explorer.debug("marks") if mark["kind"] == "solver")
+    assert "bcd-ls" in text and "fista-ls" in text
+
+
+def test_loss_and_penalty_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60, lam_ratio=0.05)
+    explorer.run()
+    explorer.choose("penalty-select", "l1")
+    explorer.wait("s.marks.some(m => m.kind === 'penalty')", PATIENT_MS)
+    explorer.choose("loss-select", "logistic")
+    explorer.wait("s.marks.some(m => m.kind === 'loss')", PATIENT_MS)
+    points = explorer.debug("points")
+    explorer.wait("s.points > x + 3", PATIENT_MS, points)
+    expect(explorer.part("error-box")).to_be_hidden()
+
+
+def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60, lam_ratio=0.01)
+    explorer.run()
+    explorer.pause()
+    explorer.page.wait_for_timeout(400)
+    before = explorer.number("status-iteration")
+    explorer.page.wait_for_timeout(400)
+    assert explorer.number("status-iteration") == before
+    explorer.click("step-button")
+    explorer.wait("s.status.iteration > x", argument=before)
+    explorer.page.wait_for_timeout(400)
+    assert explorer.number("status-iteration") == before + 1
+    explorer.click("step10-button")
+    explorer.wait("s.status.iteration >= x", argument=before + 11)
+    explorer.page.wait_for_timeout(400)
+    assert explorer.number("status-iteration") == before + 11
+    explorer.click("reset-button")
+    explorer.wait("s.status.iteration === 0 && s.points <= 1")
+
+
+def test_a_reload_of_the_address_finds_the_same_settings(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="wine")
+    explorer.choose("penalty-select", "elastic-net")
+    explorer.wait("s.settings.penalty === 'elastic-net'", PATIENT_MS)
+    explorer.choose("solver-select", "fista-cst")
+    explorer.wait("s.settings.solver === 'fista-cst'", PATIENT_MS)
+    explorer.slide("lam-slider", 0.4)
+    explorer.slide("field-penalty.rho", 0.75)
+    explorer.choose("x-select", "passes")
+    explorer.wait("s.settings.x === 'passes'")
+    explorer.page.wait_for_url("**x=passes**")
+    explorer.page.wait_for_timeout(500)
+    settings = explorer.debug("settings")
+    explorer.page.reload()
+    explorer.wait_ready()
+    assert explorer.debug("settings") == settings
+    assert explorer.part("penalty-select").input_value() == "elastic-net"
+    assert explorer.part("solver-select").input_value() == "fista-cst"
+    assert math.isclose(explorer.number("lam-label"), settings["lam_ratio"], rel_tol=1e-9)
+
+
+def test_the_link_can_be_copied(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris", lam_ratio=0.5)
+    button = explorer.part("copy-link")
+    button.click()
+    expect(button).to_have_text("Copied")
+    assert explorer.page.evaluate("navigator.clipboard.readText()") == explorer.page.url
+    expect(button).to_have_text("Copy link")
+
+
+def test_a_wrong_address_is_mended_and_said(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris", loss="logstic", lam_ratio=50, evil="<b>x</b>")
+    notices = explorer.part("notices")
+    expect(notices).to_contain_text("logstic")
+    expect(notices).to_contain_text("λ/λ_max is 50")
+    expect(notices).to_contain_text("evil")
+    assert explorer.debug("settings.lam_ratio") == 1.0
+
+
+def test_impossible_choices_are_visible_disabled_and_explained(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris")
+    explorer.choose("penalty-select", "l1/linf")
+    explorer.wait("s.settings.penalty === 'l1/linf'", PATIENT_MS)
+    for option in explorer.part("solver-select").locator("option").all():
+        if option.is_disabled():
+            assert option.get_attribute("title"), "a disabled choice says why"
+
+
+def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
+    program, address = start_explorer(script="broken_server.py")
+    try:
+        explorer = ExplorerPage(page, address)
+        explorer.open(dataset="iris", solver="failing", lam_ratio=0.01, speed=30)
+        explorer.click("run-button")
+        box = explorer.part("error-box")
+        expect(box).to_be_visible(timeout=PATIENT_MS)
+        expect(box).to_contain_text("this step fails on purpose")
+        expect(box.locator("details")).to_contain_text("Traceback")
+        explorer.expect_mode("error")
+        explorer.click("reset-button")
+        explorer.wait("s.status.mode !== 'error'")
+    finally:
+        program.stop()
+
+
+def test_nothing_is_fetched_from_other_machines(explorer: ExplorerPage, network: Network) -> None:
+    explorer.open(dataset="digits")
+    explorer.run()
+    explorer.pause()
+    assert len(network.all) > 5
+    assert any(url.startswith("ws://localhost") for url in network.all)
+    assert network.outside == []
+
+
+def test_two_pages_do_not_disturb_each_other(explorer: ExplorerPage, context: BrowserContext, server: str) -> None:
+    explorer.open(dataset="digits", lam_ratio=0.02, speed=30)
+    other = ExplorerPage(context.new_page(), server).open(dataset="iris", lam_ratio=0.5)
+    explorer.run()
+    assert other.debug("points") <= 1
+    assert other.debug("settings.dataset") == "iris"
+    assert explorer.debug("settings.dataset") == "digits"

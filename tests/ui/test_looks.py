@@ -1,0 +1,78 @@
+"""How the page looks and what it offers without a mouse: dark mode, narrow windows, keys, the live region."""
+
+from __future__ import annotations
+
+import pytest
+from explorer_page import PATIENT_MS, ExplorerPage
+from playwright.sync_api import expect
+
+LUMINANCE = """(element) => {
+  for (let e = element; e; e = e.parentElement || (e.getRootNode() && e.getRootNode().host)) {
+    const colour = getComputedStyle(e).backgroundColor.match(/[\\d.]+/g).map(Number)
+    if (colour.length < 4 || colour[3] > 0) return (colour[0] + colour[1] + colour[2]) / 765
+  }
+  return 1
+}"""
+
+
+def test_dark_mode_reaches_the_whole_page(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits")
+    explorer.run()
+    card = explorer.part("status-line")
+    assert card.evaluate(LUMINANCE) > 0.8
+    explorer.page.get_by_label("Toggle theme").click()
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
+    for testid in ("status-line", "chart-convergence", "chart-weights"):
+        assert explorer.part(testid).evaluate(LUMINANCE) < 0.3, testid
+    explorer.page.get_by_label("Toggle theme").click()
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
+
+
+@pytest.mark.parametrize("width", [390, 768, 1024])
+def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width: int) -> None:
+    explorer.page.set_viewport_size({"width": width, "height": 844})
+    explorer.open(dataset="digits")
+    explorer.run()
+    scroll, inner = explorer.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert scroll <= inner
+    right = explorer.part("explorer-root").evaluate("(root) => root.scrollWidth - root.clientWidth")
+    assert right <= 0
+    expect(explorer.part("copy-link")).to_be_in_viewport()
+
+
+def test_keys_run_step_reset_and_help(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=30, lam_ratio=0.01)
+    keyboard = explorer.page.keyboard
+    explorer.part("explorer-root").focus()
+    keyboard.press("Space")
+    explorer.wait("s.points > 3", PATIENT_MS)
+    keyboard.press("Space")
+    explorer.expect_mode("paused")
+    before = explorer.number("status-iteration")
+    keyboard.press(".")
+    explorer.wait("s.status.iteration === x", argument=before + 1)
+    keyboard.press("?")
+    expect(explorer.part("help-overlay")).to_be_visible()
+    keyboard.press("Escape")
+    expect(explorer.part("help-overlay")).to_be_hidden()
+    keyboard.press("r")
+    explorer.wait("s.status.iteration === 0")
+
+
+def test_a_screen_reader_is_told_the_numbers(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits")
+    explorer.run()
+    explorer.pause()
+    region = explorer.part("live-region")
+    expect(region).to_have_attribute("aria-live", "polite")
+    for word in ("paused", "iteration", "objective", "non-zero rows"):
+        expect(region).to_contain_text(word)
+
+
+def test_no_chart_is_blank_without_a_sentence(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits")
+    for name in ("convergence", "accuracy", "active-set", "weights"):
+        expect(explorer.part(f"chart-{name}")).to_be_visible()
+        sentence = explorer.part(f"chart-empty-{name}")
+        if sentence.is_visible():
+            assert len(sentence.inner_text().split()) > 3
