@@ -1,0 +1,87 @@
+"""The pages of docs/ say what is there: every part has its line, quotes are the source's, examples run, links lead."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparsescope import datasets, losses, penalties, registry, solvers, views  # noqa: F401  (to register the parts)
+from test_imports import MAY_IMPORT
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+KINDS = ("losses", "penalties", "solvers", "views", "datasets")
+QUOTE = re.compile(r"<!-- quote: (?P<path>\S+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
+RUN = re.compile(r"<!-- run -->\n```python\n(?P<code>.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\((?P<target>[^)\s#]+)(?:#[^)]*)?\)")
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def table_lines(text: str) -> dict[str, str]:
+    """The lines of all tables of a page whose first cell is a name in backticks, by that name."""
+    found = re.findall(r"^\| `([^`]+)` \|(.*)$", text, re.MULTILINE)
+    return dict(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_registered_part_has_its_line(kind: str) -> None:
+    parts = getattr(registry, kind)
+    title = "Data sets" if kind == "datasets" else kind.capitalize()
+    lines = table_lines(page("parts.md").split(f"## {title}\n")[1].split("\n## ")[0])
+    assert set(lines) == set(parts), f"docs/parts.md and the registry differ in {set(lines) ^ set(parts)}"
+    for name in parts if kind in ("losses", "penalties", "solvers") else ():
+        for declared in parts.fields(name):
+            assert f"`{declared.name}`" in lines[name], f"docs/parts.md: {name} lacks its parameter {declared.name}"
+
+
+@pytest.mark.parametrize("kind", ["losses", "penalties", "solvers"])
+def test_every_formula_and_method_is_in_the_mathematics(kind: str) -> None:
+    missing = [name for name in getattr(registry, kind) if f"`{name}`" not in page("mathematics.md")]
+    assert not missing
+
+
+def test_the_import_table_is_the_one_that_is_tested() -> None:
+    table = page("architecture.md").split("<!-- imports: begin -->")[1].split("<!-- imports: end -->")[0]
+    expected = ["| layer | may import |", "|---|---|"]
+    expected += [f"| {layer} | {', '.join(sorted(allowed)) or '–'} |" for layer, allowed in MAY_IMPORT.items()]
+    assert table.strip().splitlines() == expected, "docs/architecture.md: write these lines:\n" + "\n".join(expected)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_quoted_code_is_in_the_source(path: Path) -> None:
+    for match in QUOTE.finditer(path.read_text(encoding="utf-8")):
+        source = (ROOT / match["path"]).read_text(encoding="utf-8")
+        assert match["code"] in source, f"{path.name} quotes what {match['path']} no longer says:\n{match['code']}"
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if RUN.search(p.read_text(encoding="utf-8"))], ids=lambda p: p.name)
+def test_examples_run(path: Path, tmp_path: Path) -> None:
+    """All examples of a page as one program, in a process of its own: what they register must not stay."""
+    program = tmp_path / "example.py"
+    program.write_text("\n".join(m["code"] for m in RUN.finditer(path.read_text(encoding="utf-8"))), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "toolkit")}, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for match in LINK.finditer(path.read_text(encoding="utf-8")):
+        target = match["target"]
+        if not target.startswith(("http://", "https://")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_files_named_in_the_architecture_exist() -> None:
+    nouns = page("architecture.md").split("## Where things live")[0]
+    for name in re.findall(r"`([a-z_/]+(?:\.py|/))`", nouns):
+        assert (ROOT / "toolkit" / "sparsescope" / name).exists(), name

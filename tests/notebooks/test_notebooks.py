@@ -1,0 +1,66 @@
+"""Every notebook in notebooks/ runs top to bottom, and is stored clean. A new one is tested by being there."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MOST_SECONDS = 300  # for all cells of a notebook, on a slow machine with a cold cache
+MOST_STORED = 60_000  # characters of stored outputs: a reader of the repository should see text, not megabytes
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """The notebook, checked against the format."""
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def test_there_are_notebooks() -> None:
+    assert NOTEBOOKS
+
+
+@every_notebook
+def test_it_runs_top_to_bottom(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLOTLY_RENDERER", "plotly_mimetype")  # the figures as data: no browser, nothing from outside
+    notebook = read(path)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    began = time.monotonic()
+    client = nbclient.NotebookClient(notebook, timeout=MOST_SECONDS, kernel_name="python3",
+                                     resources={"metadata": {"path": str(path.parent)}})  # fmt: skip
+    client.execute()
+    assert time.monotonic() - began < MOST_SECONDS
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            said = output.get("text", "") if output.get("name") == "stderr" else ""
+            assert "Warning" not in said, f"a cell warns:\n{said}"
+
+
+@every_notebook
+def test_it_is_stored_clean(path: Path) -> None:
+    notebook = read(path)
+    assert re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem), "notebooks are called NN_title.ipynb"
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert notebook.cells[0].cell_type == "markdown" and notebook.cells[0].source.startswith("# ")
+    stored = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not any(output.output_type == "error" for output in stored)
+    assert sum(len(str(output)) for output in stored) <= MOST_STORED
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.execution_count]
+    assert counts == sorted(counts), "cells were run out of order"
+
+
+@every_notebook
+def test_it_needs_nothing_from_outside(path: Path) -> None:
+    code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+    assert not re.search(r"https?://|requests\.|urllib|^\s*[!%]pip", code, re.MULTILINE)
