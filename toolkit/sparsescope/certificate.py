@@ -19,8 +19,8 @@ class Certificate:
     """Facts about a point (W, b).
 
     ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
-    objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows (the
-    first one also over the intercept), the ``_sum`` forms sums over rows.
+    objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows
+    (the first one also over the intercept), the ``_sum`` forms sums over rows.
     """
 
     objective: float

@@ -64,7 +64,7 @@ class SparseColumns:
 @kernel
 def columns_matmul(columns, W, Z):
     """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
-    n, m = Z.shape
+    m = Z.shape[1]
     Z[:] = 0.0
     for j in range(W.shape[0]):
         used = False
@@ -99,7 +99,7 @@ class Design:
 
     Parameters
     ----------
-    X : array (n, d), scipy sparse matrix or array (n, d), data frame, or Design
+    X : array (n, d), scipy sparse matrix or array (n, d), or data frame
         Floating point data keeps its precision (float32, float64); everything else becomes float64.
 
     Raises
@@ -132,7 +132,7 @@ class Design:
             raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if not np.isfinite(values).all():
             self._complain_not_finite(matrix)
-        if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type to numba
+        if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type
             matrix = matrix.copy()
             values = matrix.data if self.is_sparse else matrix
         self.dtype = np.dtype(values.dtype)
@@ -140,11 +140,11 @@ class Design:
         self.nnz = int(matrix.nnz) if self.is_sparse else self.n * self.d
         if self.is_sparse:
             index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
-            self.columns: Any = SparseColumns(
+            self.columns: Any = SparseColumns(  # type: ignore[call-arg]
                 matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index)
             )
         else:
-            self.columns = DenseColumns(matrix.T)
+            self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
 
     @staticmethod
     def _complain_not_finite(matrix: Any) -> None:
@@ -209,7 +209,7 @@ class Design:
     @cached_property
     def ones(self) -> Any:
         """One column of ones: the column that belongs to the intercept."""
-        return DenseColumns(np.ones((1, self.n), dtype=self.dtype))
+        return DenseColumns(np.ones((1, self.n), dtype=self.dtype))  # type: ignore[call-arg]
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
@@ -247,8 +247,10 @@ def _as_float(matrix: Any) -> Any:
     raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")
 
 
-def check_labels(y: Any, n: int, class_names: list[str] | None = None) -> tuple[np.ndarray, list[str]]:
-    """Labels as integers 0…m−1 and the classes' names.
+def check_labels(
+    y: Any, n: int, class_names: list[str] | None = None
+) -> tuple[np.ndarray, list[str], np.ndarray | None]:
+    """Labels as integers 0…m−1, the classes' names, and the labels as they were given (``None``: as integers 0…m−1).
 
     Integers 0…m−1 (m from ``class_names`` if given) are taken as they are; any other labels (words, other numbers) are
     numbered in sorted order and keep their text as names.
@@ -256,6 +258,49 @@ def check_labels(y: Any, n: int, class_names: list[str] | None = None) -> tuple[
     Raises ``ValueError`` if the length is not n, a label is missing, there are fewer than two classes, or a label is
     outside the named classes.
     """
+    labels = _label_array(y, n)
+    try:
+        found, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of different kinds (words and numbers); one kind is needed") from None
+    if found.size < 2:
+        raise ValueError(f"y has one class only ({_show(found[0])}); at least two are needed")
+    numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
+    if class_names is not None:
+        names = [str(c) for c in class_names]
+        if not numbered or int(found[-1]) >= len(names):
+            raise ValueError(
+                f"{len(names)} class names are given, so labels must be whole numbers 0…{len(names) - 1}; "
+                f"found {_show(found[0])}…{_show(found[-1])}"
+            )
+        return np.array(labels, dtype=np.int64), names, None
+    names = [str(c) for c in found]
+    if numbered and int(found[-1]) == found.size - 1:
+        return np.array(labels, dtype=np.int64), names, None
+    return np.array(codes, dtype=np.int64), names, found
+
+
+def match_labels(y: Any, n: int, class_names: list[str], values: np.ndarray | None) -> np.ndarray:
+    """Labels of other samples (held out) as the numbers the classes got from :func:`check_labels`, shape (n,), int64.
+
+    Any of the classes may be missing. Class names are understood too. ``ValueError`` for a label that no class has.
+    """
+    labels = _label_array(y, n)
+    if values is None and labels.dtype.kind in "iub":
+        known: dict[Any, int] = {k: k for k in range(len(class_names))}
+    elif values is None or (labels.dtype.kind in "OU") != (values.dtype.kind in "OU"):
+        known = {name: k for k, name in enumerate(class_names)}
+    else:
+        known = {value: k for k, value in enumerate(values.tolist())}
+    codes = [known.get(label, -1) for label in labels.tolist()]
+    if -1 in codes:
+        strange = labels.tolist()[codes.index(-1)]
+        raise ValueError(f"label {strange!r} is none of the classes; known: {', '.join(map(str, known))}")
+    return np.array(codes, dtype=np.int64)
+
+
+def _label_array(y: Any, n: int) -> np.ndarray:
+    """One label a sample, none of them missing."""
     labels = np.asarray(y)
     if labels.ndim == 2 and 1 in labels.shape:
         labels = labels.ravel()
@@ -263,24 +308,19 @@ def check_labels(y: Any, n: int, class_names: list[str] | None = None) -> tuple[
         raise ValueError(f"y has shape {labels.shape}; one class label a sample is needed, shape ({n},)")
     if labels.size != n:
         raise ValueError(f"y has {labels.size} labels, X has {n} samples; they must be equal")
+    if labels.dtype.kind == "c":
+        raise ValueError("y has complex labels; whole numbers or words are needed")
+    if labels.dtype.kind == "O":
+        missing = [i for i, label in enumerate(labels) if label is None or label != label]
+        if missing:
+            raise ValueError(f"{len(missing)} labels of y are missing, the first at sample {missing[0]}")
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             raise ValueError("y has labels that are not finite; every sample needs a class")
         if (labels == np.round(labels)).all():
             labels = labels.astype(np.int64)
-    found = np.unique(labels)
-    if found.size < 2:
-        raise ValueError(f"y has one class only ({found[0]!r}); at least two are needed")
-    numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
-    if class_names is not None:
-        names = [str(c) for c in class_names]
-        if not numbered or int(found[-1]) >= len(names):
-            raise ValueError(
-                f"{len(names)} class names are given, so labels must be whole numbers 0…{len(names) - 1}; "
-                f"found {found[0]!r}…{found[-1]!r}"
-            )
-        return np.array(labels, dtype=np.int64), names
-    if numbered and int(found[-1]) == found.size - 1:
-        return np.array(labels, dtype=np.int64), [str(c) for c in found]
-    _, codes = np.unique(labels, return_inverse=True)
-    return np.array(codes, dtype=np.int64), [str(c) for c in found]
+    return labels
+
+
+def _show(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -14,7 +14,8 @@ Three things live here:
 Four traps of this design, and what is done about each:
 
 1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
-   hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their own.
+   hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their
+   own.
 2. A notebook cell that redefines a class under the same name would find the old machine code. The hash of the class's
    code is part of its ``__name__``; the readable name stays in ``title`` and ``repr``.
 3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import os
 import shutil
 import sys
@@ -40,6 +42,7 @@ from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 import numba
+import numpy as np
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
@@ -54,6 +57,7 @@ PACKAGE = Path(__file__).resolve().parent
 # Folders and files whose code is compiled into kernels.
 SOURCES = ("jit.py", "design.py", "kernels", "losses", "penalties")
 PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
+LIBRARIES = ("numpy", "numba", "scipy", "math", "cmath", "builtins")  # what digests do not look into
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
 
 T = TypeVar("T")
@@ -108,11 +112,17 @@ def _feed(into: Any, thing: Any, seen: set[int]) -> None:
         _feed_code(into, thing.__code__)
         into.update(repr(thing.__defaults__).encode())
         cells = [c.cell_contents for c in thing.__closure__ or ()]
-        named = [thing.__globals__.get(name) for name in sorted(_names(thing.__code__))]
+        names = sorted(_names(thing.__code__))
+        named = [thing.__globals__.get(name) for name in names]
+        for module in [value for value in named if isinstance(value, pytypes.ModuleType)]:
+            if module.__name__.split(".")[0] not in LIBRARIES:  # helpers called as ``mymodule.helper(...)``
+                named += [getattr(module, name, None) for name in names]
         for value in cells + named:
             inner = getattr(value, "py_func", value)
             if isinstance(inner, pytypes.FunctionType):
                 _feed(into, inner, seen)
+            elif isinstance(inner, np.ndarray):  # compiled code keeps the values of arrays it finds by name
+                into.update(repr((inner.dtype, inner.shape)).encode() + inner.tobytes())
             elif isinstance(inner, int | float | complex | str | bytes | bool | tuple):
                 into.update(repr(inner).encode())
 
@@ -123,6 +133,8 @@ def _feed_code(into: Any, code: pytypes.CodeType) -> None:
     for const in code.co_consts:
         if isinstance(const, pytypes.CodeType):
             _feed_code(into, const)
+        elif isinstance(const, frozenset):  # its order is another one in each process
+            into.update(repr(sorted(map(repr, const))).encode())
         else:
             into.update(repr(const).encode())
 
@@ -176,12 +188,15 @@ class _SourceKeyedLocator(_CacheLocator):
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
         self._file = py_file
         self._line = py_func.__code__.co_firstlineno
+        # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
+        inside = py_func.__module__.split(".")[0] == __package__
+        self._stamp = source_digest() + ("" if inside else digest(py_func))
 
     def get_cache_path(self) -> str:
         return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        return source_digest()
+        return self._stamp
 
     def get_disambiguator(self) -> str:
         return hashlib.sha256(f"{self._file}:{self._line}".encode()).hexdigest()[:10]
@@ -212,7 +227,7 @@ class _KernelCache(FunctionCache):
         if not foreign:
             return self._cache_file
         key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
-        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", source_digest())
+        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", self._source_stamp)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         file = self._file_for(sig) if self._enabled else None
@@ -253,17 +268,17 @@ def part(cls: type[T]) -> type[T]:
     title = cls.__dict__.get("title", cls.__name__)
     plain = cls.__name__
     body = {k: v for k, v in vars(cls).items() if k not in (*names, "__dict__", "__weakref__")}
-    base = namedtuple(plain, names, defaults=defaults)  # type: ignore[misc]
+    base: Any = namedtuple(plain, names, defaults=defaults)  # type: ignore[misc]
 
     def create(kind: type, *args: Any, **params: Any) -> Any:
-        made = base.__new__(kind, *args, **params)  # type: ignore[call-overload]
+        made: Any = base.__new__(kind, *args, **params)
         checked = [f.check(v, plain) for f, v in zip(fields, made, strict=False)] or list(made)
         return tuple.__new__(kind, checked)
 
     def show(self: Any) -> str:
         return f"{plain}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields)})"
 
-    # Tuples of different classes with equal entries would be equal; two losses without parameters are not the same loss.
+    # Tuples of different classes with equal entries are equal; two losses without parameters are not the same loss.
     def same(self: Any, other: Any) -> bool:
         return type(self) is type(other) and tuple.__eq__(self, other)
 
@@ -278,9 +293,9 @@ def part(cls: type[T]) -> type[T]:
     return _finish(cls, plain, base, body)
 
 
-def struct(cls: type[T]) -> type[T]:
+def struct(cls: Any) -> Any:
     """Make a NamedTuple of arrays with functions (the body only annotates the fields), for use inside kernels."""
-    names = list(cls.__dict__.get("__annotations__", {}))
+    names = list(inspect.get_annotations(cls))
     body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__", "__annotations__")}
     return _finish(cls, cls.__name__, namedtuple(cls.__name__, names), {**body, "__slots__": ()})  # type: ignore[misc]
 
@@ -297,6 +312,8 @@ def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any
     return made
 
 
+numba_types: Any = types  # its names are made at run time, which type checkers cannot follow
+NAMED = numba_types.BaseNamedTuple
 _attached: set[str] = set()
 
 
@@ -304,7 +321,7 @@ _attached: set[str] = set()
 class _PartFunctions(AttributeTemplate):
     """Typing of ``part.name(...)`` in compiled code: the function is looked up in the part's class."""
 
-    key = types.BaseNamedTuple
+    key = NAMED
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         function = getattr(kind.instance_class, name, None)
@@ -313,10 +330,11 @@ class _PartFunctions(AttributeTemplate):
         called = types.Dispatcher(_compiled(function))
 
         class Method(AbstractTemplate):
-            key = (types.BaseNamedTuple, name)
+            key = (NAMED, name)
 
             def generic(self, args: Any, kws: Any) -> Any:
-                return called.get_call_type(self.context, (kind, *args), kws).as_method()
+                found: Any = called.get_call_type(self.context, (kind, *args), kws)
+                return found.as_method()
 
         return types.BoundFunction(Method, kind)
 
@@ -328,7 +346,7 @@ def _dispatch(name: str) -> None:
         return
     _attached.add(name)
 
-    @lower_builtin((types.BaseNamedTuple, name), types.BaseNamedTuple, types.VarArg(types.Any))
+    @lower_builtin((NAMED, name), NAMED, numba_types.VarArg(numba_types.Any))
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = getattr(sig.args[0].instance_class, name)
         call = context.get_function(types.Dispatcher(_compiled(function)), sig)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .certificate import Certificate, Workspace, certify
-from .design import Design, check_labels
+from .design import Design
 from .kernels.rows import loss_sum, penalty_sum
 from .problem import Problem
 from .registry import solvers
@@ -243,7 +243,9 @@ class _Test:
         self.design = X if isinstance(X, Design) else Design(X)
         if self.design.d != problem.d:
             raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
-        self.y, _ = check_labels(y, self.design.n, problem.class_names)
+        self.y = problem.encode(y)
+        if self.y.size != self.design.n:
+            raise ValueError(f"test y has {self.y.size} labels, test X has {self.design.n} samples; they must be equal")
         self.Z = np.empty((self.design.n, problem.m), dtype=self.design.dtype)
 
     def accuracy(self, coef: np.ndarray) -> float:
@@ -346,12 +348,14 @@ def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-
     if stop is not None:
         rule = rule | stop
     recorder = Recorder() if record else None
-    observers = [*callbacks, *([recorder] if recorder is not None else [])]
+    observers: list[Callable[[Event], Any]] = [*callbacks]
+    if recorder is not None:
+        observers.append(recorder)
     run = Run(problem, solver, stop=rule, callbacks=observers, W=W, b=b, certify_every=certify_every, test=test)
-    last = None
-    for last in run:
-        pass
-    assert last is not None and run.state is not None
+    last = run.advance()
+    while not last.message:
+        last = run.advance()
+    assert run.state is not None
     found = run.certificate()  # a run that a callback ended may not carry one
     intercept = run.state.intercept()
     return Result(

@@ -1,7 +1,7 @@
 """Session: a run in a worker thread that obeys commands between two steps. It knows nothing of screens.
 
-Commands go into a queue and return at once; readers look at ``status()``, ``trace`` and ``picture()``. Whoever draws never
-waits for a step to end, and the worker never touches a widget.
+Commands go into a queue and return at once; readers look at ``status()``, ``trace`` and ``picture()``. Whoever draws
+never waits for a step to end, and the worker never touches a widget.
 """
 
 from __future__ import annotations

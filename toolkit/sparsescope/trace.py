@@ -261,7 +261,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Read a trace written by :meth:`save`. ``ValueError`` if the file is something else or from a later version."""
+        """Read a trace written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
         try:
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
@@ -271,7 +271,7 @@ class Trace:
                 raise
             raise ValueError(f"{path} is not a trace saved by sparsescope") from error
         if header.get("kind") != "sparsescope trace" or header.get("format", FORMAT + 1) > FORMAT:
-            raise ValueError(f"{path}: format {header.get('format')!r} cannot be read; this version reads up to {FORMAT}")
+            raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]
         size = table.shape[1]

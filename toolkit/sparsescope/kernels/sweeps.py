@@ -25,7 +25,9 @@ def move_scores(columns, j, factor, delta, Z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report):
+def sweep_line_search(
+    columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report
+):
     """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``.
 
     coef (rows, m) and the scores Z (n, m) are updated in place; ``penalised`` is False for the intercept's row.
@@ -111,7 +113,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
 
 @kernel
 def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, report):
-    """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč). See above for the rest."""
+    """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč); the rest is as above."""
     n, m = Z.shape
     g = np.empty(m)
     work = np.empty(m)

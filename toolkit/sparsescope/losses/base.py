@@ -65,7 +65,7 @@ class Loss:
 
 @helper
 def repair_flows(U, Y):  # type: ignore[no-untyped-def]
-    """Make the columns of U sum to zero for losses whose dual rows are u = q − t·e_y with flows q ≥ 0 off the true class.
+    """Make the columns of U sum to zero for losses whose dual rows are u = q − t·e_y, with flows q ≥ 0 off the class y.
 
     MATH §7: class c receives Q_c = Σ_i q_ic and sends N_c = Σ_{i: y_i=c} t_i. Columns that receive too much are cut by
     N_c/Q_c and what that frees goes, within its own row, to the columns that receive too little. Row masses t_i stay,
@@ -101,5 +101,5 @@ def repair_flows(U, Y):  # type: ignore[no-untyped-def]
         for r in range(m):
             if r != y:
                 U[i, r] = keep[r] * U[i, r] + freed * share[r]
-        # What the row frees for its own class would be a flow from y to y: it cancels, and the row's mass shrinks by it.
+        # What the row frees for its own class would flow from y to y: it cancels, and the row's mass shrinks by it.
         U[i, y] = -(mass - freed * share[y])

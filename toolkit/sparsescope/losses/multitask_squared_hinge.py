@@ -11,7 +11,7 @@ from .base import DOMAIN_SLACK, Loss
 
 @part
 class MultitaskSquaredHinge(Loss):
-    """m binary squared hinges that share the penalty: Σ_r max(1 − s_r z_r, 0)², s_r = +1 for the true class, else −1."""
+    """m binary squared hinges that share the penalty: Σ_r max(1 − s_r z_r, 0)², s_y = +1, else −1."""
 
     title = "multitask squared hinge"
     doc = "Each class against the rest: the true score should be at least 1, every other at most −1."

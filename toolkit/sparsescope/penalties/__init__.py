@@ -9,4 +9,4 @@ from .l1 import L1
 from .elastic_net import ElasticNet
 from .ridge import Ridge
 
-__all__ = ["L1", "ElasticNet", "L1L2", "L1Linf", "Penalty", "Ridge", "SparseGroup"]
+__all__ = ["L1", "L1L2", "ElasticNet", "L1Linf", "Penalty", "Ridge", "SparseGroup"]

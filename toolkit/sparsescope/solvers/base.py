@@ -1,7 +1,8 @@
 """The face of every solver: settings in a frozen Solver, everything that moves in a State.
 
-The loop is not here: :class:`sparsescope.run.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step is
-one outer iteration. After a step, the weights of the state are the point whose objective, gap and sparsity are shown.
+The loop is not here: :class:`sparsescope.run.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step
+is one outer iteration. After a step, the weights of the state are the point whose objective, gap and sparsity are
+shown.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Solver:
             raise ValueError(reason)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        """A state at W (d, m) and b (m,); at zero, with the best intercept for zero weights, where they are left out."""
+        """A state at W (d, m) and b (m,); at zero, with the best intercept for zero weights, if they are left out."""
         self.require(problem)
         if b is None and problem.intercept and W is None:
             b = problem.null_intercept
@@ -122,4 +123,5 @@ def settings(cls: T) -> T:
 
     cls.fields = fields
     cls.__post_init__ = check  # type: ignore[attr-defined]
-    return dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
+    made: T = dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)  # type: ignore[assignment]
+    return made

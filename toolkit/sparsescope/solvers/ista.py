@@ -19,7 +19,7 @@ from .fista import KINDS, ProximalState, first_constant, proximal_step
 class ISTA(Solver):
     """Proximal gradient (iterative soft thresholding)."""
 
-    line_search: bool = field(False, doc="raise K until the quadratic bound holds, and lower it again between iterations")
+    line_search: bool = field(False, doc="raise K until the quadratic bound holds; lower it again between iterations")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises and lowers K")
 
