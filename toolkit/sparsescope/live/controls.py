@@ -154,7 +154,7 @@ def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite
     return {
         "id": "lam_ratio",
         "kind": "slider",
-        "label": "λ / λmax" if finite else "λ / λref",
+        "label": "λ / λ_max" if finite else "λ / λ_ref",
         "doc": doc,
         "formula": formula,
         "value": settings["lam_ratio"],

@@ -254,7 +254,7 @@ class Explorer:
             condition = effects.of_nothing()
             if "lam_ratio" in keys:
                 condition = effects.of_tweak(stage.session)
-                stage.session.tweak(lam=self._settings["lam_ratio"] * stage.prepared.lam_reference)
+                _change(stage.session, lam=self._settings["lam_ratio"] * stage.prepared.lam_reference)
             if "speed" in keys:
                 stage.session.set_speed(_rate(self._settings))
             self._effects.expect(ids, condition)
@@ -353,7 +353,7 @@ class Explorer:
         ids, self._job_ids = self._job_ids, []
         condition = effects.of_tweak(stage.session) if parts else effects.of_nothing()
         if parts:
-            stage.session.tweak(**parts)
+            _change(stage.session, **parts)
         self._effects.expect(ids, condition)
         stage.session.set_speed(_rate(self._settings))
 
@@ -451,6 +451,14 @@ def _data_names(data: Any, allow_choice: bool) -> list[str] | None:
         return None
     name = str(getattr(data, "name", "") or st.OWN)
     return [name, *(other for other in datasets.names() if other != name)] if allow_choice else [name]
+
+
+def _change(session: Session, **parts: Any) -> None:
+    """Tweak; a run that had finished goes on with the changed problem."""
+    finished = session.status().mode == "finished"
+    session.tweak(**parts)
+    if finished:
+        session.play()
 
 
 def _rate(settings: Mapping[str, Any]) -> float | None:

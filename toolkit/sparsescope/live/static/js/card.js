@@ -1,7 +1,7 @@
 // The first screen: what the problem is, and one obvious button.
 
-import { h, show } from "./dom.js";
-import { count, number, scientific } from "./format.js";
+import { formula, h, show } from "./dom.js";
+import { count, number } from "./format.js";
 
 const MOST_CLASSES = 24;
 
@@ -40,14 +40,14 @@ export class ProblemCard {
     }
     this.title.textContent = problem.title;
     this.text.textContent = problem.description;
-    const fact = (name, value, testid) => [h("dt", {}, name), h("dd", { "data-testid": testid }, value)];
+    const fact = (name, value, testid) => [h("dt", {}, ...formula(name)), h("dd", { "data-testid": testid }, value)];
     const plain = problem.lam_max !== null;
     this.facts.replaceChildren(
       ...fact("samples n", count(problem.n) + (problem.test_n ? ` (and ${count(problem.test_n)} for testing)` : "")),
       ...fact("features d", count(problem.d) + (problem.storage === "sparse" ? `, ${number(100 * problem.density, 2)} % of X non-zero` : "")),
       ...fact("classes m", count(problem.m)),
       ...fact("F at W = 0", number(problem.objective0, 6), "problem-F0"),
-      ...fact(plain ? "λmax" : "λref (this penalty has no λmax)", scientific(plain ? problem.lam_max : problem.lam_reference, 3), "problem-lam-max"),
+      ...fact(plain ? "λ_max" : "λ_ref (this penalty has no λ_max)", number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
     );
     this.drawClasses(problem);
   }

@@ -1,7 +1,7 @@
 // The controls at the left, made from the schema that the explorer sends. Native elements, each with a label and an
 // explanation on hover and on focus. A control that somebody holds is not moved under their hands.
 
-import { h, setAttribute, setText, show } from "./dom.js";
+import { formula, h, setAttribute, setText, show } from "./dom.js";
 import { scientific, short } from "./format.js";
 
 const HELD = 400; // ms after the last touch in which the explorer's value does not move a slider
@@ -10,6 +10,7 @@ export class Controls {
   constructor(context) {
     this.context = context;
     this.element = h("div", { class: "controls" });
+    this.transport = h("div", { class: "transport" });
     this.nodes = new Map(); // id -> {control, row, input, ...}
     this.shape = "";
     this.explain = h("div", { class: "explain", role: "note", hidden: true });
@@ -31,9 +32,11 @@ export class Controls {
       const rows = group.controls.map((control) => this.make(control).row);
       return h("fieldset", { class: "group" }, h("legend", {}, group.title), ...rows);
     });
-    this.element.replaceChildren(...sections);
+    // the last group (the run) stands apart: it stays in sight while the others scroll
+    this.element.replaceChildren(...sections.slice(0, -1));
     const last = sections[sections.length - 1];
-    if (last && this.context.buttons) last.prepend(last.firstChild, this.context.buttons);
+    last.prepend(last.firstChild, this.context.buttons);
+    this.transport.replaceChildren(last);
     if (focusId && this.nodes.has(focusId)) this.nodes.get(focusId).input.focus();
   }
 
@@ -47,7 +50,7 @@ export class Controls {
     node.input.dataset.control = control.id;
     node.input.dataset.testid = testId(control);
     node.output = h("output", { class: "value", for: id, "data-testid": labelTestId(control) });
-    const label = h("label", { for: id }, control.label);
+    const label = h("label", { for: id }, ...formula(control.label));
     node.about = h("p", { class: "about" });
     const head = control.kind === "check" ? [node.input, label] : [label, node.output];
     node.row = h(
@@ -73,9 +76,10 @@ export class Controls {
     if (node.refresh) node.refresh(control);
     node.input.disabled = control.disabled;
     node.input.title = control.reason;
-    setText(node.about, aboutText(control));
-    setAttribute(node.about, "title", control.about_formula || null);
-    show(node.about, node.about.textContent !== "");
+    const about = aboutText(control);
+    if (node.aboutText !== about) node.about.replaceChildren(...formula(about));
+    node.aboutText = about;
+    show(node.about, about !== "");
     node.row.classList.toggle("is-disabled", control.disabled);
     this.value(control.id, control.value);
   }
@@ -95,10 +99,10 @@ export class Controls {
 
   showExplanation(node) {
     const control = node.control;
-    const parts = [h("strong", {}, control.label), h("p", {}, control.doc)];
-    if (control.formula) parts.push(h("p", { class: "formula" }, control.formula));
+    const parts = [h("strong", {}, ...formula(control.label)), h("p", {}, ...formula(control.doc))];
+    if (control.formula) parts.push(h("p", { class: "formula" }, ...formula(control.formula)));
     if (control.about) parts.push(h("p", {}, control.about));
-    if (control.about_formula) parts.push(h("p", { class: "formula" }, control.about_formula));
+    if (control.about_formula) parts.push(h("p", { class: "formula" }, ...formula(control.about_formula)));
     if (control.reason) parts.push(h("p", { class: "reason" }, control.reason));
     for (const choice of control.choices || []) {
       if (choice.disabled) parts.push(h("p", { class: "reason" }, `${choice.label}: ${choice.reason}`));

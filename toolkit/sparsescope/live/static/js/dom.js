@@ -12,6 +12,18 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Formulas as they are written in Python (x_ij, λ_max, 10^-3, Σ_{r≠y}) with real sub- and superscripts. */
+export function formula(text) {
+  const nodes = [];
+  let at = 0;
+  for (const found of text.matchAll(/([_^])(\{[^}]*\}|[A-Za-z0-9∞]+)/g)) {
+    nodes.push(text.slice(at, found.index), h(found[1] === "_" ? "sub" : "sup", {}, found[2].replace(/[{}]/g, "")));
+    at = found.index + found[0].length;
+  }
+  nodes.push(text.slice(at));
+  return nodes.filter((node) => node !== "");
+}
+
 /** Set the text of an element only if it differs: untouched nodes cost the browser nothing. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -55,7 +55,7 @@ export function plural(n, one, many) {
   return count(n) + " " + (n === 1 ? one : many);
 }
 
-const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.4, 8, 10];
+const STEPS = [1, 1.4, 2, 3, 4, 6, 8, 10];
 
 /** The next round number at or above value: axes that grow in steps stay still most of the time. */
 export function roundUp(value) {

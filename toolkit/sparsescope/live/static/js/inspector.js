@@ -37,7 +37,7 @@ export class Inspector {
     if (key === this.key) return;
     this.key = key;
     const norm = Math.hypot(...values);
-    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · ‖W_j‖ = ${exact(norm)}`);
+    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · norm ${exact(norm)}`);
     this.drawBars(values);
   }
 

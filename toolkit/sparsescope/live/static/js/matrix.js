@@ -98,6 +98,7 @@ export class MatrixChart {
 
   sentence(store, picture) {
     if (!picture || !store.n) return this.spec.empty;
+    if (!picture.nonzero && !(store.status.iteration > 0)) return "The run starts at W = 0. Run it, and the rows that enter appear here.";
     if (!picture.nonzero) return "All rows of W are zero. A smaller λ lets features enter.";
     return "";
   }

@@ -3,6 +3,7 @@
 import { h, setAttribute, setText } from "./dom.js";
 import { embedded } from "./embedded.js";
 import { Buttons } from "./buttons.js";
+import { MARGIN } from "./chartbox.js";
 import { Controls } from "./controls.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
@@ -11,7 +12,7 @@ import { Link } from "./link.js";
 import { MatrixChart } from "./matrix.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
-import { Palette } from "./palette.js";
+import { FONT, Palette } from "./palette.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./raster.js";
 import { Store } from "./store.js";
@@ -20,7 +21,8 @@ import { Tooltip } from "./tooltip.js";
 import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
 import { snippetButton } from "./snippet.js";
 
-const HEIGHTS = { convergence: 320, accuracy: 320, "active-set": 248, weights: 400 };
+const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
+const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 208, weights: 368 };
 
 export class Page {
   constructor(host, send, theme) {
@@ -56,15 +58,20 @@ export class Page {
     this.controls = new Controls(this);
     this.viewTools = this.makeViewTools();
     this.grid = h("div", { class: "grid" });
-    const side = h("aside", { class: "side", "aria-label": "settings" }, this.controls.element, this.foot());
+    const side = h("div", { class: "side" }, this.controls.element, this.foot());
+    const left = h("aside", { class: "left", "aria-label": "settings" }, side, this.controls.transport);
     const main = h("div", { class: "main" }, this.status.element, this.messages.element, this.card.element, this.viewTools, this.grid);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
-      side, main, this.tooltip.element, this.controls.explain, this.status.live,
+      left, main, this.tooltip.element, this.controls.explain, this.status.live,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
     this.applyTheme();
-    this.resizer = new ResizeObserver(() => this.requestDraw());
+    this.resizer = new ResizeObserver(() => {
+      // what stands above the explorer (a page's head) is not free for the column that stays in sight
+      if (window.scrollY === 0) this.host.style.setProperty("--above", Math.max(0, Math.min(160, this.host.getBoundingClientRect().top)) + "px");
+      this.requestDraw();
+    });
     this.resizer.observe(this.frame);
     this.observer = new IntersectionObserver((entries) => this.onVisible(entries), { rootMargin: "80px" });
   }
@@ -89,7 +96,7 @@ export class Page {
     this.unzoom = h("button", { type: "button", hidden: true, onclick: () => { this.axis.setZoom(null); this.requestDraw(); } }, "zoom out");
     this.facts = h("span", { class: "problem-line" });
     return h(
-      "div", { class: "view-tools" }, this.facts,
+      "div", { class: "view-tools" }, this.facts, this.status.message,
       h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom,
     );
   }
@@ -186,6 +193,16 @@ export class Page {
     this.inspector.element.style.gridArea = "inspector";
     this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
     for (const { chart } of this.charts) this.observer.observe(chart.box.element);
+    this.labelWidth = widestLabel(specs);
+  }
+
+  /** Room at the right of the time charts for the names of the lines: the same for all, so that they line up. */
+  fitMargin() {
+    const first = this.charts.find(({ chart }) => chart instanceof LineChart);
+    if (!first) return;
+    const narrow = first.chart.box.plot.clientWidth < 560;
+    MARGIN.right = narrow ? 96 : Math.min(200, Math.max(104, Math.ceil(this.labelWidth) + 12));
+    MARGIN.left = narrow ? 60 : 72;
   }
 
   onVisible(entries) {
@@ -244,6 +261,7 @@ export class Page {
     const settings = store.settings;
     axis.configure(settings.x || "iterations", Boolean(settings.xlog));
     axis.follow(store.clock(axis.x));
+    this.fitMargin();
     this.drawViewTools();
     this.status.draw(store);
     this.actions.draw(store.mode);
@@ -278,4 +296,13 @@ export class Page {
     for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
     this.root.replaceChildren();
   }
+}
+
+/** Width of the longest name at the end of a line, with the axis that may stand before it. */
+function widestLabel(specs) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = "600 11px " + FONT;
+  const widths = specs.filter((spec) => spec.kind === "lines").flatMap((spec) =>
+    spec.y.map((line) => context.measureText(line.label).width + (spec.right ? RIGHT_AXIS : 0)));
+  return Math.max(0, ...widths);
 }

@@ -61,6 +61,7 @@ export class RasterChart {
 
   sentence(store, active) {
     if (!store.n) return this.spec.empty;
+    if (!active.size && !(store.status.iteration > 0)) return "The run starts at W = 0: no row is non-zero yet.";
     if (!active.size) return `After ${plural(store.status.iteration, "iteration", "iterations")} all rows of W are still zero: λ is too large for any feature to enter.`;
     return "";
   }
@@ -98,8 +99,9 @@ export class RasterChart {
     const image = new ImageData(width, bins);
     const pixels = new Uint32Array(image.data.buffer);
     const spread = Math.max(1, Math.min(3, Math.round(width / 400))); // an entry is seen even when pixels are small
+    let shades = null; // bins differ by at most one row, so the table is seldom made again
     for (let bin = 0; bin < bins; bin++) {
-      const shades = shadeTable(colours, sizes[bin]);
+      if (!shades || shades.length !== sizes[bin] + 1) shades = shadeTable(colours, sizes[bin]);
       let sum = 0;
       let fresh = 0;
       let gone = 0;

@@ -20,12 +20,12 @@ export class StatusLine {
     this.mode = h("span", { class: "mode", "data-testid": "mode" });
     this.tick = h("span", { class: "tick" });
     this.message = h("span", { class: "status-message", "data-testid": "status-message" });
-    const gap = item("gap", "gap", 7);
+    const gap = item("gap", "gap", 6);
     gap.append(this.tick);
     this.element = h(
       "div", { class: "status card", "data-testid": "status-line" },
-      this.mode, item("iteration", "iteration", 6), item("passes", "passes", 6), item("seconds", "solver time", 7),
-      item("objective", "F", 10), gap, item("rows", "rows", 14), item("rate", "it/s", 5), this.message,
+      this.mode, item("iteration", "iteration", 5), item("passes", "passes", 5), item("seconds", "solver time", 6),
+      item("objective", "F", 9), gap, item("rows", "rows", 10), item("rate", "it/s", 4),
     );
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
     this.spoken = 0;

@@ -33,7 +33,7 @@ export class TimeAxis {
   /** Follow the data. The end grows in round steps, so axes stand still most of the time. */
   follow(clock) {
     let low = 0;
-    let high = this.x === "seconds" ? 0.01 : 10;
+    let high = this.x === "seconds" ? 0.02 : 20;
     if (clock && clock.length) {
       const last = clock[clock.length - 1];
       if (Number.isFinite(last)) high = Math.max(high, roundUp(last));
