@@ -90,6 +90,13 @@ def test_convergence_can_be_linear_and_lines_can_be_left_out() -> None:
     assert "Every line is switched off" in annotations(off, "sentence")[0]
 
 
+def test_values_at_rounding_level_do_not_stretch_the_log_axis() -> None:
+    y = np.array([1.0, 1e-12, 0.0, -1e-17, 1e-300, 5e-324])
+    kept = drawing.points(np.arange(6.0), y, np.zeros(6, dtype=int), log=True)[1]
+    assert kept.tolist() == [1.0, 1e-12]
+    assert drawing.log_axis([y])["dtick"] > 0 and drawing.log_axis([kept])["dtick"] == 2
+
+
 def test_marks_are_labelled_lines_at_their_place() -> None:
     recording = record(60, changes=(CHANGE, 45))
     for name in ("convergence", "accuracy", "active-set"):

@@ -24,6 +24,8 @@ MAX_POINTS = 4000
 MARK_ROWS = 3
 MARK_PIXELS = 16
 PLOT_PIXELS = 760
+# A gap or violation below this is rounding to zero: it would stretch a log axis over decades without meaning.
+LOG_FLOOR = 1e-20
 # Up to this many points a line also shows its points: a single one would be invisible otherwise.
 SHOW_POINTS = 40
 
@@ -102,11 +104,13 @@ def thin(x: np.ndarray, y: np.ndarray, segment: np.ndarray, limit: int = MAX_POI
 
 
 def points(x: np.ndarray, y: np.ndarray, segment: np.ndarray, log: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The drawable points of a line: values that were not evaluated, or that a log axis cannot show, are left out (the
-    line goes on across them), and the line is broken (by NaN) where the problem changed."""
+    """The drawable points of a line, with NaN (a break) where the problem changed.
+
+    Values that were not evaluated, or that a log axis cannot show, are left out; the line goes on across them.
+    """
     keep = np.isfinite(x) & np.isfinite(y)
     if log:
-        keep &= y > 0
+        keep &= y > LOG_FLOOR
     x, y, segment = thin(x[keep], y[keep], segment[keep])
     breaks = np.flatnonzero(np.diff(segment)) + 1
     return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
@@ -144,7 +148,7 @@ def log_axis(values: Iterable[np.ndarray]) -> dict[str, Any]:
     """Settings of a log y axis with whole decades as ticks, at most about eight of them."""
     finite = [v[np.isfinite(v) & (v > 0)] for v in values]
     every = np.concatenate([v for v in finite if len(v)] or [np.ones(1)])
-    decades = float(np.log10(every.max() / every.min()))
+    decades = float(np.log10(every.max()) - np.log10(every.min()))
     ticks = {"dtick": max(1, int(np.ceil(decades / 8)))} if decades > 1.5 else {}
     return {"type": "log", "exponentformat": "power", **ticks}
 
