@@ -97,6 +97,13 @@ def test_values_at_rounding_level_do_not_stretch_the_log_axis() -> None:
     assert drawing.log_axis([y])["dtick"] > 0 and drawing.log_axis([kept])["dtick"] == 2
 
 
+def test_wrapped_lines_are_of_like_length() -> None:
+    text = " ".join(["word"] * 30)
+    lines = drawing.wrap(text, 60)
+    assert " ".join(lines) == text and max(map(len, lines)) <= 70 and min(map(len, lines)) >= 30
+    assert drawing.wrap("short", 60) == ["short"]
+
+
 def test_marks_are_labelled_lines_at_their_place() -> None:
     recording = record(60, changes=(CHANGE, 45))
     for name in ("convergence", "accuracy", "active-set"):

@@ -200,6 +200,12 @@ def add_marks(fig: go.Figure, view: Any, trace: Trace, x: np.ndarray) -> None:
     fig.update_layout(margin_t=96 + MARK_PIXELS * (1 + max(row for _, _, row, _ in printed)))
 
 
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most about ``width`` characters and of about equal length: no word stands alone in the last one."""
+    count = -(-len(text) // width)
+    return textwrap.wrap(text, len(text) // count + 10) if count > 1 else [text]
+
+
 def add_sentence(fig: go.Figure, view: Any, sentence: str) -> go.Figure:
     """The empty state: axes without numbers, and why there is nothing to see. Returns ``fig``."""
     colours = style.theme(view.theme)
@@ -208,7 +214,7 @@ def add_sentence(fig: go.Figure, view: Any, sentence: str) -> go.Figure:
     if not fig.data:  # plotly draws no axes at all for a figure without a trace
         fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
     fig.add_annotation(
-        text="<br>".join(map(style.escape, textwrap.wrap(sentence, 64))), x=0.5, y=0.5, xref="paper", yref="paper",
+        text="<br>".join(map(style.escape, wrap(sentence, 60))), x=0.5, y=0.5, xref="paper", yref="paper",
         showarrow=False, font={"size": 14, "color": colours["muted"]}, name="sentence",
     )  # fmt: skip
     return fig
@@ -222,7 +228,7 @@ def all_zero(when: str, iteration: float) -> str:
 
 def add_notes(fig: go.Figure, view: Any, notes: Iterable[str]) -> None:
     """Small print under the plot, one line a note."""
-    lines = [line for note in notes for line in textwrap.wrap(note, 120)]
+    lines = [line for note in notes for line in wrap(note, 115)]
     if not lines:
         return
     fig.add_annotation(
