@@ -1,0 +1,69 @@
+"""The notebook widget in a real JupyterLab: shown, run, points arrive."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from explorer_page import PATIENT_MS, ExplorerPage, Network
+from playwright.sync_api import Page, expect
+from programs import Program
+
+CELLS = (
+    "import sparsescope as ss",
+    "widget = ss.explore('iris', lam_ratio=0.02, speed=30)\nwidget",
+)
+# JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
+NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """Address of a JupyterLab whose folder holds one notebook, opened."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    folder = tmp_path / "work"
+    folder.mkdir()
+    nbformat.write(notebook, folder / "live.ipynb")
+    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
+    port = free_port()
+    program = Program(
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+        "--ServerApp.ip=localhost", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}",
+        f"--LabApp.user_settings_dir={tmp_path / 'settings'}", f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
+    )
+    program.wait_for(r"is running at")
+    yield f"http://localhost:{port}/lab/tree/live.ipynb"
+    program.stop()
+
+
+def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
+    network = Network(page)
+    explorer = ExplorerPage(page, lab)
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click(timeout=PATIENT_MS)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    explorer.wait_ready()
+    expect(explorer.part("explorer-root")).to_be_visible()
+    explorer.run()
+    frames = explorer.debug("frames")
+    explorer.slide("lam-slider", 0.6)
+    explorer.wait("s.marks.some(m => m.kind === 'lam') && s.frames > x", argument=frames)
+    explorer.pause()
+    explorer.wait("s.status.relative_gap !== null")
+    assert network.outside == []
