@@ -201,9 +201,10 @@ def add_marks(fig: go.Figure, view: Any, trace: Trace, x: np.ndarray) -> None:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Lines of at most about ``width`` characters and of about equal length: no word stands alone in the last one."""
-    count = -(-len(text) // width)
-    return textwrap.wrap(text, len(text) // count + 10) if count > 1 else [text]
+    """As few lines of at most ``width`` characters as possible, of about equal length: no word stands alone."""
+    fewest = len(textwrap.wrap(text, width))
+    equal = next(w for w in range(len(text) // fewest, width + 1) if len(textwrap.wrap(text, w)) == fewest)
+    return textwrap.wrap(text, equal)
 
 
 def add_sentence(fig: go.Figure, view: Any, sentence: str) -> go.Figure:
