@@ -10,6 +10,7 @@ of the explorer and the line in the documentation.
 from __future__ import annotations
 
 import difflib
+import importlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -135,9 +136,18 @@ class Registry:
     raises :class:`UnknownName` with a suggestion.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, home: str | None = None) -> None:
         self.kind = kind
-        self._entries: dict[str, Entry] = {}
+        self._home = home  # the package whose import registers the parts; imported when a name is first asked for
+        self._loaded = home is None
+        self._known: dict[str, Entry] = {}
+
+    @property
+    def _entries(self) -> dict[str, Entry]:
+        if not self._loaded:
+            self._loaded = True
+            importlib.import_module(str(self._home))
+        return self._known
 
     def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None, **presets: Any) -> Any:
         """Register ``make`` (a class or a function) under ``name``; ``presets`` are parameters this name fixes.
@@ -146,7 +156,7 @@ class Registry:
         """
         text = doc if doc is not None else (getattr(make, "doc", None) or (getattr(make, "__doc__", None) or ""))
         first = " ".join(text.strip().split("\n\n")[0].split())
-        self._entries[name] = Entry(name, make, title or getattr(make, "title", None) or name, first, presets)
+        self._known[name] = Entry(name, make, title or getattr(make, "title", None) or name, first, presets)
         return make
 
     def entry(self, name: str) -> Entry:
@@ -214,8 +224,8 @@ class Registry:
         return f"Registry({self.kind}: {', '.join(self._entries)})"
 
 
-losses = Registry("loss")
-penalties = Registry("penalty")
-solvers = Registry("solver")
-views = Registry("view")
-datasets = Registry("data set")
+losses = Registry("loss", "sparsescope.losses")
+penalties = Registry("penalty", "sparsescope.penalties")
+solvers = Registry("solver", "sparsescope.solvers")
+views = Registry("view", "sparsescope.views")
+datasets = Registry("data set", "sparsescope.datasets")
