@@ -115,6 +115,8 @@ class Design:
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             self.feature_names = [str(c) for c in X.columns]
             X = X.to_numpy()
+        if np.ma.is_masked(X):
+            raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
             matrix = sp.csc_array(X) if X.ndim == 2 else X
@@ -241,7 +243,7 @@ def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
 
 def _as_float(matrix: Any) -> Any:
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize in (4, 8):
-        return matrix
+        return matrix if matrix.dtype.isnative else matrix.astype(matrix.dtype.newbyteorder("="))
     if matrix.dtype.kind in "buif":
         return matrix.astype(np.float64)
     raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")

@@ -227,7 +227,8 @@ class _KernelCache(FunctionCache):
         if not foreign:
             return self._cache_file
         key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
-        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", self._source_stamp)
+        stamp = self._impl.locator.get_source_stamp()
+        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", stamp)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         file = self._file_for(sig) if self._enabled else None

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from . import constants, scalings
 from .certificate import Certificate, Workspace, certify
-from .design import Design, check_labels
+from .design import Design, check_labels, match_labels
 from .kernels.rows import critical_lam, loss_gradient, loss_sum, penalty_sum
 from .losses import Loss
 from .penalties import L1L2, ElasticNet, Penalty
@@ -24,8 +24,9 @@ class _Data:
     """What siblings of a problem share: the data, its names, and constants that were computed once."""
 
     def __init__(self, design: Design, y: np.ndarray, class_names: list[str], feature_names: list[str] | None,
-                 intercept: bool, name: str | None, image_shape: tuple[int, int] | None) -> None:
-        self.design, self.y = design, y
+                 intercept: bool, name: str | None, image_shape: tuple[int, int] | None,
+                 label_values: np.ndarray | None) -> None:
+        self.design, self.y, self.label_values = design, y, label_values
         self.class_names, self.feature_names = class_names, feature_names
         self.intercept, self.name, self.image_shape = intercept, name, image_shape
         self.cache: dict[Any, Any] = {}
@@ -69,11 +70,11 @@ class Problem:
         if y is None:
             raise ValueError("y is missing: one class label for each sample is needed")
         design = X if isinstance(X, Design) else Design(X)
-        labels, names = check_labels(y, design.n, None if class_names is None else list(class_names))
+        labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
         features = list(feature_names) if feature_names is not None else design.feature_names
         if features is not None and len(features) != design.d:
             raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
-        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape)
+        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
         self._set(loss, penalty, lam)
 
     def _set(self, loss: Any, penalty: Any, lam: float) -> None:
@@ -171,6 +172,13 @@ class Problem:
         """Name of feature j, or ``feature j``."""
         names = self._data.feature_names
         return names[j] if names is not None else f"feature {j}"
+
+    def encode(self, y: Any) -> np.ndarray:
+        """Labels of other samples, as they were given to the problem, as class numbers (k,); classes may be missing.
+
+        Raises ``ValueError`` for a label that is none of the classes.
+        """
+        return match_labels(y, np.size(y), self.class_names, self._data.label_values)
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -266,11 +267,13 @@ class Trace:
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             header = json.loads(bytes(arrays["header"]).decode())
-        except (ValueError, KeyError, OSError, EOFError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
+            if header.get("kind") != "sparsescope trace":
+                raise ValueError("the header is another one")
+        except FileNotFoundError:
+            raise
+        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path} is not a trace saved by sparsescope") from error
-        if header.get("kind") != "sparsescope trace" or header.get("format", FORMAT + 1) > FORMAT:
+        if header.get("format", FORMAT + 1) > FORMAT:
             raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]

@@ -62,7 +62,7 @@ class _BCD(Solver):
         state.iteration += 1
         state.passes += report[READ] / entries
         state.working_set = float(order.size)
-        state.trials = report[TRIALS] / report[MOVED] if report[TRIALS] else float("nan")
+        state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
