@@ -1,0 +1,282 @@
+"""The contract of losses, run over the registry: derivatives, conjugates, constants, repairs, compiled = interpreted.
+
+The functions of one row are called interpreted here (parts are ordinary Python objects); that the compiled kernels do
+the same is a test of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import LOSS_FORMULAS, LOSSES, gradient_rows, interpreted, loss_rows
+from sparsescope.constants import block_constants
+from sparsescope.design import Design
+from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual
+from sparsescope.registry import losses
+
+CLASSES = (2, 3, 6)
+TIGHT = {"multiclass-squared-hinge", "multitask-squared-hinge", "logistic", "squared"}  # c is reached (MATH §2)
+
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+each_m = pytest.mark.parametrize("m", CLASSES)
+
+
+def grad(loss: Any, z: np.ndarray, y: int, x: float = 1.0) -> np.ndarray:
+    """∇ℓ(z, y), times x."""
+    g = np.zeros(z.size)
+    loss.gradient(z, y, x, g, np.empty(z.size))
+    return g
+
+
+def samples(m: int, count: int = 40, scale: float = 2.0, seed: int = 0) -> list[tuple[np.ndarray, int]]:
+    """Random scores with random classes; a few large ones among them."""
+    rng = np.random.default_rng(seed + m)
+    return [(scale * rng.standard_normal(m) * rng.choice([0.2, 1.0, 4.0]), int(rng.integers(m))) for _ in range(count)]
+
+
+def slope(f: Any, z: np.ndarray, k: int, h: float) -> Any:
+    step = np.zeros(z.size)
+    step[k] = h
+    return (f(z + step) - f(z - step)) / (2 * h)
+
+
+def away_from_kinks(f: Any, z: np.ndarray, k: int, h: float, tol: float) -> Any:
+    """The central difference, or None where two step sizes disagree: there is a kink in between."""
+    fine, coarse = slope(f, z, k, h), slope(f, z, k, 4 * h)
+    return fine if np.all(np.abs(fine - coarse) <= tol * (1 + np.abs(fine))) else None
+
+
+def test_every_registered_loss_has_a_formula_in_the_helpers() -> None:
+    assert set(losses) <= set(LOSS_FORMULAS), "a new loss: write its formula in tests/helpers.py"
+
+
+@every_loss
+@each_m
+def test_value_and_gradient_follow_the_formula(loss: Any, m: int) -> None:
+    Z, y = (np.array(a) for a in zip(*samples(m), strict=True))
+    values = [loss.value(z, c) for z, c in zip(Z, y, strict=True)]
+    gradients = [grad(loss, z, c) for z, c in zip(Z, y, strict=True)]
+    np.testing.assert_allclose(values, loss_rows(loss, Z, y), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gradients, gradient_rows(loss, Z, y), rtol=1e-12, atol=1e-12)
+
+
+@every_loss
+@each_m
+def test_gradient_is_the_derivative_of_the_value(loss: Any, m: int) -> None:
+    compared = 0
+    for z, y in samples(m):
+        g = grad(loss, z, y)
+        for k in range(m):
+            found = away_from_kinks(lambda v, y=y: loss.value(v, y), z, k, 1e-5, 1e-7)
+            if found is not None:
+                compared += 1
+                assert found == pytest.approx(g[k], rel=1e-6, abs=1e-6)
+    assert compared > 30 * m
+
+
+@every_loss
+@each_m
+def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, m: int) -> None:
+    compared = 0
+    for z, y in samples(m):
+        h = np.zeros(m)
+        loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
+        for k in range(m):
+            found = away_from_kinks(lambda v, y=y, k=k: grad(loss, v, y)[k], z, k, 1e-5, 1e-6)
+            if found is not None:
+                compared += 1
+                assert found == pytest.approx(h[k], rel=1e-5, abs=1e-5)
+    assert compared > 30 * m
+
+
+@every_loss
+@each_m
+def test_row_functions_agree_and_add_with_their_factor(loss: Any, m: int) -> None:
+    rng = np.random.default_rng(1)
+    for z, y in samples(m, 10):
+        x = float(rng.normal())
+        first = rng.standard_normal((3, m))
+        g, h, g2 = first[0].copy(), first[1].copy(), first[2].copy()
+        work = np.full(m, np.nan)  # what is in the scratch row must not matter
+        unit_h = np.zeros(m)
+        unit = grad(loss, z, y)
+        loss.derivatives(z, y, 1.0, np.zeros(m), unit_h, np.empty(m))
+        values = (loss.value(z, y), loss.gradient(z, y, x, g2, work), loss.derivatives(z, y, x, g, h, work))
+        assert values[1] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
+        assert values[2] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(g2, first[2] + x * unit, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(g, first[0] + x * unit, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(h, first[1] + x * x * unit_h, rtol=1e-12, atol=1e-12)
+
+
+@every_loss
+@each_m
+def test_fenchel_young_holds_with_equality_at_the_gradient(loss: Any, m: int) -> None:
+    for z, y in samples(m):
+        u = grad(loss, z, y)
+        both = loss.value(z, y) + loss.conjugate(u, y)
+        assert both == pytest.approx(float(z @ u), rel=1e-10, abs=1e-10)
+
+
+@every_loss
+@each_m
+def test_fenchel_young_inequality_for_scaled_gradients(loss: Any, m: int) -> None:
+    points = samples(m, 25)
+    for (z, y), (other, _) in zip(points, reversed(points), strict=True):
+        for scale in (0.0, 0.25, 0.9, 1.0):
+            u = scale * grad(loss, other, y)
+            star = loss.conjugate(u, y)
+            assert np.isfinite(star), "a scaled gradient has to stay in the domain"
+            assert loss.value(z, y) + star >= float(z @ u) - 1e-10 * (1 + abs(star))
+
+
+@every_loss
+@each_m
+def test_conjugate_is_infinite_exactly_where_the_supremum_is(loss: Any, m: int) -> None:
+    rng = np.random.default_rng(3)
+    directions = [s * e for e in [*np.eye(m), np.ones(m)] for s in (-1.0, 1.0)]
+    directions += [a - b for a in np.eye(m) for b in np.eye(m) if (a != b).any()]
+    inside = 0
+    for i, (z, y) in enumerate(samples(m, 40)):
+        u = 0.8 * grad(loss, z, y)
+        if i % 2:
+            u = u + rng.choice([-0.3, 0.0, 0.3], size=m)
+        star = loss.conjugate(u, y)
+        far = 1e5
+        reached = max(float(far * d @ u) - loss.value(far * d, y) for d in directions)
+        if np.isinf(star):
+            assert star > 0 and reached > 1e3, f"ℓ* is infinite at {u}, but no direction is unbounded"
+        else:
+            inside += 1
+            assert reached <= star + 1e-6, f"ℓ* is {star} at {u}, but ⟨z,u⟩ − ℓ(z) reaches {reached}"
+    assert inside >= 20
+
+
+def hessian(loss: Any, z: np.ndarray, y: int, h: float = 1e-6) -> np.ndarray:
+    H = np.array([slope(lambda v: grad(loss, v, y), z, k, h) for k in range(z.size)])
+    return 0.5 * (H + H.T)
+
+
+def scores_of_interest(m: int) -> list[tuple[np.ndarray, int]]:
+    """Random scores, zero, and scores where one competitor is level with the true class and the others far behind."""
+    found = [*samples(m, 20), *samples(m, 10, scale=0.2, seed=9), (np.zeros(m), 0), (np.zeros(m), m - 1)]
+    for level in np.linspace(-12, 12, 97):
+        z = np.full(m, -50.0)
+        z[0], z[1] = 0.0, level
+        found.append((z, 0))
+    return found
+
+
+@every_loss
+@each_m
+def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, m: int) -> None:
+    c = loss.curvature(m)
+    largest = max(float(np.linalg.eigvalsh(hessian(loss, z, y))[-1]) for z, y in scores_of_interest(m))
+    assert largest <= c * (1 + 1e-5)
+    if losses.name_of(loss) in TIGHT:
+        assert largest >= 0.985 * c
+
+
+@every_loss
+@each_m
+def test_printed_constant_is_not_below_the_bound(loss: Any, m: int) -> None:
+    assert loss.paper_curvature(m) >= loss.curvature(m)
+
+
+def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor() -> None:
+    loss = losses.create("multiclass-squared-hinge")
+    for m in (2, 3, 10, 100):
+        assert loss.paper_curvature(m) / loss.curvature(m) == pytest.approx(2 * (1 - 1 / m))
+
+
+@every_loss
+@pytest.mark.parametrize("intercept", [False, True])
+def test_block_constants_are_ordered_and_above_the_true_ones(loss: Any, intercept: bool) -> None:
+    rng = np.random.default_rng(0)
+    n, d, m = 24, 5, 4
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7)
+    y = np.minimum(rng.geometric(0.4, n) - 1, m - 1)  # unbalanced classes
+    y[:m] = np.arange(m)
+    kinds = [block_constants(Design(X), y, m, loss, intercept, kind) for kind in ("class-aware", "tight", "paper")]
+    assert all(k.shape == (d + intercept,) for k in kinds)
+    assert (kinds[0] <= kinds[1] * (1 + 1e-12)).all() and (kinds[1] <= kinds[2] * (1 + 1e-12)).all()
+    columns = np.column_stack([X, np.ones(n)]) if intercept else X
+    for scale in (0.0, 0.3, 2.0):
+        H = np.array([hessian(loss, scale * rng.standard_normal(m), int(c)) for c in y])
+        for j, column in enumerate(columns.T):
+            exact = np.linalg.eigvalsh(np.einsum("i,ikl->kl", column**2, H) / n)[-1]
+            assert exact <= kinds[0][j] * (1 + 1e-5)
+
+
+def test_class_aware_bound_of_balanced_classes_does_not_grow_with_their_number() -> None:
+    loss = losses.create("multiclass-squared-hinge")
+    for m in (4, 20):
+        sums = np.full((3, m), 6.0 / m)
+        np.testing.assert_allclose(loss.class_aware(sums), 4 * 6.0)
+
+
+@every_loss
+@each_m
+def test_everything_is_finite_at_large_scores(loss: Any, m: int) -> None:
+    rng = np.random.default_rng(0)
+    for y in range(m):
+        for z in (1e3 * rng.choice([-1.0, 1.0], m), np.full(m, 1e3), np.full(m, -1e3), 1e3 * np.eye(m)[y]):
+            g, h = np.zeros(m), np.zeros(m)
+            values = [loss.value(z, y), loss.derivatives(z, y, 1.0, g, h, np.empty(m)), loss.conjugate(g, y)]
+            assert np.isfinite(values).all() and np.isfinite(g).all() and np.isfinite(h).all()
+            assert values[0] >= 0.0 and (h >= 0.0).all()
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["balanced", "unbalanced", "absent class", "large scores"])
+def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss: Any, kind: str) -> None:
+    rng = np.random.default_rng(2)
+    n, m = 30, 4
+    y = np.arange(n) % m
+    if kind == "unbalanced":
+        y = np.minimum(rng.geometric(0.6, n) - 1, m - 1)
+    elif kind == "absent class":
+        y = y % (m - 1)
+    Z = (50.0 if kind == "large scores" else 1.0) * rng.standard_normal((n, m)) + rng.standard_normal(m)
+    U = gradient_rows(loss, Z, y)
+    assert np.abs(U.sum(axis=0)).max() > 1e-3
+    size = np.abs(U).sum()
+    repair_dual(U, y, loss)
+    assert np.abs(U.sum(axis=0)).max() <= 1e-13 * size
+    assert all(np.isfinite(loss.conjugate(u, c)) for u, c in zip(U, y, strict=True))
+    again = U.copy()
+    repair_dual(again, y, loss)
+    np.testing.assert_allclose(again, U, atol=1e-12 * (1 + np.abs(U).max()), err_msg="a repaired point needs no repair")
+
+
+# Each type of number costs a compilation; in single precision two losses stand for all.
+SINGLE = [(p.values[0], np.float32) for p in LOSSES if p.id in ("multiclass-squared-hinge", "logistic-margin=0")]
+
+
+@pytest.mark.parametrize(("loss", "dtype"), [*((p.values[0], np.float64) for p in LOSSES), *SINGLE])
+def test_compiled_kernels_do_what_the_interpreted_functions_do(loss: Any, dtype: type) -> None:
+    rng = np.random.default_rng(4)
+    n, m = 12, 5
+    Z = (3 * rng.standard_normal((n, m))).astype(dtype)
+    y = np.arange(n) % m
+    tol = {"rtol": 1e-12 if dtype is np.float64 else 2e-6, "atol": 1e-12 if dtype is np.float64 else 2e-6}
+    U, V = np.empty_like(Z), np.empty_like(Z)
+    np.testing.assert_allclose(loss_sum(Z, y, loss), interpreted(loss_sum)(Z, y, loss), **tol)
+    np.testing.assert_allclose(loss_gradient(Z, y, loss, U), interpreted(loss_gradient)(Z, y, loss, V), **tol)
+    np.testing.assert_allclose(U, V, **tol)
+    np.testing.assert_allclose(conjugate_sum(U, 0.7, y, loss), interpreted(conjugate_sum)(U, 0.7, y, loss), **tol)
+    repair_dual(U, y, loss)
+    interpreted(repair_dual)(V, y, loss)
+    np.testing.assert_allclose(U, V, **tol)
+
+
+def test_margin_of_the_logistic_loss_shifts_the_other_classes() -> None:
+    plain, shifted = losses.create("logistic"), losses.create("logistic", margin=1.5)
+    for z, y in samples(4):
+        moved = z + 1.5
+        moved[y] -= 1.5
+        assert shifted.value(z, y) == pytest.approx(plain.value(moved, y))
+        np.testing.assert_allclose(grad(shifted, z, y), grad(plain, moved, y), atol=1e-12)

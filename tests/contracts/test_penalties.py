@@ -1,0 +1,284 @@
+"""The contract of penalties, run over the registry: prox, zero-row test, dual norm, conjugate, violation.
+
+The functions of one row are called interpreted, and one test compares them with the compiled kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from helpers import PENALTIES, PENALTY_FORMULAS, interpreted, penalty_rows
+from sparsescope.kernels.rows import critical_lam, penalty_sum, prox_rows, row_duals, row_violations
+from sparsescope.penalties.base import l1_threshold
+from sparsescope.registry import penalties
+
+every_penalty = pytest.mark.parametrize("penalty", PENALTIES)
+NORMS = [p for p in PENALTIES if p.values[0].is_norm]
+every_norm = pytest.mark.parametrize("penalty", NORMS)
+
+
+def prox(penalty: Any, v: np.ndarray, tau: float) -> np.ndarray:
+    out = np.full(v.size, np.nan)
+    penalty.prox(v, tau, out)
+    return out
+
+
+def rows(m: int, count: int = 30, seed: int = 0) -> list[tuple[np.ndarray, float]]:
+    """Random rows with random thresholds; zero rows, zeros in rows and ties among them."""
+    rng = np.random.default_rng(seed + m)
+    found = [(np.zeros(m), 0.7), (np.ones(m), 0.3), (-np.ones(m), 5.0)]
+    for _ in range(count):
+        v = rng.standard_normal(m) * rng.choice([0.1, 1.0, 10.0])
+        found.append((v * (rng.random(m) < 0.8), float(rng.choice([0.01, 0.3, 1.0, 4.0]))))
+    return found
+
+
+def circle(count: int = 7200) -> np.ndarray:
+    """Unit vectors of the plane, the axes and the diagonals among them."""
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def test_every_registered_penalty_has_a_formula_in_the_helpers() -> None:
+    assert set(penalties) <= set(PENALTY_FORMULAS), "a new penalty: write its formula in tests/helpers.py"
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_value_follows_the_formula(penalty: Any, m: int) -> None:
+    W = np.array([v for v, _ in rows(m)])
+    np.testing.assert_allclose([penalty.value(w) for w in W], penalty_rows(penalty, W), rtol=1e-13, atol=1e-14)
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_prox_minimises_a_strongly_convex_function(penalty: Any, m: int) -> None:
+    # p minimises ½‖w − v‖² + τΩ(w) exactly if every other w costs at least ½‖w − p‖² more.
+    rng = np.random.default_rng(1)
+    for v, tau in rows(m):
+        p = prox(penalty, v, tau)
+        moves = rng.standard_normal((400, m)) * 10.0 ** rng.uniform(-4, 1, (400, 1)) * (rng.random((400, m)) < 0.7)
+        W = np.vstack([p + moves, np.zeros(m), v, *(p * (np.arange(m) != k) for k in range(m))])
+
+        def cost(points: np.ndarray, v: np.ndarray = v, tau: float = tau) -> np.ndarray:
+            return 0.5 * ((points - v) ** 2).sum(axis=1) + tau * penalty_rows(penalty, points)
+
+        best = cost(p[None])[0]
+        assert (cost(W) - best - 0.5 * ((W - p) ** 2).sum(axis=1) >= -1e-12 * (1 + best)).all()
+
+
+@every_penalty
+def test_prox_agrees_with_a_numerical_minimiser(penalty: Any) -> None:
+    for v, tau in rows(2, 6):
+        cost = lambda w, v=v, tau=tau: 0.5 * ((w - v) ** 2).sum() + tau * penalty_rows(penalty, w[None])[0]  # noqa: E731
+        options = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 2000}
+        found = min((minimize(cost, start, method="Nelder-Mead", options=options)
+                     for start in (v, np.zeros(2), 0.5 * v + 0.1)), key=lambda f: f.fun)
+        np.testing.assert_allclose(prox(penalty, v, tau), found.x, atol=2e-5 * (1 + np.abs(v).max()))
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_violation_is_zero_exactly_at_fixed_points_of_the_prox(penalty: Any, m: int) -> None:
+    rng = np.random.default_rng(2)
+    for v, tau in rows(m):
+        p = prox(penalty, v, tau)
+        assert penalty.violation(p - v, p, tau) <= 1e-12 * (1 + np.abs(v).max())
+        g = p - v + rng.standard_normal(m)  # a gradient that does not fit: unless p is a fixed point for it as well
+        moved = prox(penalty, p - g, tau)
+        distance = np.linalg.norm(moved - p)
+        # The step of the prox is never longer than the violation, and it is zero only if the violation is.
+        assert distance <= penalty.violation(g, p, tau) * (1 + 1e-9) + 1e-12
+        assert (distance < 1e-13) == (penalty.violation(g, p, tau) < 1e-12)
+
+
+@every_penalty
+def test_violation_is_the_distance_to_the_subdifferential(penalty: Any) -> None:
+    # dist(−g, λ∂Ω(w)) is the rate of steepest descent: the largest −⟨g, d⟩ − λΩ'(w; d) over unit vectors d.
+    rng = np.random.default_rng(3)
+    directions = circle()
+    t = 1e-7
+    for w in (np.zeros(2), np.array([1.0, 0.0]), np.array([0.5, -0.5]), np.array([-2.0, 0.3]), np.array([0.0, -1.5])):
+        for lam in (0.3, 2.0):
+            for _ in range(6):
+                g = rng.standard_normal(2) * 2
+                rise = (penalty_rows(penalty, w + t * directions) - penalty_rows(penalty, w[None])) / t
+                expected = max(0.0, float((-directions @ g - lam * rise).max()))
+                assert penalty.violation(g, w, lam) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [2, 6])
+def test_prox_is_nonexpansive(penalty: Any, m: int) -> None:
+    points = rows(m)
+    for (v, tau), (u, _) in zip(points, reversed(points), strict=True):
+        assert np.linalg.norm(prox(penalty, v, tau) - prox(penalty, u, tau)) <= np.linalg.norm(v - u) * (1 + 1e-12)
+
+
+@every_penalty
+def test_prox_may_write_over_its_argument(penalty: Any) -> None:
+    for v, tau in rows(5):
+        expected = prox(penalty, v, tau)
+        penalty.prox(v, tau, v)
+        np.testing.assert_array_equal(v, expected)
+
+
+@every_norm
+@pytest.mark.parametrize("m", [2, 5])
+def test_moreau_the_rest_of_the_prox_is_the_projection_on_the_dual_ball(penalty: Any, m: int) -> None:
+    rng = np.random.default_rng(4)
+    for v, tau in rows(m):
+        p = prox(penalty, v, tau)
+        q = v - p
+        scale = 1 + np.abs(v).max()
+        assert penalty.dual_norm(q) <= tau * (1 + 1e-12) + 1e-15
+        assert float(p @ q) == pytest.approx(tau * penalty.value(p), rel=1e-10, abs=1e-12 * scale**2)
+        for _ in range(20):
+            u = rng.standard_normal(m)
+            u *= tau * rng.random() / penalty.dual_norm(u)  # any point of the ball
+            assert float(p @ (u - q)) <= 1e-11 * scale**2
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_zero_row_test_agrees_with_prox_and_violation(penalty: Any, m: int) -> None:
+    for g, _ in rows(m):
+        edge = penalty.critical(g)
+        if not g.any():
+            assert edge == 0.0
+        elif np.isinf(edge):
+            assert prox(penalty, -g, 1e6).any(), "infinite means: no λ makes this row zero"
+        else:
+            assert not prox(penalty, -g, edge * (1 + 1e-9)).any() and prox(penalty, -g, edge * (1 - 1e-9)).any()
+            assert penalty.violation(g, np.zeros(m), edge * (1 + 1e-9)) == 0.0
+            assert penalty.violation(g, np.zeros(m), edge * (1 - 1e-6)) > 0.0
+
+
+@every_norm
+def test_dual_norm_is_the_largest_product_with_a_unit_row(penalty: Any) -> None:
+    directions = circle(100_000)
+    sizes = penalty_rows(penalty, directions)
+    for v, _ in rows(2):
+        assert penalty.dual_norm(v) == pytest.approx(float((directions @ v / sizes).max()), rel=1e-6, abs=1e-12)
+    rng = np.random.default_rng(5)
+    for v, _ in rows(6):
+        W = rng.standard_normal((500, 6)) * (rng.random((500, 6)) < 0.6)
+        assert (W @ v <= penalty.dual_norm(v) * penalty_rows(penalty, W) * (1 + 1e-12) + 1e-12).all()
+        near = prox(penalty, v, 0.9999 * penalty.dual_norm(v))  # what survives a threshold just below is a maximiser
+        if v.any():
+            assert float(near @ v) >= 0.9999 * penalty.dual_norm(v) * penalty.value(near)
+
+
+@every_penalty
+def test_conjugate_is_the_supremum_and_its_domain_has_the_dual_norm_as_gauge(penalty: Any) -> None:
+    directions = circle(720)
+    lengths = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 400)])
+    W = (lengths[:, None, None] * directions).reshape(-1, 2)
+    values = penalty_rows(penalty, W)
+    for v, _ in rows(2, 12):
+        gauge = penalty.dual_norm(v)
+        inside = v if gauge == 0.0 else v * 0.999 / gauge
+        expected = float((W @ inside - values).max())
+        assert penalty.conjugate(inside) == pytest.approx(expected, rel=2e-3, abs=1e-9)
+        assert penalty.conjugate(inside) >= expected - 1e-12 * (1 + expected)  # the grid can only miss the supremum
+        if gauge > 0.0:
+            assert float((W @ (v * 1.1 / gauge) - values).max()) > 1.0, "outside, the supremum is unbounded"
+
+
+def test_l1_linf_prox_ties_to_the_last_bit() -> None:
+    penalty = penalties.create("l1/linf")
+    tied = 0
+    for v, tau in rows(7, 60):
+        p = prox(penalty, v, tau)
+        top = np.abs(p).max()
+        clipped = np.abs(v) > top
+        assert (np.abs(p)[clipped] == top).all() and (p[~clipped] == v[~clipped]).all()
+        tied += clipped.sum() > 1
+    assert tied > 10
+
+
+class Impatient:
+    """A row that may be read only so often: an endless loop becomes a failure."""
+
+    def __init__(self, values: np.ndarray, reads: int) -> None:
+        self.values, self.size, self.left = values, values.size, reads
+
+    def __getitem__(self, k: int) -> float:
+        self.left -= 1
+        assert self.left > 0, f"no end for {self.values!r}"
+        return float(self.values[k])
+
+
+def test_projections_end_when_an_entry_ties_with_the_threshold() -> None:
+    penalty = penalties.create("l1/linf")
+    rng = np.random.default_rng(6)
+    for _ in range(3000):
+        m = int(rng.integers(2, 9))
+        v = rng.integers(1, 13, m) / 10 * rng.choice([1.0, 1 / 3, 1 / 7], m)
+        theta = float(rng.choice(v))
+        radius = float(sum(max(x - theta, 0.0) for x in v))
+        if radius > 0.0:
+            found = interpreted(l1_threshold)(Impatient(v, 400), radius)
+            assert found == pytest.approx(theta, rel=1e-12)
+            penalty.violation(Impatient(-v, 400), np.ones(m), radius)
+
+
+@pytest.mark.parametrize(("mixed", "rho", "pure"), [
+    ("sparse-group", 0.0, "l1/l2"), ("sparse-group", 1.0, "l1"),
+    ("elastic-net", 1.0, "l1"), ("elastic-net", 0.0, "ridge"),
+])
+def test_the_ends_of_rho_are_other_penalties(mixed: str, rho: float, pure: str) -> None:
+    a, b = penalties.create(mixed, rho=rho), penalties.create(pure)
+    points = rows(4)
+    for (v, tau), (w, _) in zip(points, reversed(points), strict=True):
+        assert a.value(v) == pytest.approx(b.value(v), rel=1e-14)
+        np.testing.assert_allclose(prox(a, v, tau), prox(b, v, tau), rtol=1e-14)
+        assert a.violation(v, w, tau) == pytest.approx(b.violation(v, w, tau), rel=1e-13, abs=1e-14)
+        assert a.critical(v) == pytest.approx(b.critical(v), rel=1e-14)
+        assert a.dual_norm(v) == pytest.approx(b.dual_norm(v), rel=1e-14)
+        inside = v / a.dual_norm(v) if a.dual_norm(v) > 0 else v
+        assert a.conjugate(inside) == pytest.approx(b.conjugate(inside), rel=1e-14)
+
+
+# Each type of number costs a compilation; in single precision two penalties stand for all.
+SINGLE = [(p.values[0], np.float32) for p in PENALTIES if p.id in ("l1/l2", "sparse-group-rho=0.5")]
+
+
+@pytest.mark.parametrize(("penalty", "dtype"), [*((p.values[0], np.float64) for p in PENALTIES), *SINGLE])
+def test_compiled_kernels_do_what_the_interpreted_functions_do(penalty: Any, dtype: type) -> None:
+    rng = np.random.default_rng(7)
+    W = np.array([v * (k % 3 > 0) for k, (v, _) in enumerate(rows(5, 12))]).astype(dtype)
+    G = rng.standard_normal(W.shape).astype(dtype)
+    tol = {"rtol": 1e-12, "atol": 1e-12} if dtype is np.float64 else {"rtol": 1e-5, "atol": 1e-5}
+
+    def both(kernel: Any, *args: Any) -> None:
+        np.testing.assert_allclose(kernel(*args), interpreted(kernel)(*args), **tol)
+
+    both(penalty_sum, W, penalty)
+    both(row_duals, G, 0.3, 0.5, penalty)
+    both(critical_lam, G, 0.3, penalty)
+    outs = [np.empty_like(W), np.empty_like(W)]
+    for kernel, out in zip((prox_rows, interpreted(prox_rows)), outs, strict=True):
+        kernel(W, G, 0.5, 0.4, penalty, len(W) - 2, out)
+    np.testing.assert_allclose(*outs, **tol)
+    np.testing.assert_allclose(outs[0][-2:], (W - dtype(0.5) * G)[-2:], **tol)  # the intercept: a plain step
+    found = [(np.empty(len(W)), np.empty(len(W))) for _ in range(2)]
+    for kernel, (exact, paper) in zip((row_violations, interpreted(row_violations)), found, strict=True):
+        kernel(G, 0.3, W, 0.5, penalty, penalty.is_norm, exact, paper)
+    np.testing.assert_allclose(found[0], found[1], **tol)
+    assert np.isnan(found[0][1]).all() != penalty.is_norm
+
+
+@every_norm
+def test_paper_criterion_is_the_excess_of_the_dual_norm(penalty: Any) -> None:
+    W = np.array([[0.0, 0.0, 0.0], [1.0, -2.0, 0.5]])
+    G = np.array([[0.1, 0.2, -0.3], [0.4, 0.5, -1.0]])
+    exact, paper = np.empty(2), np.empty(2)
+    for lam in (0.05, 5.0):
+        row_violations(G, 1.0, W, lam, penalty, True, exact, paper)
+        excess = [penalty.dual_norm(g) - lam for g in G]
+        np.testing.assert_allclose(paper, [max(excess[0], 0.0), abs(excess[1])], rtol=1e-12)

@@ -1,0 +1,201 @@
+"""What the tests of the core share: cases from the registries, small data, and formulas in plain numpy.
+
+The formulas are written for readers, not for speed, and share no code with the package. A new loss or penalty is run by
+the contract tests as soon as it is registered; it also needs its formula here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import logsumexp, softmax
+
+import sparsescope.losses
+import sparsescope.penalties
+import sparsescope.solvers  # noqa: F401
+from sparsescope.registry import Registry, losses, penalties
+
+
+# -------------------------------------------------------------------------------------------------- cases of registries
+def values_of(field: Any) -> list[Any]:
+    """Values of a field that are worth a test: the default, both bounds, and one in between."""
+    if field.kind == "choice":
+        return list(field.choices)
+    if field.kind == "bool":
+        return [False, True]
+    found = [field.default]
+    if field.low is not None and field.high is not None:
+        found += [field.low, field.high, field.low + 0.3 * (field.high - field.low)]
+    return list(dict.fromkeys(found))
+
+
+def cases(registry: Registry) -> list[Any]:
+    """pytest parameters: every registered part, with several values of each of its parameters."""
+    found = []
+    for name in registry:
+        fields = registry.fields(name)
+        for values in product(*(values_of(f) for f in fields)):
+            chosen = dict(zip((f.name for f in fields), values, strict=True))
+            label = "-".join([name, *(f"{k}={v:g}" for k, v in chosen.items())])
+            found.append(pytest.param(registry.create(name, **chosen), id=label))
+    return found
+
+
+LOSSES = cases(losses)
+PENALTIES = cases(penalties)
+PAIRS = [pytest.param(loss, penalty, id=f"{loss}+{penalty}") for loss in losses for penalty in penalties]
+# Where each pair would only repeat the same code for another type, every part is met at least once.
+FEW_PAIRS = [
+    pytest.param(loss, penalty, id=f"{loss}+{penalty}")
+    for k, (loss, penalty) in enumerate(product(losses, penalties))
+    if k // len(penalties) == (k % len(penalties)) % len(losses)
+]
+
+
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """The plain Python function of a kernel."""
+    return getattr(kernel, "py_func", kernel)
+
+
+# --------------------------------------------------------------------------- formulas: losses (MATH §2), by rows
+def _squared_hinge_margins(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    A = np.maximum(1.0 - Z[np.arange(len(y)), y][:, None] + Z, 0.0)
+    A[np.arange(len(y)), y] = 0.0
+    return A
+
+
+def _signs(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    S = -np.ones_like(Z)
+    S[np.arange(len(y)), y] = 1.0
+    return S
+
+
+def _hot(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.eye(Z.shape[1])[y]
+
+
+def _shifted(Z: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
+    return Z - Z[np.arange(len(y)), y][:, None] + margin * (1.0 - _hot(Z, y))
+
+
+def _balance(U: np.ndarray, y: np.ndarray) -> np.ndarray:
+    U[np.arange(len(y)), y] = 0.0
+    U[np.arange(len(y)), y] = -U.sum(axis=1)
+    return U
+
+
+# name -> (values of the rows, gradients of the rows), as functions of Z (n, m), y (n,) and the part
+LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "multiclass-squared-hinge": (
+        lambda Z, y, part: (_squared_hinge_margins(Z, y) ** 2).sum(axis=1),
+        lambda Z, y, part: _balance(2.0 * _squared_hinge_margins(Z, y), y),
+    ),
+    "multitask-squared-hinge": (
+        lambda Z, y, part: (np.maximum(1.0 - _signs(Z, y) * Z, 0.0) ** 2).sum(axis=1),
+        lambda Z, y, part: -2.0 * _signs(Z, y) * np.maximum(1.0 - _signs(Z, y) * Z, 0.0),
+    ),
+    "logistic": (
+        lambda Z, y, part: logsumexp(_shifted(Z, y, part.margin), axis=1),
+        lambda Z, y, part: softmax(_shifted(Z, y, part.margin), axis=1) - _hot(Z, y),
+    ),
+    "squared": (
+        lambda Z, y, part: 0.5 * ((Z - _hot(Z, y)) ** 2).sum(axis=1),
+        lambda Z, y, part: Z - _hot(Z, y),
+    ),
+}
+
+# name -> Ω of every row of W, as a function of W (d, m) and the part (MATH §3)
+PENALTY_FORMULAS: dict[str, Callable[..., np.ndarray]] = {
+    "ridge": lambda W, part: 0.5 * (W**2).sum(axis=1),
+    "l1": lambda W, part: np.abs(W).sum(axis=1),
+    "elastic-net": lambda W, part: (part.rho * np.abs(W) + (1 - part.rho) * 0.5 * W**2).sum(axis=1),
+    "l1/l2": lambda W, part: np.linalg.norm(W, axis=1),
+    "l1/linf": lambda W, part: np.abs(W).max(axis=1),
+    "sparse-group": lambda W, part: part.rho * np.abs(W).sum(axis=1) + (1 - part.rho) * np.linalg.norm(W, axis=1),
+}
+
+
+def loss_rows(loss: Any, Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """ℓ(z_i, y_i) for all rows, from the formula."""
+    return LOSS_FORMULAS[losses.name_of(loss) or ""][0](Z, y, loss)
+
+
+def gradient_rows(loss: Any, Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """∇ℓ(z_i, y_i) for all rows, from the formula."""
+    return LOSS_FORMULAS[losses.name_of(loss) or ""][1](Z, y, loss)
+
+
+def penalty_rows(penalty: Any, W: np.ndarray) -> np.ndarray:
+    """Ω(W_j) for all rows, from the formula."""
+    return PENALTY_FORMULAS[penalties.name_of(penalty) or ""](W, penalty)
+
+
+def dense(X: Any) -> np.ndarray:
+    """Any matrix as a float64 array."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
+def objective(X: Any, y: np.ndarray, loss: Any, penalty: Any, lam: float, W: np.ndarray, b: Any = 0.0) -> float:
+    """F(W, b) of MATH §1."""
+    Z = dense(X) @ np.asarray(W, dtype=np.float64) + b
+    return float(loss_rows(loss, Z, y).mean() + lam * penalty_rows(penalty, np.asarray(W, dtype=np.float64)).sum())
+
+
+def gradient(X: Any, y: np.ndarray, loss: Any, W: np.ndarray, b: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient of the loss part with respect to W and to b."""
+    A = dense(X)
+    U = gradient_rows(loss, A @ np.asarray(W, dtype=np.float64) + b, y)
+    return A.T @ U / len(y), U.mean(axis=0)
+
+
+# ---------------------------------------------------------------------------------------------------- small data
+@cache
+def iris() -> tuple[np.ndarray, np.ndarray]:
+    """Every second flower of iris, columns standardised: (75, 4), three classes."""
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::2], y[::2]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@cache
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """120 digits with pixels in 0…1: (120, 64), ten classes, some columns empty."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return X[:120] / 16.0, y[:120]
+
+
+@cache
+def text() -> tuple[sp.csr_array, np.ndarray]:
+    """A small matrix like tf-idf: (60, 50), four classes, one entry in six set, a column and a row empty."""
+    rng = np.random.default_rng(5)
+    y = np.arange(60) % 4
+    topics = rng.gamma(0.3, size=(4, 50))
+    counts = rng.poisson(topics[y]).astype(float)
+    counts[:, 7] = 0.0
+    counts[11] = 0.0
+    norms = np.linalg.norm(counts, axis=1, keepdims=True)
+    return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), y
+
+
+def forms(X: Any) -> Iterator[tuple[str, Any]]:
+    """The same matrix dense, as CSR and as CSC."""
+    yield "dense", X.toarray() if sp.issparse(X) else X
+    yield "csr", sp.csr_array(X)
+    yield "csc", sp.csc_array(X)
+
+
+def random_point(problem: Any, seed: int = 0, scale: float = 0.5) -> tuple[np.ndarray, Any]:
+    """Row-sparse random weights, and an intercept where there is one."""
+    rng = np.random.default_rng(seed)
+    W = scale * rng.standard_normal((problem.d, problem.m)) * (rng.random((problem.d, 1)) < 0.6)
+    return W, (scale * rng.standard_normal(problem.m) if problem.intercept else None)
