@@ -2,7 +2,7 @@
 
 const STYLE = `
   :host, .bar { width: 100%; }
-  .bar { display: flex; align-items: center; gap: 16px; font: 14px system-ui, sans-serif; color: #fff; min-width: 0; padding-left: 24px; box-sizing: border-box; }
+  .bar { display: flex; align-items: center; gap: 16px; font-family: inherit; font-size: 14px; color: #fff; min-width: 0; padding-left: 24px; box-sizing: border-box; }
   nav { display: flex; gap: 16px; }
   nav a { color: inherit; text-decoration: none; opacity: .75; padding: 4px 0; }
   nav a[aria-current] { opacity: 1; border-bottom: 2px solid currentColor; }
