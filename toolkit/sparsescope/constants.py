@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from .design import Design
 
@@ -50,6 +49,8 @@ def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: b
 
 def _largest(design: Design, y: np.ndarray, m: int, intercept: bool, differences: bool) -> float:
     """σ_max² of X (or [X 1]), or ‖T‖² with T: W ↦ Z − Z[y]·1ᵀ. Works on the smaller side of the operator."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh  # slow to import, needed by few
+
     n, rows = design.n, design.d + int(intercept)
     here = np.arange(n)
     U = np.empty((n, m), dtype=design.dtype)

@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-
 from . import constants, scalings
 from .certificate import Certificate, Workspace, certify
 from .design import Design, check_labels, match_labels
@@ -294,6 +292,8 @@ class Problem:
         return self._data.cached(("null", self.loss), self._fit_null_intercept)
 
     def _fit_null_intercept(self) -> np.ndarray:
+        from scipy.optimize import minimize  # takes a third of a second to import, and few problems need it
+
         # With W = 0 all samples of a class are alike: m weighted samples, a smooth convex problem in m unknowns.
         counts = np.bincount(self.y, minlength=self.m)
         classes = np.flatnonzero(counts)
