@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+
 from . import constants, scalings
 from .certificate import Certificate, Workspace, certify
 from .design import Design, check_labels, match_labels

@@ -1,0 +1,101 @@
+"""Is the explorer live? Painted frames a second, time from a knob to the first painted change, time to pause.
+
+Server, solver and browser share the machine's cores. The page shows ``pydocs`` with all four views visible (a tall
+window), speed at the maximum, a λ small enough that the run does not end meanwhile.
+
+* frames/s: frames painted by the page in windows of 5 s (the page counts a frame after it has drawn).
+* knob: λ is moved 20 times during the run; from the change of the slider to the first painted frame that carries it.
+* pause: 10 times run and pause; from the click until the page has heard that the solver rests, and how many iterations
+  were done after the click.
+
+    python benchmarks/bench_live.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from statistics import median
+from typing import Any
+
+from common import show, store
+from explorer_driver import Explorer, browser
+
+QUERY = "?dataset=pydocs&solver=ista&lam_ratio=0.01&speed=max"
+PAUSED = "() => ['paused', 'finished'].includes(window.__sparsescope.status.mode)"
+RUNNING = "() => window.__sparsescope.status.mode === 'running' && window.__sparsescope.status.iteration >= 5"
+
+
+def frames(page: Any, seconds: float) -> dict[str, float]:
+    """Painted frames and iterations a second over a window."""
+    look = "() => [window.__sparsescope.frames, window.__sparsescope.status.iteration, performance.now()]"
+    a = page.evaluate(look)
+    time.sleep(seconds)
+    b = page.evaluate(look)
+    wall = (b[2] - a[2]) / 1000
+    return {"frames/s": (b[0] - a[0]) / wall, "iterations/s": (b[1] - a[1]) / wall,
+            "paint ms": page.evaluate("() => window.__sparsescope.paintMs")}
+
+
+def knobs(page: Any, times: int) -> list[float]:
+    """Milliseconds from moving λ to the first painted frame that carries the change."""
+    slider = page.locator("[data-testid=lam-slider]")
+    low, high = float(slider.get_attribute("min")), float(slider.get_attribute("max"))
+    before = len(page.evaluate("() => window.__sparsescope.latencies"))
+    for k in range(times):
+        slider.evaluate(
+            "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }",
+            str(low + (high - low) * (0.45 + 0.1 * (k % 2))))
+        page.wait_for_function(f"() => window.__sparsescope.latencies.length > {before + k}")
+        time.sleep(0.3)
+    return [float(v) for v in page.evaluate("() => window.__sparsescope.latencies")[before:]]
+
+
+def pauses(page: Any, times: int) -> list[float]:
+    """Milliseconds from clicking Pause to the page knowing that the solver rests."""
+    found = []
+    for _ in range(times):
+        page.locator("[data-testid=run-button]").click()
+        page.wait_for_function("() => window.__sparsescope.status.mode === 'running'")
+        time.sleep(0.7)
+        found.append(page.evaluate("""() => new Promise((done) => {
+            const root = window.__sparsescope.page.root;
+            const began = performance.now();
+            root.querySelector('[data-testid=pause-button]').click();
+            const look = () => window.__sparsescope.status.mode !== 'running'
+              ? done(performance.now() - began) : setTimeout(look, 1);
+            look();
+        })"""))
+    return found
+
+
+def main() -> None:
+    """Measure and store the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--windows", type=int, default=4)
+    args = parser.parse_args()
+    rows = []
+    with Explorer() as server, browser() as page:
+        for solver in ("ista", "bcd-ls"):
+            page.goto(server.url + QUERY.replace("ista", solver))
+            page.wait_for_function("() => window.__sparsescope && window.__sparsescope.points >= 1")
+            page.locator("[data-testid=run-button]").click()
+            page.wait_for_function(RUNNING)
+            time.sleep(2)
+            windows = [frames(page, 5.0) for _ in range(args.windows)] if solver == "ista" else [frames(page, 2.0)]
+            latencies = knobs(page, 20)
+            if page.evaluate(PAUSED) is False:
+                page.locator("[data-testid=pause-button]").click()
+                page.wait_for_function(PAUSED)
+            rests = pauses(page, 10)
+            row = {"solver": solver, **{name: median(w[name] for w in windows) for name in windows[0]},
+                   "knob ms, median": median(latencies), "knob ms, worst": max(latencies),
+                   "pause ms, median": median(rests), "pause ms, worst": max(rests)}
+            rows.append(row)
+            print(row)
+    show(rows)
+    store("live", rows, bars={"frames/s": 10, "knob ms": 200, "pause ms": 50})
+
+
+if __name__ == "__main__":
+    main()
