@@ -24,7 +24,7 @@ _STRAY = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 
 
 def module_order(folder: Path = STATIC / "js", entry: str = ENTRY) -> list[str]:
-    """The files that ``entry`` needs, each after the files it imports. ``ValueError`` for a circle or a missing file."""
+    """The files that ``entry`` needs, each after those it imports. ``ValueError`` for a circle or a missing file."""
     order: list[str] = []
     open_files: list[str] = []
 

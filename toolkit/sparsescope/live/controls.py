@@ -14,7 +14,7 @@ from .. import datasets, registry
 from ..registry import Field, Registry
 from . import settings as st
 
-SPEEDS = (1, 2, 5, 10, 20, 30, 60, 120, 250, 500, 1000, st.MAX)
+SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 250.0, 500.0, 1000.0)
 # At how many places a slider of a real number stops between its ends.
 SLIDER_STEPS = 200
 
@@ -174,14 +174,16 @@ def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The speed: a slider over a short list of caps, the last one without a cap."""
     doc, formula = KNOBS["speed"]
     now = settings["speed"]
-    entries = list(SPEEDS)
-    if now not in entries:  # from an address: keep it reachable
-        entries = sorted([s for s in entries if s != st.MAX] + [now], key=float) + [st.MAX]
+    caps = set(SPEEDS)
+    if now != st.MAX:
+        caps.add(now)  # a speed from an address stays reachable
+    entries: list[Any] = [*sorted(caps), st.MAX]
     return {
         "id": "speed", "kind": "steps", "label": "speed", "doc": doc, "formula": formula, "value": now,
         "choices": [
-            {"value": s, "label": "no cap" if s == st.MAX else f"{s:g} it/s", "doc": "", "disabled": False, "reason": ""}
-            for s in entries
+            {"value": cap, "label": "no cap" if cap == st.MAX else f"{cap:g} it/s", "doc": "", "disabled": False,
+             "reason": ""}
+            for cap in entries
         ],
         "live": True, "disabled": False, "reason": "",
     }

@@ -36,7 +36,7 @@ class Jobs:
             return self._wish is not None or self._running or self._outcome is not None
 
     def start(self, job: Callable[[], Any]) -> None:
-        """Run ``job`` in the thread; it replaces a job that has not begun and makes the result of a running one void."""
+        """Run ``job`` in the thread. It replaces a job that has not begun; the result of a running one will be void."""
         with self._lock:
             self._wish, self._outcome = job, None
             self._ticket += 1

@@ -54,7 +54,7 @@ def first_of(names: list[str], wished: str) -> str:
 
 
 def fields_of(kind: str, name: str) -> tuple[Field, ...]:
-    """The parameters that a user may set for the part ``name`` of ``kind`` (``"loss"``, ``"penalty"``, ``"solver"``)."""
+    """The parameters that a user may set for the ``kind`` (``"loss"``, ``"penalty"``, ``"solver"``) called ``name``."""
     return tuple(PARTS[kind].fields(name))
 
 
@@ -235,7 +235,7 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
 def merge(
     settings: Mapping[str, Any], changes: Mapping[str, Any], names: Sequence[str] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """``settings`` with ``changes``. Another part starts with its own defaults; parameters it does not have are gone."""
+    """``settings`` with ``changes``. Another part starts with its defaults; parameters it does not have are gone."""
     merged = dict(settings)
     for kind in PARTS:
         if kind in changes and changes[kind] != settings[kind]:

@@ -48,7 +48,9 @@ class Layout:
 class Stage:
     """Session, packer and weight picture of one problem. ``epoch`` grows when the page has to start afresh."""
 
-    def __init__(self, prepared: Prepared, session: Any, epoch: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, prepared: Prepared, session: Any, epoch: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.prepared = prepared
         self.session = session
         self.epoch = epoch

@@ -1,6 +1,6 @@
 // Axes of the canvas charts, drawn to look like plotly's.
 
-import { linearTicks, logTicks, number, powerOfTen } from "./format.js";
+import { number, tickTexts } from "./format.js";
 import { FONT } from "./palette.js";
 
 /** The x axis of the time charts under `area`, with the same ticks whatever the chart. */
@@ -17,24 +17,18 @@ export function drawTimeAxis(context, area, axis, palette) {
   context.fillStyle = palette.colour("muted");
   context.textAlign = "center";
   context.textBaseline = "top";
-  const [low, high] = axis.range;
-  const ticks = axis.log ? logTicks(low, high, 8) : linearTicks(low, high, 8);
-  for (const tick of ticks) {
+  const ticks = axis.ticks(area.width);
+  const texts = tickTexts(ticks);
+  for (const [k, tick] of ticks.entries()) {
     const x = Math.round(area.left + axis.part(tick) * area.width) - 0.5;
     context.beginPath();
     context.moveTo(x, bottom);
     context.lineTo(x, bottom + 4);
     context.stroke();
-    const text = axis.log ? powerOfTen(Math.round(Math.log10(tick))) : tickText(tick);
-    context.fillText(text, x, bottom + 7);
+    context.fillText(texts[k], x, bottom + 7);
   }
   context.font = "12px " + FONT;
   context.fillText(axis.title, area.left + area.width / 2, bottom + 25);
-}
-
-function tickText(value) {
-  if (Math.abs(value) >= 10000) return Number((value / 1000).toPrecision(6)) + "k";
-  return String(Number(value.toPrecision(6))).replace("-", "\u2212");
 }
 
 /** A title turned by 90 degrees at the left of `area`. */

@@ -22,8 +22,8 @@ export class Buttons {
     this.link.do(this.running ? "pause" : "run");
   }
 
-  draw(mode) {
-    this.running = mode === "running" || mode === "compiling";
+  draw(mode, playing) {
+    this.running = playing;
     setAttribute(this.run, "aria-pressed", String(this.running));
     this.run.classList.toggle("primary", !this.running);
     this.pause.classList.toggle("primary", this.running);

@@ -27,7 +27,7 @@ export class ProblemCard {
     const begun = store.status && store.status.iteration > 0;
     show(this.element, !begun);
     if (begun) return;
-    this.button.disabled = store.mode === "loading" || store.mode === "running" || store.mode === "compiling";
+    this.button.disabled = store.playing;
     const key = JSON.stringify([problem && problem.epoch, problem && problem.objective0, problem && problem.lam_reference, store.mode === "loading", store.message]);
     if (key === this.shown) return;
     this.shown = key;

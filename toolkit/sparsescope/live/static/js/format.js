@@ -77,13 +77,45 @@ export function linearTicks(low, high, wanted) {
   return ticks;
 }
 
-/** Whole decades inside [low, high] (both positive), thinned to about `wanted`. */
+/** Whole decades inside [low, high] (both positive), thinned to about `wanted`; 2 and 5 between them if they are few. */
 export function logTicks(low, high, wanted) {
   if (!(low > 0) || !(high > low) || !Number.isFinite(high)) return [];
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   const step = Math.max(1, Math.ceil((last - first + 1) / wanted));
   const ticks = [];
-  for (let k = first; k <= last; k += step) ticks.push(10 ** k);
+  if (last - first + 1 > 2) {
+    for (let k = last; k >= first; k -= step) ticks.push(10 ** k);
+    return ticks.reverse();
+  }
+  const multiples = last - first < 0 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [1, 2, 5];
+  for (let k = first - 1; k <= last; k++) {
+    for (const multiple of multiples) {
+      const tick = multiple * 10 ** k;
+      if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(tick);
+    }
+  }
   return ticks;
+}
+
+/** The texts of an axis: powers of ten throughout where the ticks are whole decades over a long way. */
+export function tickTexts(ticks) {
+  const decades = ticks.map((tick) => Math.log10(tick));
+  const whole = decades.every((k) => Math.abs(k - Math.round(k)) < 1e-9);
+  if (ticks.length > 2 && whole && Math.round(decades[decades.length - 1] - decades[0]) > 2) {
+    return decades.map((k) => powerOfTen(Math.round(k)));
+  }
+  return ticks.map(tickText);
+}
+
+/** The text of a tick: plain numbers where they are short, powers of ten elsewhere. */
+export function tickText(value) {
+  const size = Math.abs(value);
+  const exponent = Math.log10(size);
+  if (size !== 0 && (size < 1e-2 || size >= 1e5)) {
+    if (Math.abs(exponent - Math.round(exponent)) < 1e-9) return powerOfTen(Math.round(exponent));
+    return scientific(value, 0).replace("e", "·10").replace(/10(−?)(\d+)$/, (_, sign, k) => powerOfTen(Number((sign ? "-" : "") + k)));
+  }
+  if (size >= 10000) return Number((value / 1000).toPrecision(6)) + "k";
+  return String(Number(value.toPrecision(6))).replace("-", MINUS);
 }

@@ -4,7 +4,7 @@
 // are our own elements, because a change of plotly's layout costs as much again.
 
 import { h } from "./dom.js";
-import { known, linearTicks, logTicks, powerOfTen, roundUp } from "./format.js";
+import { linearTicks, logTicks, roundUp, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { MarkLayer } from "./marks.js";
 import { FONT } from "./palette.js";
@@ -35,6 +35,9 @@ export class LineChart {
     this.pointed = false;
     this.box.plot.addEventListener("pointerenter", () => this.point(true));
     this.box.plot.addEventListener("pointerleave", () => this.point(false));
+    this.box.plot.addEventListener("pointermove", (event) => {
+      this.pointer = { clientX: event.clientX, clientY: event.clientY };
+    });
     this.ranges = { left: [1e-3, 1], right: [0, 100] }; // fits both kinds of axis until there are points
   }
 
@@ -77,8 +80,25 @@ export class LineChart {
     this.stale = false;
     this.synced = performance.now();
     this.own = true;
+    this.forgetHover();
     this.context.Plotly.restyle(this.target, { x: this.lines.map((line) => line.x), y: this.lines.map((line) => line.y) });
     this.own = false;
+    this.hoverAgain();
+  }
+
+  /** plotly would hover again with the last event, but in a shadow root an old event has lost its target. */
+  forgetHover() {
+    if (this.target._fullLayout) this.target._fullLayout._hoversubplot = null;
+  }
+
+  /** Drawing anew takes plotly's hover box away: put it back where the pointer is. */
+  hoverAgain() {
+    const target = this.pointed && this.pointer && this.target.querySelector(".nsewdrag"); // made anew by plotly at times
+    if (!target) return;
+    const box = target.getBoundingClientRect();
+    const { clientX: x, clientY: y } = this.pointer;
+    if (x < box.left || x > box.right || y < box.top || y > box.bottom) return;
+    this.context.Plotly.Fx.hover(this.target, { ...this.pointer, target }, "xy");
   }
 
   /** Write the lines into plotly's path elements. False if an element is missing: then plotly has to draw. */
@@ -174,6 +194,7 @@ export class LineChart {
     const title = (text, standoff) => ({ text, standoff, font: { size: 12, color: colour("muted"), family: FONT } });
     const log10 = (range) => range.map((v) => Math.log10(v));
     const m = MARGIN;
+    const ticks = axis.ticks(this.area().width);
     const layout = {
       width: this.box.width, height: this.box.height, margin: { l: m.left, r: m.right, t: m.top, b: m.bottom, pad: 0 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, hovermode: "x unified",
@@ -181,7 +202,7 @@ export class LineChart {
       hoverdistance: 30, dragmode: "zoom", uirevision: "stay", font: { family: FONT, color: colour("text") },
       xaxis: {
         ...base, type: axis.log ? "log" : "linear", range: axis.log ? log10(axis.range) : axis.range.slice(),
-        title: title(axis.title, 6), hoverformat: ",.5~g", nticks: 8, exponentformat: "power",
+        title: title(axis.title, 6), hoverformat: ",.5~g", tickmode: "array", tickvals: ticks, ticktext: tickTexts(ticks),
       },
       yaxis: {
         ...base, type: this.leftLog ? "log" : "linear",
@@ -203,7 +224,7 @@ export class LineChart {
     const [low, high] = this.ranges.left;
     if (!this.leftLog) return this.isShare() ? { tickformat: ".0%", nticks: 7 } : { nticks: 7, tickformat: ".4~g" };
     const ticks = logTicks(low, high, 7);
-    return { tickmode: "array", tickvals: ticks, ticktext: ticks.map((v) => powerOfTen(Math.round(Math.log10(v)))) };
+    return { tickmode: "array", tickvals: ticks, ticktext: tickTexts(ticks) };
   }
 
   isShare() {
@@ -248,8 +269,19 @@ export class LineChart {
         if (value > bounds[1]) bounds[1] = value;
       }
     });
-    this.ranges.left = this.zoomY || (this.leftLog ? decades(all.left) : this.isShare() ? shares(all.left) : span(all.left));
+    this.ranges.left = this.zoomY || (this.leftLog ? this.calmDecades(decades(all.left)) : this.isShare() ? shares(all.left) : span(all.left));
     if (this.spec.right) this.ranges.right = this.spec.right.range || span(all.right);
+  }
+
+  /** Decades that only grow: the lowest sub-optimality jumps about, and an axis that follows it would never rest. */
+  calmDecades([low, high]) {
+    const { store } = this.context;
+    const key = store.epoch + "/" + store.stream;
+    const old = this.calm && this.calm.key === key ? this.calm : { key, low, high };
+    const settled = store.n < 4 ? { key, low, high } : { key, low: Math.min(low, old.low), high: Math.max(high, old.high) };
+    if (low / settled.low > 1e4) settled.low = low; // a longer view than needed is calm; an empty half is not
+    this.calm = settled;
+    return [settled.low, settled.high];
   }
 
   draw() {
@@ -271,8 +303,10 @@ export class LineChart {
       this.own = true;
       this.stale = false;
       clearTimeout(this.resting);
+      this.forgetHover();
       Plotly.react(this.target, this.traces(lines), this.layout());
       this.own = false;
+      this.hoverAgain();
     } else {
       this.stale = true;
       clearTimeout(this.resting);
@@ -300,11 +334,11 @@ export class LineChart {
     this.spec.y.forEach((spec, k) => {
       const node = this.labelNodes[k];
       const line = lines[k];
-      const value = line.y[line.y.length - 1];
-      node.style.visibility = known(value) ? "visible" : "hidden";
-      if (!known(value)) return;
-      const y = area.top + area.height * (1 - this.part(value, spec.axis));
-      placed.push({ node, y: Math.min(area.top + area.height, Math.max(area.top, y)), colour: palette.colour(spec.colour) });
+      const value = lastInView(line, this.context.axis.range[1]);
+      const part = this.part(value, spec.axis);
+      const inView = part >= -0.02 && part <= 1.02;
+      node.style.visibility = inView ? "visible" : "hidden";
+      if (inView) placed.push({ node, y: area.top + area.height * (1 - part), colour: palette.colour(spec.colour) });
     });
     placed.sort((a, b) => a.y - b.y);
     for (let k = 1; k < placed.length; k++) placed[k].y = Math.max(placed[k].y, placed[k - 1].y + LABEL_HEIGHT);
@@ -317,6 +351,7 @@ export class LineChart {
     for (const { node, y, colour } of placed) {
       node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
       node.style.color = colour;
+      node.style.maxWidth = this.box.width - left - 4 + "px";
     }
   }
 
@@ -336,9 +371,16 @@ export class LineChart {
   }
 }
 
+/** The last value of a line at or before x = high: where it leaves the view. NaN if it is not in view at all. */
+function lastInView(line, high) {
+  for (let i = line.x.length - 1; i >= 0; i--) if (line.x[i] <= high) return line.y[i];
+  return NaN;
+}
+
 function decades([low, high]) {
   if (!(low > 0) || !Number.isFinite(high)) return [1e-3, 1];
-  const bottom = 10 ** Math.floor(Math.log10(low) - 0.02);
+  // in steps of three decades, so that a converging run moves its axis five times and not fifteen
+  const bottom = 10 ** (3 * Math.floor((Math.log10(low) - 0.02) / 3));
   let top = 10 ** Math.ceil(Math.log10(high) + 0.02);
   if (top / bottom < 99) top = bottom * 100;
   return [bottom, top];

@@ -97,7 +97,8 @@ export class MatrixChart {
   }
 
   sentence(store, picture) {
-    if (!picture || !store.n) return this.spec.empty;
+    if (!store.n) return "Nothing to draw yet: no iteration has been recorded.";
+    if (!picture) return "The weights are on their way.";
     if (!picture.nonzero && !(store.status.iteration > 0)) return "The run starts at W = 0. Run it, and the rows that enter appear here.";
     if (!picture.nonzero) return "All rows of W are zero. A smaller λ lets features enter.";
     return "";

@@ -93,12 +93,18 @@ export class Page {
     }, text);
     this.logx = toggle("logx-button", "log x", "xlog", "logarithmic x axis (x)");
     this.logy = toggle("logy-button", "log y", "ylog", "logarithmic y axis (y)");
-    this.unzoom = h("button", { type: "button", hidden: true, onclick: () => { this.axis.setZoom(null); this.requestDraw(); } }, "zoom out");
+    this.unzoom = h("button", { type: "button", hidden: true, onclick: () => this.zoomOut() }, "zoom out");
     this.facts = h("span", { class: "problem-line" });
     return h(
       "div", { class: "view-tools" }, this.facts, this.status.message,
       h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom,
     );
+  }
+
+  zoomOut() {
+    this.axis.setZoom(null);
+    for (const { chart } of this.charts) chart.zoomY = null;
+    this.requestDraw();
   }
 
   look(changes) {
@@ -264,7 +270,7 @@ export class Page {
     this.fitMargin();
     this.drawViewTools();
     this.status.draw(store);
-    this.actions.draw(store.mode);
+    this.actions.draw(store.mode, store.playing);
     this.card.draw(store);
     for (const entry of this.charts) {
       if (!entry.visible) continue;
@@ -284,7 +290,7 @@ export class Page {
     if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
-    this.unzoom.hidden = !axis.zoom;
+    this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY);
     const p = store.problem;
     setText(this.facts, p ? `${p.name} · n ${p.n.toLocaleString("en").replace(/,/g, "\u2009")} · d ${p.d.toLocaleString("en").replace(/,/g, "\u2009")} · m ${p.m}` : "");
   }

@@ -14,6 +14,7 @@ export class Store {
     this.settings = {};
     this.mode = "loading";
     this.message = "";
+    this.playing = false; // runs, or will as soon as loading and compiling are done
     this.rate = null;
     this.late = false;
     this.names = new Map();
@@ -53,6 +54,7 @@ export class Store {
     const bytes = alignedBytes(buffers);
     this.mode = header.mode;
     this.message = header.message;
+    this.playing = header.playing;
     this.rate = header.rate;
     this.late = header.late;
     if (header.settings) this.settings = header.settings;

@@ -1,6 +1,6 @@
 // The x axis that all time charts share: clock, log or linear, and the zoom.
 
-import { roundUp } from "./format.js";
+import { linearTicks, logTicks, roundUp } from "./format.js";
 
 const TITLES = { iterations: "iterations", passes: "passes over the data", seconds: "solver time [s]" };
 
@@ -55,6 +55,12 @@ export class TimeAxis {
       return Math.log(value / low) / Math.log(high / low);
     }
     return (value - low) / (high - low);
+  }
+
+  /** The same ticks for every chart of this width. */
+  ticks(width) {
+    const wanted = Math.max(2, Math.min(8, Math.floor(width / 56)));
+    return this.log ? logTicks(...this.range, wanted) : linearTicks(...this.range, wanted);
   }
 
   /** The value at a part of the way. */

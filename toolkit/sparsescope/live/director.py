@@ -1,0 +1,271 @@
+"""Carries out what the page asks for: reads data, prepares problems (in a thread), owns the stage and its session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..session import Session
+from . import effects
+from . import settings as st
+from .effects import Effects
+from .jobs import Jobs, Outcome
+from .preparing import Prepared, load, prepare
+from .stage import Stage
+
+# Settings that concern only how things are looked at, and those of the run that need no new problem.
+LIGHT = frozenset(key for key in st.PLAIN if key not in ("intercept", "seed"))
+FRESH = frozenset({"dataset", "intercept", "seed"})
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Director:
+    """Settings and what follows from them.
+
+    Parameters
+    ----------
+    given : data handed over in Python, or None; it goes by the first of ``names``
+    names : data sets to choose from, or None for the registered ones
+    title : of the given data
+    settings : clean settings
+    tell : takes messages for the page (``problem``, ``notices``, ``error``)
+    settled : called when settings or the choices changed, so that the controls have to be sent
+    """
+
+    def __init__(self, given: Any, names: list[str] | None, title: str, settings: dict[str, Any], tell: Tell,
+                 settled: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self.settings = settings
+        self.version = 1  # grows when the settings change
+        self.stage: Stage | None = None
+        self.effects = Effects(clock)
+        self.wants_run = False
+        self.failure: dict[str, Any] | None = None
+        self._given, self._names, self._title = given, names, title
+        self._tell, self._settled, self._clock = tell, settled, clock
+        self._jobs = Jobs()
+        self._under_way: tuple[dict[str, Any], bool] | None = None  # settings of the job, and whether it reads data
+        self._ids: list[str] = []  # commands whose effect the job will bring
+        self._message = ""
+        self._epoch = 0
+        self._worker_error: str | None = None
+
+    # --------------------------------------------------------------------------------------------------- what is there
+    @property
+    def epoch(self) -> int:
+        """Counts problems and resets; the page starts afresh when it grows."""
+        return self._epoch if self.stage is None else self.stage.epoch
+
+    @property
+    def loading(self) -> bool:
+        """Whether the problem on the page is about to be replaced (or has not come yet)."""
+        return self._under_way is not None and (self._under_way[1] or self.stage is None)
+
+    def mode(self) -> tuple[str, str, float | None]:
+        """Mode, sentence and iterations a second."""
+        if self.loading:
+            return "loading", self._message, None
+        if self.stage is None:
+            return "error", "no problem is loaded", None
+        status = self.stage.session.status()
+        message = self._message if self._under_way is not None else status.message or ""
+        return status.mode, message, float(status.rate) if status.rate == status.rate else None
+
+    def playing(self, mode: str) -> bool:
+        """Whether it runs, or will as soon as loading and compiling are done."""
+        return mode == "running" or (self.wants_run and mode in ("loading", "compiling", "idle"))
+
+    # -------------------------------------------------------------------------------------------------------- commands
+    def change(self, changes: Mapping[str, Any], ids: list[str]) -> bool:
+        """Change settings; whether the controls have to be sent again. Wrong values are corrected, with a notice."""
+        new, notices = st.merge(self.settings, changes, self._names)
+        keys = st.changed(self.settings, new)
+        self._say_notices(notices)
+        if keys:
+            self.settings = new
+            self.version += 1
+        if keys <= LIGHT:
+            self._change_light(keys, ids)
+        else:
+            self._ids += ids
+            self.prepare(fresh=bool(keys & FRESH))
+        return bool(notices) or not keys <= {"lam_ratio"}
+
+    def command(self, action: str, n: int, ids: list[str]) -> None:
+        """``run``, ``pause``, ``step`` (n times) or ``reset``."""
+        if self.stage is None or self.loading:
+            # the problem is still on its way: remember the wish to run; there is nothing to pause or to step yet
+            self.wants_run = action == "run" or (self.wants_run and action == "step")
+            self.effects.done(ids)
+            return
+        self.wants_run = action == "run"
+        session = self.stage.session
+        condition = effects.of_command(session, action)
+        if action == "run":
+            session.play()
+        elif action == "pause":
+            session.pause()
+        elif action == "step":
+            session.step(n)
+        else:
+            session.reset()
+            self.failure = None
+        self.effects.expect(ids, condition)
+
+    def _change_light(self, keys: set[str], ids: list[str]) -> None:
+        """λ, speed, and how things are looked at: no preparation is needed."""
+        if self._under_way is not None:
+            self._ids += ids  # the job's result is applied with the newest λ and speed
+            return
+        stage = self.stage
+        condition = effects.of_nothing()
+        if stage is not None and "lam_ratio" in keys:
+            condition = effects.of_tweak(stage.session)
+            _tweak(stage.session, lam=self._lam(stage.prepared))
+        if stage is not None and "speed" in keys:
+            stage.session.set_speed(_rate(self.settings))
+        self.effects.expect(ids, condition)
+
+    def _lam(self, prepared: Prepared) -> float:
+        return float(self.settings["lam_ratio"]) * prepared.lam_reference
+
+    # ------------------------------------------------------------------------------------------------------- preparing
+    def prepare(self, fresh: bool) -> None:
+        """Prepare the problem of the present settings in the thread; ``fresh`` reads the data anew."""
+        stage, settings = self.stage, dict(self.settings)
+        fresh = fresh or stage is None or (self._under_way is not None and self._under_way[1])
+        self._under_way = (settings, fresh)
+        given = self._given if self._names and settings["dataset"] == self._names[0] else None
+        if fresh:
+            self.wants_run = False  # a new problem starts with its first screen
+            self._message = f"loading {settings['dataset'] if given is None else self._title} …"
+            self._jobs.start(lambda: prepare(settings, load(settings) if given is None else given, None))
+        else:
+            assert stage is not None
+            known = stage.prepared
+            self._message = f"preparing {settings['loss']} × {settings['penalty']} for {settings['solver']} …"
+            self._jobs.start(lambda: prepare(settings, known.source, known.problem))
+
+    def start(self) -> None:
+        """The page is there for the first time (or again): prepare the problem unless that is under way or done."""
+        if self.stage is None and self._under_way is None:
+            self.prepare(fresh=True)
+
+    def look(self) -> None:
+        """To be called often: takes over what the thread has prepared, and sees what became of the worker."""
+        outcome = self._jobs.collect()
+        if outcome is not None and self._under_way is not None:
+            self._under_way = None
+            if outcome.error:
+                self._job_failed(outcome)
+            else:
+                self._adopt(outcome.value)
+            self._settled()
+        if self.stage is not None:
+            self.stage.follow_reset()
+            self.effects.settle()
+            self._watch_worker(self.stage.session)
+
+    def _adopt(self, prepared: Prepared) -> None:
+        self.failure = None
+        self._say_notices(prepared.notices)
+        # a solver that had to be replaced changes the settings; what needs no job may have moved on meanwhile
+        settled = {**prepared.settings, **{key: self.settings[key] for key in LIGHT}}
+        if settled != self.settings:
+            self.settings = settled
+            self.version += 1
+        old = None if self.stage is None else self.stage.prepared
+        if prepared.fresh:
+            self._new_stage(prepared)
+        else:
+            self._change_stage(prepared)
+        if old is None or prepared.fresh or prepared.facts != old.facts:
+            self.say_problem()
+
+    def _new_stage(self, prepared: Prepared) -> None:
+        self._epoch = self.epoch + 1
+        if self.stage is not None:
+            self.stage.session.close(timeout=0.0)  # its worker ends after the step under way; nobody waits for it
+        problem = prepared.problem.with_lam(self._lam(prepared))
+        session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self.settings))
+        self.stage = Stage(prepared, session, self._epoch, self._clock)
+        self._worker_error = None
+        self.effects.give_up()
+        self.effects.expect(self._take_ids(), lambda: len(session.trace) > 0 or session.status().mode == "error")
+        if self.wants_run:
+            session.play()
+        else:
+            session.open()  # compiles, and shows the starting point
+
+    def _change_stage(self, prepared: Prepared) -> None:
+        """Hand what changed to the session; the weights stay."""
+        stage = self.stage
+        assert stage is not None
+        kinds = {key.partition(".")[0] for key in st.changed(stage.prepared.settings, prepared.settings)}
+        parts: dict[str, Any] = {kind: getattr(prepared.problem, kind) for kind in ("loss", "penalty") if kind in kinds}
+        if "solver" in kinds:
+            parts["solver"] = prepared.solver
+        lam = self._lam(prepared)
+        if lam != stage.session.target[0].lam:
+            parts["lam"] = lam
+        stage.prepared = prepared
+        self.effects.expect(self._take_ids(), effects.of_tweak(stage.session) if parts else effects.of_nothing())
+        if parts:
+            _tweak(stage.session, **parts)
+        stage.session.set_speed(_rate(self.settings))
+
+    def _job_failed(self, outcome: Outcome) -> None:
+        """Say what happened, and go back to the settings of the problem that is still there."""
+        self.fail(outcome.error, outcome.detail)
+        self.effects.done(self._take_ids())
+        if self.stage is not None:
+            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in LIGHT}}
+            self.version += 1
+
+    def _take_ids(self) -> list[str]:
+        ids, self._ids = self._ids, []
+        return ids
+
+    # -------------------------------------------------------------------------------------------------------- messages
+    def say_problem(self) -> None:
+        """Send the facts of the problem."""
+        if self.stage is not None:
+            self._tell({**self.stage.prepared.facts, "epoch": self.stage.epoch})
+
+    def fail(self, text: str, detail: str = "") -> None:
+        """Show an error on the page; it is shown again to a page that comes later."""
+        self.failure = {"type": "error", "text": text, "detail": detail}
+        self._tell(self.failure)
+
+    def _say_notices(self, notices: list[str]) -> None:
+        if notices:
+            self._tell({"type": "notices", "notices": notices})
+
+    def _watch_worker(self, session: Session) -> None:
+        """An exception in the solver's worker is shown with its traceback, once."""
+        status = session.status()
+        if status.error == self._worker_error:
+            return
+        self._worker_error = status.error
+        if status.error:
+            self.fail(status.message or status.error.strip().splitlines()[-1], status.error)
+
+    def close(self) -> None:
+        """End everything."""
+        self._jobs.cancel()
+        if self.stage is not None:
+            self.stage.session.close(timeout=1.0)
+            self.stage = None
+
+
+def _tweak(session: Session, **parts: Any) -> None:
+    """Tweak; a run that had finished goes on with the changed problem."""
+    finished = session.status().mode == "finished"
+    session.tweak(**parts)
+    if finished:
+        session.play()
+
+
+def _rate(settings: Mapping[str, Any]) -> float | None:
+    return None if settings["speed"] == st.MAX else float(settings["speed"])
