@@ -18,7 +18,7 @@ class ElasticNet(Penalty):
     title = "elastic net"
     doc = "Mixture of lasso and ridge; sets single weights to zero and shrinks the rest."
     formula = "ρ Σ|w| + (1−ρ) ½ Σ w²"
-    source = "MATH §3; Yen et al. 2016 with λ₄ = ρ/(1−ρ)"
+    source = "Zou and Hastie 2005; Yen et al. 2016 with λ₄ = ρ/(1−ρ)"
     is_norm = False
 
     def value(self, w):

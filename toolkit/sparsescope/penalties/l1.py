@@ -16,7 +16,7 @@ class L1(Penalty):
     title = "lasso ℓ1"
     doc = "Sum of absolute values; sets single weights to zero."
     formula = "Σ |w|"
-    source = "MATH §3"
+    source = "Tibshirani 1996"
 
     def value(self, w):
         return norm1(w)

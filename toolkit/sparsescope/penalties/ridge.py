@@ -16,7 +16,7 @@ class Ridge(Penalty):
     title = "ridge"
     doc = "Half the sum of squares; shrinks all weights and forces none to zero."
     formula = "½ Σ w²"
-    source = "MATH §3"
+    source = "Hoerl and Kennard 1970"
     zeroes_rows = False
     is_norm = False
 
