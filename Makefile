@@ -56,18 +56,18 @@ $(BIN)/python:
 $(READY): | $(BIN)/python
 	set -eu; \
 	if [ ! -e $(READY_DEV) ] && [ ! -e $(READY_BENCH) ]; then \
-	  echo "Installing sparsescope and the packages it needs (a minute or two, only this first time)"; \
+	  echo "Installing sparsescope and the packages it needs (a few minutes, only this first time)"; \
 	  $(PIP) -e .; \
 	fi; \
 	touch $@
 
 $(READY_DEV): | $(BIN)/python
-	echo "Installing sparsescope with the tools for testing (a minute or two, only this first time)"
+	echo "Installing sparsescope with the tools for testing (a few minutes, only this first time)"
 	$(PIP) -e '.[dev]'
 	touch $@
 
 $(READY_BENCH): | $(BIN)/python
-	echo "Installing sparsescope with the packages for measuring (a minute or two, only this first time)"
+	echo "Installing sparsescope with the packages for measuring (a few minutes, only this first time)"
 	$(PIP) -e '.[bench]'
 	touch $@
 

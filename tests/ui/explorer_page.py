@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 # The first run in a fresh cache compiles kernels; after that everything takes well under a second.
 PATIENT_MS = 120_000
-SOON_MS = 10_000
+SOON_MS = 30_000
 LOCAL = {"localhost", "127.0.0.1"}
 
 # Moves a range input as a hand does: the value, then the events of moving and of letting go.
