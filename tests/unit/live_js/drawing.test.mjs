@@ -1,0 +1,80 @@
+// What charts compute before they draw: ticks, axes, marks, numbers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const format = await import(process.env.STATIC + "/format.js");
+const { TimeAxis } = await import(process.env.STATIC + "/timeaxis.js");
+const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/marks.js");
+const { Palette } = await import(process.env.STATIC + "/palette.js");
+
+test("numbers keep their width", () => {
+  assert.equal(format.count(14203), "14\u2009203");
+  assert.equal(format.count(NaN), "–");
+  assert.equal(format.scientific(0.000213), "2.1e−4");
+  assert.equal(format.number(0.41237123, 5), "0.41237");
+  assert.equal(format.number(3.0085, 5), "3.0085");
+  assert.equal(format.number(-12.5, 4), "−12.50");
+  assert.equal(format.number(0, 3), "0.000");
+  assert.equal(format.powerOfTen(-12), "10⁻¹²");
+  assert.equal(format.seconds(2.379), "2.38\u2009s");
+});
+
+test("ticks lie inside, and no range makes a loop without end", () => {
+  assert.deepEqual(format.linearTicks(0, 100, 5), [0, 20, 40, 60, 80, 100]);
+  assert.deepEqual(format.logTicks(1e-6, 1, 7), [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1].map((v) => 10 ** Math.round(Math.log10(v))));
+  assert.ok(format.logTicks(1e-15, 100, 7).length <= 7);
+  assert.deepEqual(format.logTicks(2, 30, 8), [2, 5, 10, 20]);
+  for (const [low, high] of [[0, 1], [-1, 1], [1, 1], [NaN, 1], [1, Infinity], [5, 2]]) {
+    assert.deepEqual(format.logTicks(low, high, 5), []);
+  }
+  assert.deepEqual(format.linearTicks(1, 1, 5), []);
+  assert.deepEqual(format.linearTicks(0, NaN, 5), []);
+});
+
+test("an axis reads the same way in one chart", () => {
+  assert.deepEqual(format.tickTexts([1e-3, 1e-2, 0.1, 1]), ["10⁻³", "10⁻²", "10⁻¹", "1"]);
+  assert.deepEqual(format.tickTexts([0.02, 0.05, 0.1]), ["0.02", "0.05", "0.1"]);
+  assert.deepEqual(format.tickTexts([0, 50000]), ["0", "50k"]);
+  assert.deepEqual(format.tickTexts([0.005, 0.01]), ["5·10⁻³", "0.01"]);
+});
+
+test("the time axis grows in steps, follows a zoom and goes back", () => {
+  const axis = new TimeAxis();
+  axis.follow(Float64Array.from([0, 1, 33]));
+  assert.deepEqual(axis.range, [0, 40]);
+  const version = axis.version;
+  axis.follow(Float64Array.from([0, 1, 39]));
+  assert.equal(axis.version, version);
+  axis.setZoom([10, 20]);
+  axis.follow(Float64Array.from([0, 1, 80]));
+  assert.deepEqual(axis.range, [10, 20]);
+  assert.equal(axis.part(15), 0.5);
+  axis.setZoom(null);
+  axis.configure("iterations", true);
+  axis.follow(Float64Array.from([0, 1, 100]));
+  assert.deepEqual(axis.range, [1, 100]);
+  assert.ok(Math.abs(axis.part(10) - 0.5) < 1e-12);
+  assert.ok(Math.abs(axis.value(0.5) - 10) < 1e-9);
+  axis.follow(null);
+  assert.ok(axis.range[0] > 0);
+});
+
+test("marks that touch are put together, each line stays", () => {
+  assert.equal(mergeTexts("λ 1e-2 → 9e-3", "λ 9e-3 → 3e-3"), "λ 1e-2 → 3e-3");
+  assert.equal(mergeTexts("note", "note"), "note");
+  const mark = (x, kind, text) => ({ x, kind, text });
+  const marks = [mark(10, "lam", "λ 1 → 2"), mark(12, "lam", "λ 2 → 3"), mark(13, "solver", "solver a → b"), mark(200, "lam", "λ 3 → 4"), mark(-5, "lam", "gone")];
+  const groups = groupMarks(marks, (m) => (m.x < 0 ? null : m.x));
+  assert.deepEqual(groups.map((g) => g.text), ["λ 1 → 3, solver a → b", "λ 3 → 4"]);
+  assert.deepEqual(groups[0].lines, [10, 12, 13]);
+  assert.equal(marks[0].text, "λ 1 → 2"); // the marks themselves are not changed
+});
+
+test("a weight that is not zero never has the colour of zero", () => {
+  for (const theme of ["light", "dark"]) {
+    const palette = new Palette(theme);
+    assert.notEqual(palette.pixel(1), palette.pixel(0));
+    assert.notEqual(palette.pixel(-1), palette.pixel(0));
+    assert.notEqual(palette.pixel(127), palette.pixel(-127));
+  }
+});

@@ -1,0 +1,123 @@
+// The page's store: frames in, columns, derived quantities and the active set out.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { Store } = await import(process.env.STATIC + "/store.js");
+const { keepEvents } = await import(process.env.STATIC + "/thinning.js");
+const { ActiveSet } = await import(process.env.STATIC + "/activeset.js");
+const { alignedBytes, cut } = await import(process.env.STATIC + "/decode.js");
+
+let seq = 0;
+
+/** A frame as the explorer packs it: arrays one after the other, each at a multiple of 8. */
+function frame(columns, extra = {}) {
+  const parts = [];
+  let size = 0;
+  const place = (array) => {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    const at = size;
+    parts.push([at, bytes]);
+    size += Math.ceil(bytes.length / 8) * 8;
+    const dtype = { Float64Array: "float64", Float32Array: "float32", Int32Array: "int32", Int8Array: "int8" }[array.constructor.name];
+    return [dtype, at, array.length];
+  };
+  const table = Object.entries(columns).map(([name, values]) => [name, ...place(Float64Array.from(values))]);
+  const raster = extra.raster ? Object.fromEntries(Object.entries(extra.raster).map(([k, v]) => [k, place(Int32Array.from(v))])) : null;
+  const block = new Uint8Array(size + 3).subarray(3); // not aligned, as shells hand it over
+  for (const [at, bytes] of parts) block.set(bytes, at);
+  const count = columns.iteration ? columns.iteration.length : 0;
+  const header = {
+    type: "frame", seq: ++seq, stream: 1, epoch: 1, mode: "running", message: "", rate: 1, late: false, playing: true,
+    applied: [], settings: null, lam: 0.1, start: 0, count, total: extra.total ?? count, columns: table, best: extra.best ?? [0],
+    lower: [null], marks: extra.marks ?? [], picture: null, names: extra.names ?? {}, status: extra.status ?? null,
+    ...(extra.header ?? {}), raster,
+  };
+  return [header, [block]];
+}
+
+const events = (iteration, more = {}) => ({
+  index: iteration, iteration, passes: iteration, seconds: iteration.map((i) => i / 10), segment: iteration.map(() => 0),
+  objective: iteration.map((i) => 1 + 1e-13 * (1000 - i)), nonzero_rows: iteration.map(() => 5), ...more,
+});
+
+test("unaligned blocks are read", () => {
+  const bytes = alignedBytes([new Uint8Array(new ArrayBuffer(40), 3, 16)]);
+  assert.equal(bytes.byteOffset % 8, 0);
+  assert.equal(cut(bytes, ["float64", 8, 1]).length, 1);
+  assert.throws(() => cut(bytes, ["complex128", 0, 1]), /unknown type complex128/);
+  assert.equal(alignedBytes([]).length, 0);
+});
+
+test("frames are appended and a new epoch or stream starts afresh", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1, 2])));
+  store.takeFrame(...frame(events([3, 4]), { total: 5, marks: [{ index: 3, iteration: 2, passes: 2, seconds: 0.2, text: "λ", kind: "lam" }] }));
+  assert.deepEqual(Array.from(store.clock("iterations")), [0, 1, 2, 3, 4]);
+  assert.equal(store.total, 5);
+  assert.equal(store.marks.length, 1);
+  store.takeFrame(...frame(events([0]), { header: { epoch: 2 } }));
+  assert.deepEqual(Array.from(store.clock("seconds")), [0]);
+  assert.equal(store.marks.length, 0);
+  store.takeFrame(...frame(events([0, 1]), { header: { epoch: 2, stream: 2 } }));
+  assert.equal(store.n, 2);
+});
+
+test("sub-optimality keeps differences of 1e-13 and belongs to segments", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 500, 1000], { segment: [0, 0, 1] }), { best: [1, 2] }));
+  const gap = store.values("suboptimality");
+  assert.ok(Math.abs(gap[1] - 5e-11) < 1e-15);
+  assert.ok(gap[2] < 0); // measured against the other segment's best
+  store.best = [null];
+  assert.ok(Number.isNaN(store.values("suboptimality")[0]));
+});
+
+test("the share of non-zero rows needs the problem", () => {
+  const store = new Store();
+  store.problem = { d: 50, feature_names: null, named: true, epoch: 1 };
+  store.takeFrame(...frame(events([0])));
+  assert.equal(store.values("nonzero_percent")[0], 10);
+  assert.equal(store.featureName(3), null);
+  store.names.set(3, "socket");
+  assert.equal(store.featureName(3), "socket");
+});
+
+test("a long run is thinned: start, marks and recent events stay", () => {
+  const store = new Store();
+  for (let at = 0; at < 20000; at += 50) {
+    const its = Array.from({ length: 50 }, (_, k) => at + k);
+    store.takeFrame(...frame(events(its), { marks: at === 5000 ? [{ index: 5000, iteration: 4999, passes: 1, seconds: 1, text: "", kind: "lam" }] : [] }));
+  }
+  const kept = Array.from(store.column("index"));
+  assert.ok(kept.length <= 2600, String(kept.length));
+  assert.equal(kept[0], 0);
+  assert.equal(kept[kept.length - 1], 19999);
+  assert.ok(kept.includes(5000) && kept.includes(4999));
+  assert.ok(kept.filter((i) => i < 100).length > 40, "the start of the curve is there");
+  assert.ok(kept.every((v, k) => k === 0 || v > kept[k - 1]));
+});
+
+test("thinning prefers events with a known gap", () => {
+  const index = Float64Array.from({ length: 10000 }, (_, i) => i);
+  const kept = keepEvents(index, 500, (i) => i % 10 === 0, []);
+  const old = kept.filter((i) => i > 100 && i < 9750);
+  assert.ok(old.filter((i) => i % 10 === 0).length > 0.8 * old.length);
+  assert.deepEqual(keepEvents(index.subarray(0, 5), 500, () => false, []), [0, 1, 2, 3, 4]);
+});
+
+test("the active set is kept as intervals on the three clocks", () => {
+  const set = new ActiveSet();
+  const clocks = [[0, 1, 2, 3], [0, 10, 20, 30], [0, 0.1, 0.2, 0.3]];
+  set.take([0, 0, 2, 0, 0, 1, 1, 0], [7, 4, 7], [7], clocks);
+  assert.deepEqual(set.rowOf, [7, 4]);
+  assert.deepEqual(set.history(7, 0), [[1, 2, true], [3, 3, false]]);
+  assert.deepEqual(set.history(4, 1), [[10, 30, false]]);
+  assert.deepEqual(set.history(99, 0), []);
+});
+
+test("the raster of a frame reaches the active set", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1, 2]), { raster: { entered: [5, 6], left: [5], counts: [0, 0, 2, 0, 0, 1] } }));
+  assert.equal(store.active.size, 2);
+  assert.deepEqual(store.active.history(5, 0), [[1, 2, true]]);
+});

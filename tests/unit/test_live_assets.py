@@ -1,0 +1,85 @@
+"""The page's module: the join of its files, the parts that are embedded, and its own unit tests under node."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sparsescope import live
+from sparsescope.live import assets
+
+JS_TESTS = Path(__file__).parent / "live_js"
+NODE = shutil.which("node")
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_modules_are_joined_after_what_they_import(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        main='import {\n  b,\n} from "./b.js";\nimport { a } from "./a.js";\nexport function mount() { return a; }\n',
+        b='import { a } from "./a.js";\nexport const b = a + 1;\n',
+        a="export const a = 1;\n",
+    )
+    assert assets.module_order(tmp_path) == ["a.js", "b.js", "main.js"]
+    text = assets.join_modules(tmp_path)
+    assert "import" not in text and "export" not in text
+    assert text.index("const a") < text.index("const b") < text.index("function mount")
+
+
+def test_what_the_join_cannot_do_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, main='import { b } from "./b.js";\n', b='import { m } from "./main.js";\n')
+    with pytest.raises(ValueError, match=r"in a circle: main\.js → b\.js → main\.js"):
+        assets.module_order(tmp_path)
+    write(tmp_path, main='import { b } from "./gone.js";\n')
+    with pytest.raises(ValueError, match=r"main\.js needs gone\.js"):
+        assets.module_order(tmp_path)
+    write(tmp_path, main="export default 1;\n")
+    with pytest.raises(ValueError, match="does not understand"):
+        assets.join_modules(tmp_path)
+
+
+def test_the_module_holds_everything_and_asks_for_nothing() -> None:
+    text = live.esm_text()
+    assert text.rstrip().endswith("export { mount, VERSION };")
+    assert len(text) < 1_600_000
+    own = text.split("plotlySource:")[0]
+    assert not re.search(r"^\s*import\b(?!\()", own, re.MULTILINE)
+    assert not re.search(r"https?://(?!www\.w3\.org)", own)
+    assert assets.PLOTLY_VERSION in assets.PLOTLY.name
+    assert f"v{assets.PLOTLY_VERSION}" in assets.PLOTLY.read_text(encoding="utf-8")[:300]
+    assert "MIT" in (assets.STATIC / "plotly-LICENSE.txt").read_text(encoding="utf-8")
+
+
+def test_every_source_file_is_part_of_the_module() -> None:
+    written = {path.name for path in (assets.STATIC / "js").glob("*.js")}
+    assert set(assets.module_order()) == written
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests cover the page")
+def test_the_module_is_valid_javascript(tmp_path: Path) -> None:
+    assert NODE is not None
+    path = tmp_path / "module.mjs"
+    path.write_text(live.esm_text(), encoding="utf-8")
+    done = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests cover the page")
+@pytest.mark.parametrize("path", sorted(JS_TESTS.glob("*.test.mjs")), ids=lambda path: path.stem)
+def test_javascript(path: Path) -> None:
+    """The parts of the page that do not draw, tested where they run."""
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, "--no-warnings", "--test", str(path)], capture_output=True, text=True, timeout=120,
+        env={"STATIC": (assets.STATIC / "js").as_uri(), "PATH": ""},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,338 @@
+"""The explorer with real sessions on tiny data, driven by messages as a page would send them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparsescope.live import Explorer, python_snippet
+from sparsescope.live import settings as st
+from sparsescope.problem import Problem
+
+rng = np.random.default_rng(3)
+X = rng.normal(size=(60, 8))
+Y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int) + (X[:, 1] > 0.5)
+
+
+class Page:
+    """The other end: keeps what the explorer sends, gives credits back, and checks that all is JSON."""
+
+    def __init__(self, explorer: Explorer, draw: bool = True) -> None:
+        self.explorer, self.draw = explorer, draw
+        self.messages: list[dict[str, Any]] = []
+        self.bytes = 0
+        self.number = 0
+
+    def send(self, type: str, /, **fields: Any) -> str:
+        self.number += 1
+        key = f"id{self.number}"
+        self.explorer.on_message({"type": type, "id": key, **fields})
+        return key
+
+    def poll(self) -> None:
+        for header, buffers in self.explorer.poll():
+            json.dumps(header, allow_nan=False)
+            assert len(buffers) <= 1
+            self.bytes += sum(map(len, buffers))
+            self.messages.append(header)
+            if header["type"] == "frame" and self.draw:
+                self.explorer.on_message({"type": "credit", "n": 1})
+
+    def until(self, condition: Callable[[], Any], what: str, timeout: float = 60.0) -> Any:
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            self.poll()
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.005)
+        raise AssertionError(f"waited {timeout} s for {what}; last frame: {self.frames()[-1:]}")
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [m for m in self.messages if m["type"] == kind]
+
+    def frames(self) -> list[dict[str, Any]]:
+        return self.of("frame")
+
+    def last(self) -> dict[str, Any]:
+        return self.frames()[-1]
+
+    def applied(self, key: str) -> None:
+        self.until(lambda: any(key in f["applied"] for f in self.frames()), f"the effect of {key}")
+
+    def marks(self) -> list[dict[str, Any]]:
+        return [mark for frame in self.frames() for mark in frame["marks"]]
+
+    def start(self) -> Page:
+        self.send("ready")
+        self.until(lambda: self.frames() and self.last()["total"] > 0, "the starting point")
+        return self
+
+
+@pytest.fixture
+def client() -> Iterator[Page]:
+    explorer = Explorer((X, Y), {"speed": "max", "lam_ratio": 0.05}, allow_data_choice=False)
+    yield Page(explorer)
+    explorer.close()
+
+
+def test_nothing_happens_before_the_page_is_ready() -> None:
+    explorer = Explorer((X, Y))
+    assert explorer.poll() == []
+    assert explorer.session is None
+    explorer.close()
+    explorer.close()
+
+
+def test_the_first_screen_says_what_the_problem_is(client: Page) -> None:
+    client.start()
+    facts = client.of("problem")[-1]
+    problem = Problem(X, Y, lam=1.0)
+    assert (facts["n"], facts["d"], facts["m"]) == (60, 8, 3)
+    assert facts["objective0"] == pytest.approx(problem.objective(None))
+    assert facts["lam_max"] == pytest.approx(problem.lam_max)
+    assert sum(facts["class_sizes"]) == 60
+    assert {view["kind"] for view in facts["views"]} == {"lines", "raster", "matrix"}
+    assert client.last()["status"]["iteration"] == 0
+    assert client.last()["lam"] == pytest.approx(0.05 * problem.lam_max)
+    assert client.of("controls")
+
+
+def test_run_pause_step_reset(client: Page) -> None:
+    client.start()
+    client.applied(client.send("do", action="step", n=3))
+    client.until(lambda: client.last()["status"]["iteration"] == 3, "three steps")
+    client.applied(client.send("do", action="step", n=10))
+    client.until(lambda: client.last()["status"]["iteration"] == 13, "ten more")
+    epoch = client.last()["epoch"]
+    client.applied(client.send("do", action="reset"))
+    client.until(lambda: client.last()["epoch"] == epoch + 1 and client.last()["total"] == 1, "a new start")
+    client.applied(client.send("do", action="run"))
+    client.until(lambda: client.last()["mode"] == "finished", "the optimum")
+    assert "certified" in client.last()["message"]
+    assert client.last()["status"]["relative_gap"] < 1e-11
+
+
+def test_a_run_that_is_paused_stays_where_it_is(client: Page) -> None:
+    client.start()
+    client.applied(client.send("set", changes={"speed": 50}))
+    client.applied(client.send("do", action="run"))
+    client.until(lambda: client.last()["status"]["iteration"] > 2, "some iterations")
+    client.applied(client.send("do", action="pause"))
+    assert client.last()["mode"] == "paused" and not client.last()["playing"]
+    at = client.last()["total"]
+    time.sleep(0.15)
+    client.poll()
+    assert client.last()["total"] == at
+
+
+def test_tweaks_keep_the_weights_and_leave_marks(client: Page) -> None:
+    client.start()
+    client.applied(client.send("do", action="step", n=5))
+    session = client.explorer.session
+    client.applied(client.send("set", changes={"lam_ratio": 0.5}))
+    client.applied(client.send("set", changes={"solver": "fista-ls"}))
+    client.applied(client.send("set", changes={"penalty": "elastic-net", "penalty.rho": 0.25}))
+    client.applied(client.send("set", changes={"loss": "logistic"}))
+    client.applied(client.send("set", changes={"loss.margin": 1.0}))
+    assert client.explorer.session is session
+    kinds = [mark["kind"] for mark in client.marks()]
+    for kind in ("lam", "solver", "penalty", "loss"):
+        assert kind in kinds
+    problem = session.problem
+    assert problem.penalty.rho == 0.25 and problem.loss.margin == 1.0
+    assert client.last()["lam"] == pytest.approx(0.5 * problem.lam_reference)
+    assert client.explorer.settings["lam_ratio"] == 0.5
+    assert client.last()["status"]["iteration"] == 5
+
+
+def test_a_finished_run_goes_on_after_a_change(client: Page) -> None:
+    client.start()
+    client.send("do", action="run")
+    client.until(lambda: client.last()["mode"] == "finished", "the optimum")
+    before = client.last()["status"]["iteration"]
+    client.send("set", changes={"lam_ratio": 0.01})
+    client.until(
+        lambda: client.last()["mode"] == "finished" and client.last()["status"]["iteration"] > before, "the next one"
+    )
+
+
+def test_the_intercept_makes_a_new_problem(client: Page) -> None:
+    client.start()
+    client.applied(client.send("do", action="step", n=2))
+    epoch, session = client.last()["epoch"], client.explorer.session
+    client.applied(client.send("set", changes={"intercept": True}))
+    client.until(lambda: client.last()["epoch"] > epoch and client.last()["total"] == 1, "the new problem")
+    assert client.explorer.session is not session
+    assert client.explorer.session.problem.intercept
+    assert any(f["mode"] == "loading" and "loading" in f["message"] for f in client.frames())
+
+
+def test_ready_sends_everything_again(client: Page) -> None:
+    client.start()
+    client.applied(client.send("do", action="step", n=4))
+    client.applied(client.send("set", changes={"lam_ratio": 0.2}))
+    client.until(lambda: client.last()["picture"] is not None, "a picture")
+    total, stream = client.last()["total"], client.last()["stream"]
+    client.messages.clear()
+    client.send("ready")
+    client.until(lambda: client.frames() and client.last()["total"] == total, "the whole trace")
+    assert client.of("problem") and client.of("controls")
+    assert client.frames()[0]["start"] == 0 and client.frames()[0]["stream"] == stream + 1
+    assert sum(f["count"] for f in client.frames()) == total
+    assert len(client.marks()) == 1
+    client.until(lambda: any(f["picture"] for f in client.frames()), "the picture")
+
+
+def test_without_credits_frames_stop_and_the_newest_state_follows(client: Page) -> None:
+    client.draw = False
+    client.send("ready")
+    client.until(lambda: len(client.frames()) == 2, "two frames")
+    client.send("do", action="run")
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        client.poll()
+    assert len(client.frames()) == 2
+    client.draw = True
+    client.send("credit", n=2)
+    client.until(lambda: client.last()["mode"] == "finished", "the newest state")
+
+
+def test_pictures_and_exact_values(client: Page) -> None:
+    client.start()
+    client.send("layout", rows=100, mode="matrix", visible=True, row=0)
+    client.applied(client.send("do", action="step", n=5))
+    frame = client.until(
+        lambda: next((f for f in client.frames() if f["picture"] and f["picture"]["iteration"] == 5
+                      and f["picture"]["row"] == 0), None), "a picture after step 5")
+    assert frame["picture"]["shape"][1] == 3
+    assert len(frame["picture"]["row_values"]) == 3
+    key = client.send("ask", kind="value", row=0, cls=1)
+    answer = client.until(lambda: next((a for a in client.of("answer") if a["id"] == key), None), "the exact value")
+    assert answer["value"] == frame["picture"]["row_values"][1]
+    assert answer["name"] == "feature 0"
+    key = client.send("ask", kind="names", rows=[2, 5])
+    answer = client.until(lambda: next((a for a in client.of("answer") if a["id"] == key), None), "names")
+    assert answer["names"] == ["feature 2", "feature 5"]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"type": "shout"}, "unknown message 'shout'"),
+        ({"type": "do", "action": "fly"}, "unknown action 'fly'"),
+        ({"type": "do", "action": "step", "n": 0}, "allowed: 1 to"),
+        ({"type": "do", "action": "step", "n": "many"}, "whole number"),
+        ({"type": "set"}, "changes is missing"),
+        ({"type": "set", "changes": [1]}, "changes is missing"),
+        ({"type": "ask", "kind": "fortune"}, "unknown question"),
+        ({"type": "ask", "kind": "value", "row": 99, "cls": 0}, "there is no weight (99, 0)"),
+        ({"type": "ask", "kind": "value", "row": "a", "cls": 0}, "row and class numbers"),
+        ({"type": "ask", "kind": "names", "rows": [99]}, "from 0 to 7"),
+        ({"type": "layout", "rows": "all"}, "a number of pixels"),
+        ({"type": "layout", "mode": "film"}, "'matrix', 'images'"),
+        ({"type": "layout", "row": 1.5}, "a row number or null"),
+        ("ready", "a message is a JSON object"),
+    ],
+)
+def test_bad_messages_are_answered_on_the_page(client: Page, message: Any, words: str) -> None:
+    client.start()
+    client.explorer.on_message(message)
+    client.until(lambda: client.of("error"), "the error")
+    assert words in client.of("error")[-1]["text"]
+
+
+def test_bad_settings_are_corrected_on_the_page(client: Page) -> None:
+    client.start()
+    client.send("set", changes={"lam_ratio": 99, "bogus": 1})
+    client.until(lambda: client.of("notices"), "the notices")
+    text = " ".join(client.of("notices")[-1]["notices"])
+    assert "outside" in text and "bogus" in text
+    assert client.explorer.settings["lam_ratio"] == 1.0
+    assert client.of("controls")[-1]["settings"]["lam_ratio"] == 1.0
+
+
+def test_settings_from_an_address_are_cleaned_and_said() -> None:
+    explorer = Explorer(settings={"dataset": "iris", "loss": "logstic", "speed": "max"})
+    client = Page(explorer)
+    client.start()
+    assert any("logstic" in text for text in client.of("notices")[0]["notices"])
+    assert client.of("problem")[-1]["name"] == "iris"
+    heard: list[dict] = []
+    explorer.settings_changed = heard.append
+    client.applied(client.send("set", changes={"lam_ratio": 0.03}))
+    assert heard[-1]["lam_ratio"] == 0.03
+    again, notices = Explorer.settings_from_query(Explorer.query_from_settings(heard[-1]))
+    assert again == heard[-1] and notices == []
+    client.send("set", changes={"dataset": "wine"})
+    client.until(lambda: client.of("problem")[-1]["name"] == "wine", "the other data")
+    explorer.close()
+
+
+def test_data_that_cannot_be_used_are_said_and_the_page_lives_on() -> None:
+    explorer = Explorer((np.ones((4, 2)), np.array([0, 1, np.nan, 1])))
+    client = Page(explorer)
+    client.send("ready")
+    client.until(lambda: client.of("error"), "the error")
+    assert client.of("error")[-1]["text"]
+    client.send("do", action="run")
+    client.poll()
+    explorer.close()
+
+
+def test_an_error_in_the_worker_is_shown_with_its_traceback(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.start()
+    def fail(self: Any, problem: Any, state: Any) -> None:
+        raise FloatingPointError("the step went wrong")
+
+    solver = type(client.explorer.session.solver)
+    monkeypatch.setattr(solver, "step", fail)
+    client.send("do", action="step", n=1)
+    client.until(lambda: client.of("error"), "the error")
+    error = client.of("error")[-1]
+    assert "the step went wrong" in error["text"] and "Traceback" in error["detail"]
+    monkeypatch.undo()
+    client.send("do", action="reset")
+    client.until(lambda: client.last()["mode"] == "paused" and client.last()["total"] == 1, "a new start")
+
+
+def test_a_choice_of_data_is_needed() -> None:
+    with pytest.raises(ValueError, match="choice of data"):
+        Explorer(allow_data_choice=False)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"dataset": "iris"},
+        {"dataset": "wine", "penalty": "sparse-group", "penalty.rho": 0.3, "lam_ratio": 0.02},
+        {"dataset": "iris", "loss": "logistic", "loss.margin": 1.0, "solver": "fista-ls", "intercept": True},
+    ],
+)
+def test_the_snippet_reproduces_the_run(chosen: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    explorer = Explorer(settings={**chosen, "speed": "max"})
+    client = Page(explorer)
+    client.start()
+    client.send("do", action="run")
+    client.until(lambda: client.last()["mode"] == "finished" or client.last()["total"] > 3000, "the optimum")
+    key = client.send("ask", kind="snippet")
+    answer = client.until(lambda: next((a for a in client.of("answer") if a["id"] == key), None), "the snippet")
+    space: dict[str, Any] = {}
+    exec(answer["text"], space)
+    assert space["result"].objective == pytest.approx(client.last()["status"]["objective"], rel=2e-6)
+    assert space["problem"].lam == pytest.approx(client.last()["lam"])
+    explorer.close()
+
+
+def test_the_snippet_for_data_of_ones_own_says_what_to_put_in() -> None:
+    chosen, _ = st.clean({}, [st.OWN])
+    text = python_snippet(chosen)
+    assert "(X, y)" in text and "load(" not in text
+    space: dict[str, Any] = {"X": X, "y": Y}
+    exec(text, space)
+    assert space["result"].W.shape == (8, 3)

@@ -1,0 +1,234 @@
+"""Frames: only what is new, in full precision where differences count, and the picture of W."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sparsescope.live import picture as pictures
+from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, Block, Packer
+from sparsescope.live.thinning import keep
+
+
+class FakeTrace:
+    """A trace as the packer reads it, with columns and supports that a test chooses."""
+
+    columns = (*EXACT, *DRAWN, "segment")
+
+    def __init__(self, supports: list[set[int]], segment: list[int] | None = None) -> None:
+        n = len(supports)
+        self.data = {name: np.arange(n, dtype=float) for name in self.columns}
+        self.data["objective"] = 1.0 + 1e-13 * np.arange(n)[::-1]
+        self.data["segment"] = np.array(segment if segment is not None else [0] * n, dtype=float)
+        for name in ("gap", "relative_gap", "train_accuracy", "test_accuracy"):
+            self.data[name] = np.where(np.arange(n) % 7 == 0, np.arange(n, dtype=float), np.nan)
+        self.supports = supports
+        self.marks: list[SimpleNamespace] = []
+        self.size = n
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.data[name][: self.size]
+
+    def entered(self, i: int) -> np.ndarray:
+        return np.array(sorted(self.supports[i] - (self.supports[i - 1] if i else set())), dtype=np.int32)
+
+    def left(self, i: int) -> np.ndarray:
+        return np.array(sorted((self.supports[i - 1] if i else set()) - self.supports[i]), dtype=np.int32)
+
+    def best(self, segment: int) -> float:
+        return 1.0
+
+    def lower(self, segment: int) -> float:
+        return float("nan")
+
+
+def unpack(header: dict, block: Block) -> dict[str, np.ndarray]:
+    data = b"".join(block.buffers())
+
+    def cut(place: tuple[str, int, int]) -> np.ndarray:
+        dtype, offset, length = place
+        assert offset % 8 == 0
+        return np.frombuffer(data, dtype=dtype, count=length, offset=offset)
+
+    out = {name: cut(place) for name, *place in header["columns"]}
+    if header["raster"]:
+        out.update({name: cut(place) for name, place in header["raster"].items()})
+    return out
+
+
+def replay(frames: list[dict[str, np.ndarray]]) -> list[set[int]]:
+    """The supports that a page would believe in, after each event it got."""
+    now: set[int] = set()
+    seen = []
+    for frame in frames:
+        e = left = 0
+        for come, gone in frame["counts"].reshape(-1, 2):
+            now |= set(frame["entered"][e : e + come].tolist())
+            now -= set(frame["left"][left : left + gone].tolist())
+            e, left = e + come, left + gone
+            seen.append(set(now))
+    return seen
+
+
+def random_supports(n: int, d: int = 30) -> list[set[int]]:
+    rng = np.random.default_rng(1)
+    return [set(np.flatnonzero(rng.random(d) < 0.3).tolist()) for _ in range(n)]
+
+
+def test_each_event_is_sent_once_and_the_support_can_be_followed() -> None:
+    trace = FakeTrace(random_supports(25))
+    packer = Packer(trace, 30)
+    frames, index = [], []
+    for size in (3, 3, 10, 25):
+        trace.size = size
+        block = Block()
+        header = packer.columns(block)
+        frames.append(unpack(header, block))
+        index += frames[-1].get("index", np.zeros(0)).tolist()
+        if not header["count"]:
+            frames.pop()
+    assert index == list(range(25))
+    assert replay(frames) == trace.supports
+    assert not packer.pending()
+    first = []
+    for support in trace.supports:
+        first += [j for j in sorted(support) if j not in first]
+    assert packer.first_order == first
+
+
+def test_differences_of_1e_12_survive() -> None:
+    trace = FakeTrace(random_supports(10))
+    block = Block()
+    columns = unpack(Packer(trace, 30).columns(block), block)
+    assert columns["objective"].dtype == np.float64
+    np.testing.assert_array_equal(columns["objective"], trace["objective"])
+    assert columns["violation"].dtype == np.float32
+
+
+def test_many_new_events_are_thinned_but_nothing_important_is_lost() -> None:
+    n = 5000
+    trace = FakeTrace(random_supports(n, 12), segment=[0] * 3000 + [1] * 2000)
+    trace.marks = [SimpleNamespace(index=3000, iteration=2999, passes=1.0, seconds=1.0, text="λ", kind="lam")]
+    packer = Packer(trace, 12)
+    block = Block()
+    header = packer.columns(block)
+    columns = unpack(header, block)
+    index = columns["index"].astype(int)
+    assert header["count"] <= MAX_EVENTS + 4 and header["total"] == n
+    assert index[0] == 0 and index[-1] == n - 1 and {2999, 3000} <= set(index.tolist())
+    assert np.all(np.diff(index) > 0)
+    assert replay([columns]) == [trace.supports[i] for i in index]
+    known = np.isfinite(columns["gap"]).mean()
+    assert known > 0.5  # one event in seven has a gap, yet most of the chosen ones do
+    assert packer.status()["iteration"] == n - 1
+
+
+def test_the_newest_known_gap_belongs_to_the_present_segment() -> None:
+    trace = FakeTrace(random_supports(16), segment=[0] * 10 + [1] * 6)
+    packer = Packer(trace, 30)
+    trace.size = 10
+    packer.columns(Block())
+    assert packer.status()["gap"] == 7.0 and packer.status()["gap_iteration"] == 7
+    trace.size = 12
+    packer.columns(Block())
+    assert packer.status()["gap"] is None  # event 14 will be the first of segment 1 with a gap
+    trace.size = 16
+    packer.columns(Block())
+    assert packer.status()["gap"] == 14.0
+
+
+def test_an_empty_trace_makes_an_empty_frame() -> None:
+    block = Block()
+    packer = Packer(FakeTrace([]), 30)
+    header = packer.columns(block)
+    assert (header["count"], header["columns"], block.buffers()) == (0, [], [])
+    assert packer.status()["objective"] is None
+
+
+def test_names_are_sent_once() -> None:
+    packer = Packer(FakeTrace([]), 3)
+    assert packer.names([2, 0], ["a", "b", "c"]) == {"2": "c", "0": "a"}
+    assert packer.names([2, 1], ["a", "b", "c"]) == {"1": "b"}
+    assert packer.names([1], None) == {}
+
+
+@pytest.mark.parametrize("limit", [10, 100, 1000])
+def test_thinning_keeps_ends_pins_and_order(limit: int) -> None:
+    chosen = keep(20_000, limit, pinned=np.array([17, 12_345, -1, 99_999]))
+    assert chosen[0] == 0 and chosen[-1] == 19_999
+    assert {17, 12_345} <= set(chosen.tolist())
+    assert len(chosen) <= limit + 5
+    assert np.all(np.diff(chosen) > 0)
+    assert np.array_equal(keep(limit, limit), np.arange(limit))
+
+
+def weights(d: int = 50, m: int = 4, rows: tuple[int, ...] = (3, 7, 20)) -> np.ndarray:
+    W = np.zeros((d, m))
+    W[list(rows)] = np.arange(1, len(rows) * m + 1).reshape(len(rows), m) * 0.1
+    W[rows[0], 1] = -2.0
+    return W
+
+
+def test_a_picture_shows_the_rows_with_weight() -> None:
+    W = weights()
+    shot = pictures.take(W, pictures.Wish(rows=100))
+    assert shot.nonzero == 3 and shot.binned == 1.0
+    assert set(shot.rows.tolist()) == {3, 7, 20}
+    assert np.all(np.diff(shot.norms) <= 0)
+    shown = shot.cells * shot.scale / 127
+    np.testing.assert_allclose(shown, W[shot.rows], atol=shot.scale / 127)
+
+
+def test_small_weights_do_not_vanish() -> None:
+    W = weights()
+    W[7] = 1e-9
+    shot = pictures.take(W, pictures.Wish(rows=100))
+    assert np.all(shot.cells[shot.rows.tolist().index(7)] == 1)
+
+
+def test_too_many_rows_are_binned_by_the_largest_magnitude() -> None:
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(1000, 5))
+    W[123, 2] = -50.0
+    shot = pictures.take(W, pictures.Wish(rows=64))
+    assert shot.cells.shape == (64, 5)
+    assert shot.binned == pytest.approx(1000 / 64)
+    assert shot.cells.min() == -127
+    assert 123 in shot.rows.tolist()  # its bin is named after the row with the largest norm
+
+
+def test_sorting_by_name_and_first_entry() -> None:
+    W = weights(rows=(3, 7, 20))
+    rank = pictures.name_rank([f"w{50 - j:02d}" for j in range(50)], 50)
+    assert pictures.take(W, pictures.Wish(sort="name", rank=rank)).rows.tolist() == [20, 7, 3]
+    rank = pictures.first_rank([7, 20], 50)
+    assert pictures.take(W, pictures.Wish(sort="first", rank=rank)).rows.tolist() == [7, 20, 3]
+
+
+def test_images_have_every_row_in_the_order_of_the_pixels() -> None:
+    W = weights()
+    shot = pictures.take(W, pictures.Wish(kind="images"))
+    assert shot.cells.shape == W.shape
+    assert np.array_equal(np.sign(shot.cells), np.sign(W))
+
+
+def test_exact_values_and_the_inspected_row_come_along() -> None:
+    W = weights()
+    shot = pictures.take(W, pictures.Wish(row=7, asks=(("q", 3, 1), ("far", 999, 0)), visible=False))
+    assert shot.answers == (("q", 3, 1, -2.0),)
+    assert shot.row_values is not None
+    np.testing.assert_array_equal(shot.row_values, W[7])
+    assert shot.cells.size == 0
+
+
+def test_scales_are_round_and_large_enough() -> None:
+    for top in (1e-8, 0.3, 0.99, 1.0, 7.1, 123.4):
+        scale = pictures.nice_scale(top)
+        assert top <= scale * (1 + 1e-9) < 2 * top
+    assert pictures.nice_scale(0.0) == 1.0
+    assert pictures.nice_scale(float("nan")) == 1.0

@@ -1,0 +1,84 @@
+"""Settings of the explorer: defaults, cleaning of what comes from anywhere, and the way into an address and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sparsescope import datasets, registry
+from sparsescope.live import settings as st
+
+
+def test_defaults_name_registered_parts_and_are_plain_json() -> None:
+    chosen = st.defaults()
+    assert json.loads(json.dumps(chosen)) == chosen
+    assert chosen["dataset"] in datasets.names()
+    for kind, parts in st.PARTS.items():
+        assert chosen[kind] in parts.names()
+
+
+@pytest.mark.parametrize("loss", registry.losses.names())
+@pytest.mark.parametrize("penalty", registry.penalties.names())
+def test_every_pair_survives_the_way_through_an_address(loss: str, penalty: str) -> None:
+    for solver in registry.solvers.names():
+        chosen, notices = st.clean({"loss": loss, "penalty": penalty, "solver": solver, "lam_ratio": 0.0123456789})
+        assert notices == []
+        again, notices = st.from_query(st.to_query(chosen))
+        assert notices == []
+        assert again == chosen
+
+
+def test_fields_of_the_chosen_parts_are_settings() -> None:
+    chosen, _ = st.clean({"penalty": "elastic-net"})
+    assert chosen["penalty.rho"] == registry.penalties.fields("elastic-net")[0].default
+    assert not any(key.startswith("penalty.") for key in st.clean({"penalty": "l1"})[0])
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "words"),
+    [
+        ({"loss": "logstic"}, "loss", "multiclass-squared-hinge", "unknown loss 'logstic'"),
+        ({"dataset": "/etc/passwd"}, "dataset", None, "unknown dataset"),
+        ({"lam_ratio": "7"}, "lam_ratio", 1.0, "outside 0.0001 to 1"),
+        ({"lam_ratio": "nan"}, "lam_ratio", 0.1, "not a number"),
+        ({"lam_ratio": "-1"}, "lam_ratio", 1e-4, "using 0.0001"),
+        ({"speed": "fast"}, "speed", 30.0, "not a number"),
+        ({"speed": "1e9"}, "speed", 1000.0, "outside"),
+        ({"seed": "1e99"}, "seed", st.SEED_HIGH, "outside"),
+        ({"intercept": "perhaps"}, "intercept", False, "allowed: yes or no"),
+        ({"x": "hours"}, "x", "iterations", "unknown x"),
+        ({"penalty": "elastic-net", "penalty.rho": "5"}, "penalty.rho", 1.0, "penalty.rho is 5"),
+        ({"penalty": "l1", "penalty.rho": "0.5"}, "penalty", "l1", "does not apply to penalty 'l1'"),
+        ({"solver.selection": "backwards"}, "solver.selection", "cyclic", "allowed: cyclic"),
+        ({"bogus": "1"}, "loss", "multiclass-squared-hinge", "'bogus' is not known"),
+        ({"_private": "1"}, "loss", "multiclass-squared-hinge", "'_private' is not known"),
+        ({"version": "99"}, "version", 1, "version '99'"),
+    ],
+)
+def test_bad_settings_are_corrected_and_said_in_words(query: dict, key: str, value: object, words: str) -> None:
+    chosen, notices = st.from_query(query)
+    assert len(notices) == 1
+    assert words in notices[0]
+    assert chosen[key] == (st.defaults()["dataset"] if key == "dataset" else value)
+
+
+def test_speed_without_a_cap() -> None:
+    chosen, notices = st.from_query({"speed": "max"})
+    assert (chosen["speed"], notices) == (st.MAX, [])
+    assert st.to_query(chosen)["speed"] == "max"
+
+
+def test_another_part_starts_with_its_own_defaults() -> None:
+    chosen, _ = st.clean({"penalty": "elastic-net", "penalty.rho": 0.9})
+    changed, notices = st.merge(chosen, {"penalty": "sparse-group"})
+    assert notices == []
+    assert changed["penalty.rho"] == registry.penalties.fields("sparse-group")[0].default
+    same, _ = st.merge(chosen, {"penalty": "elastic-net"})
+    assert same["penalty.rho"] == 0.9
+
+
+def test_data_of_ones_own_stays_out_of_the_address() -> None:
+    chosen, notices = st.clean({}, [st.OWN])
+    assert (chosen["dataset"], notices) == (st.OWN, [])
+    assert "dataset" not in st.to_query(chosen)
