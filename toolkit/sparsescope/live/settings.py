@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import datasets, losses, penalties, registry, solvers  # noqa: F401  (importing the parts registers them)
+from .. import datasets, problem, registry, solvers  # noqa: F401  (importing problem and solvers registers the parts)
 from ..registry import Field, Registry
 
 VERSION = 1
