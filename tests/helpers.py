@@ -31,7 +31,9 @@ def values_of(field: Any) -> list[Any]:
         return [False, True]
     found = [field.default]
     if field.low is not None and field.high is not None:
-        found += [field.low, field.high, field.low + 0.3 * (field.high - field.low)]
+        found += [field.low, field.high]
+        if field.kind == "float":
+            found.append(field.low + 0.3 * (field.high - field.low))
     return list(dict.fromkeys(found))
 
 

@@ -1,0 +1,476 @@
+"""The contract of solvers: every registered solver on every problem that it says it solves."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import FEW_PAIRS, PAIRS, digits, forms, gradient, interpreted, iris, random_point, text, values_of
+from sparsescope.jit import part
+from sparsescope.kernels.sweeps import REPORT, sweep_constant_step, sweep_line_search
+from sparsescope.registry import losses, penalties, solvers
+from sparsescope.stopping import Gap, Iterations
+
+# Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
+# conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.
+LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000}
+DEFAULT_LIMIT = 5000
+TOL = 1e-9
+# Methods whose objective never rises, by construction.
+MONOTONE = ("bcd-ls", "bcd-cst", "ista")
+
+every_solver = pytest.mark.parametrize("name", list(solvers))
+every_pair = pytest.mark.parametrize(("loss", "penalty"), PAIRS)
+few_pairs = pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
+TWO_PAIRS = [("multiclass-squared-hinge", "l1/l2"), ("logistic", "sparse-group")]
+two_pairs = pytest.mark.parametrize(("loss", "penalty"), TWO_PAIRS)
+
+
+@cache
+def problem_on(data: str, loss: str, penalty: str, *, share: float = 0.1, intercept: bool = False,
+               form: str = "dense", dtype: str = "float64") -> ss.Problem:
+    """A small problem with λ = share·λ_reference (of the problem in double precision)."""
+    matrix, y = {"iris": iris, "digits": digits, "text": text}[data]()
+    X = dict(forms(matrix))[form]
+    lam = share * ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept).lam_reference
+    return ss.Problem(X.astype(dtype), y, loss=loss, penalty=penalty, intercept=intercept, lam=lam)
+
+
+@cache
+def best(problem: ss.Problem) -> ss.Result:
+    """The solution, certified to 1e-11 by block coordinate descent with line search."""
+    found = ss.solve(problem, "bcd-ls", tol=1e-11, max_iter=50_000, record=False, certify_every=20)
+    assert found.converged, found
+    return found
+
+
+def solve(problem: ss.Problem, name: str, tol: float = TOL) -> ss.Result:
+    solver = solvers.create(name)
+    reason = solver.solves(problem)
+    if reason is not None:
+        assert len(reason) > 20, "a refusal needs a reason in words"
+        pytest.skip(reason)
+    return ss.solve(problem, solver, tol=tol, max_iter=LIMITS.get(name, DEFAULT_LIMIT), record=False, certify_every=10)
+
+
+def check_solution(problem: ss.Problem, name: str) -> None:
+    found = solve(problem, name)
+    assert found.converged, found
+    known = best(problem)
+    assert found.objective == pytest.approx(known.objective, rel=1e-7)
+    assert found.objective >= known.dual - 1e-12 * abs(known.objective)
+    assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
+    assert problem.gap(found.W, found.b) == pytest.approx(found.gap, abs=1e-12 * abs(found.objective))
+
+
+# ---------------------------------------------------------------------------------------------------- reaching optima
+@every_pair
+@every_solver
+def test_reaches_a_certified_optimum_and_agrees_with_the_others(name: str, loss: str, penalty: str) -> None:
+    check_solution(problem_on("iris", loss, penalty), name)
+
+
+@few_pairs
+@every_solver
+def test_handles_an_intercept(name: str, loss: str, penalty: str) -> None:
+    problem = problem_on("iris", loss, penalty, intercept=True)
+    check_solution(problem, name)
+    _, g_b = gradient(problem.design.matrix, problem.y, problem.loss, best(problem).W, best(problem).b)
+    assert np.abs(g_b).max() <= 1e-4, "the intercept is not penalised: its gradient vanishes"
+
+
+@few_pairs
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@every_solver
+def test_handles_sparse_data_with_an_empty_row_and_column(name: str, loss: str, penalty: str, intercept: bool) -> None:
+    problem = problem_on("text", loss, penalty, share=0.2, intercept=intercept, form="csr")
+    check_solution(problem, name)
+    assert not best(problem).W[7].any()
+
+
+# The logistic loss has the elastic net here: with a penalty that is not strongly convex it is so flat on these data
+# that ISTA stands at a relative gap of 1e-5 after 12 000 iterations.
+TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"), ("multitask-squared-hinge", "l1"), ("squared", "l1/linf"),
+               ("logistic", "elastic-net")]
+
+
+@pytest.mark.parametrize(("loss", "penalty"), TEN_CLASSES)
+@every_solver
+def test_handles_ten_classes_and_more_features_than_one_needs(name: str, loss: str, penalty: str) -> None:
+    check_solution(problem_on("digits", loss, penalty, share=0.5), name)
+
+
+@two_pairs
+@pytest.mark.parametrize("form", ["dense", "csc"])
+@every_solver
+def test_single_precision_reaches_a_gap_of_single_precision(name: str, loss: str, penalty: str, form: str) -> None:
+    problem = problem_on("text", loss, penalty, share=0.3, form=form, dtype="float32")
+    found = solve(problem, name, tol=2e-5)
+    assert found.converged and found.W.dtype == np.float32
+    exact = problem_on("text", loss, penalty, share=0.3, form=form)
+    assert exact.objective(found.W) == pytest.approx(best(exact).objective, rel=1e-4)
+
+
+@few_pairs
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@every_solver
+def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str, intercept: bool) -> None:
+    ends = []
+    for form in ("dense", "csr", "csc"):
+        problem = problem_on("text", loss, penalty, intercept=intercept, form=form)
+        state = solvers.create(name).init(problem)
+        for _ in range(5):
+            solvers.create(name).step(problem, state)
+        ends.append(state.coef.copy())
+    assert np.abs(ends[0]).max() > 0
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(ends[2], ends[1])
+
+
+@every_solver
+def test_weights_of_an_empty_column_die_out(name: str) -> None:
+    problem = problem_on("text", "multiclass-squared-hinge", "l1/l2", share=0.2, form="csr")
+    W = np.zeros((problem.d, problem.m))
+    W[7] = 1e-3
+    run = ss.Run(problem, name, W=W, stop=Gap(TOL) | Iterations(3000), certify_every=20)
+    assert "certified" in list(run)[-1].message
+    assert not run.state.weights()[7].any()
+
+
+# ----------------------------------------------------------------------------------------------------- the run of a run
+def trajectory(problem: ss.Problem, solver: Any, steps: int, **settings: Any) -> tuple[np.ndarray, list[float]]:
+    run = ss.Run(problem, solver, stop=Iterations(steps), **settings)
+    values = [event.objective for event in run]
+    return run.state.coef.copy(), values
+
+
+def variants(name: str) -> list[Any]:
+    """The solver with each of its fields at each of its values, one at a time."""
+    made = [pytest.param(name, solvers.create(name), id=name)]
+    for field in solvers.fields(name):
+        for value in values_of(field):
+            if value != field.default:
+                solver = solvers.create(name, **{field.name: value})
+                made.append(pytest.param(name, solver, id=f"{name}-{field.name}={value}"))
+    return made
+
+
+VARIANTS = [variant for name in solvers for variant in variants(name)]
+every_variant = pytest.mark.parametrize(("name", "solver"), VARIANTS)
+
+
+@every_variant
+def test_every_setting_solves(name: str, solver: Any) -> None:
+    problem = problem_on("text", "multiclass-squared-hinge", "l1/l2", share=0.3)
+    found = ss.solve(problem, solver, tol=1e-8, max_iter=8000, record=False, certify_every=10)
+    assert found.converged, (solver, found)
+    assert found.objective == pytest.approx(best(problem).objective, rel=1e-7)
+
+
+@every_variant
+def test_pausing_and_resuming_changes_nothing(name: str, solver: Any) -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+    whole, _ = trajectory(problem, solver, 27)
+    first = ss.Run(problem, solver, stop=Iterations(12))
+    list(first)
+    copied = first.state.copy()
+    list(ss.Run(problem, solver, stop=Iterations(20), state=first.state))
+    assert not np.array_equal(first.state.coef, copied.coef) or not first.state.trials > 0
+    resumed = ss.Run(problem, solver, stop=Iterations(27), state=copied)
+    events = list(resumed)
+    assert events[0].iteration == 12 and events[-1].iteration == 27
+    np.testing.assert_array_equal(resumed.state.coef, whole)
+
+
+@every_variant
+def test_the_same_settings_give_the_same_run(name: str, solver: Any) -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2")
+    a, values = trajectory(problem, solver, 15)
+    b, again = trajectory(problem, solver, 15)
+    np.testing.assert_array_equal(a, b)
+    assert values == again
+
+
+@pytest.mark.parametrize(("name", "selection"), [("bcd-ls", "permuted"), ("bcd-ls", "random"), ("bcd-cst", "random")])
+def test_another_seed_gives_another_order(name: str, selection: str) -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2")
+    a, _ = trajectory(problem, solvers.create(name, selection=selection, seed=1), 3)
+    b, _ = trajectory(problem, solvers.create(name, selection=selection, seed=2), 3)
+    assert not np.array_equal(a, b)
+
+
+@two_pairs
+@every_solver
+def test_observers_change_nothing(name: str, loss: str, penalty: str) -> None:
+    problem = problem_on("text", loss, penalty, form="csr", intercept=True)
+    alone, values = trajectory(problem, name, 10, certify_every=10**6)
+    recorder = ss.Recorder()
+    seen: list[int] = []
+    X, y = text()
+    watched, again = trajectory(problem, name, 10, certify_every=1, test=(X, y),
+                                callbacks=[recorder, lambda e: seen.append(e.state.weights().sum())])
+    np.testing.assert_array_equal(watched, alone)
+    # With the certificate comes the objective from another pass over the scores: equal up to the order of a sum.
+    np.testing.assert_allclose(again, values, rtol=1e-13)
+    assert len(recorder.trace) == len(seen) == 11
+
+
+@every_variant
+def test_events_are_complete(name: str, solver: Any) -> None:
+    problem = problem_on("iris", "logistic", "l1/l2", intercept=True)
+    X, y = iris()
+    events = []
+    for event in ss.Run(problem, solver, stop=Iterations(6), test=(X[:10], y[:10])):
+        events.append((event, event.state.coef.copy()))
+    promised = ("iteration", "passes", "seconds", "objective", "loss", "penalty", "lam", "dual", "gap", "relative_gap",
+                "violation", "violation_sum", "paper_violation", "paper_violation_sum", "nonzero_rows",
+                "nonzero_entries", "train_accuracy", "test_accuracy")
+    for k, (event, coef) in enumerate(events):
+        assert event.iteration == k and event.problem is problem and event.solver == solver
+        assert all(np.isfinite(getattr(event, field)) for field in promised)
+        W, b = coef[: problem.d], coef[problem.d]
+        assert event.objective == pytest.approx(problem.objective(W, b), rel=1e-12)
+        assert event.gap == pytest.approx(problem.gap(W, b), rel=1e-7, abs=1e-12)
+        assert event.nonzero_rows == np.count_nonzero(W.any(axis=1))
+        assert event.train_accuracy == np.mean(problem.predict(W, b) == y)
+        assert event.test_accuracy == np.mean(problem.predict(W, b, X[:10]) == y[:10])
+        if k:
+            assert event.passes > events[k - 1][0].passes and event.seconds >= events[k - 1][0].seconds
+            assert 0 < event.working_set <= problem.rows and event.step_size > 0
+            assert np.isnan(event.trials) or event.trials >= 1
+    assert events[-1][0].message == "limit of 6 iterations"
+    assert [e.message for e, _ in events[:-1]] == [""] * 6
+
+
+@every_solver
+def test_the_start_is_zero_with_the_best_intercept_or_what_is_given(name: str) -> None:
+    problem = problem_on("iris", "logistic", "l1/l2", intercept=True)
+    solver = solvers.create(name)
+    state = solver.init(problem)
+    assert not state.weights().any()
+    np.testing.assert_array_equal(state.intercept(), problem.null_intercept)
+    W, b = random_point(problem)
+    state = solver.init(problem, W, b)
+    np.testing.assert_array_equal(state.weights(), W)
+    np.testing.assert_array_equal(state.intercept(), b)
+    solver.step(problem, state)
+    assert not np.array_equal(state.weights(), W), "the given array is copied, the state moves"
+
+
+@few_pairs
+@every_solver
+def test_a_start_at_the_optimum_stops_at_once(name: str, loss: str, penalty: str) -> None:
+    problem = problem_on("iris", loss, penalty)
+    known = best(problem)
+    events = list(ss.Run(problem, name, W=known.W, stop=Gap(1e-10)))
+    assert len(events) == 1 and "certified" in events[0].message
+    state = solvers.create(name).init(problem, known.W)
+    for _ in range(3):
+        solvers.create(name).step(problem, state)
+    assert problem.objective(state.weights()) <= known.objective * (1 + 1e-9), "and steps from there lead nowhere else"
+
+
+@pytest.mark.parametrize(("name", "solver"), [v for v in VARIANTS if v.values[0] in MONOTONE])
+@two_pairs
+def test_the_objective_of_monotone_methods_does_not_rise(name: str, solver: Any, loss: str, penalty: str) -> None:
+    problem = problem_on("iris", loss, penalty, share=0.02)
+    W, _ = random_point(problem, scale=3.0)
+    _, values = trajectory(problem, solver, 40, W=W, certify_every=100)
+    assert values[-1] < 0.9 * values[0]
+    assert (np.diff(values) <= 1e-12 * np.abs(values[:-1])).all()
+
+
+@every_solver
+def test_states_are_read_only_outside_and_copies_are_independent(name: str) -> None:
+    problem = problem_on("iris", "logistic", "l1/l2", intercept=True)
+    solver = solvers.create(name)
+    state = solver.init(problem)
+    solver.step(problem, state)
+    for view in (state.weights(), state.intercept()):
+        with pytest.raises(ValueError, match="read-only"):
+            view[...] = 0.0
+    copied = state.copy()
+    before = copied.coef.copy()
+    solver.step(problem, state)
+    np.testing.assert_array_equal(copied.coef, before)
+    assert (copied.iteration, state.iteration) == (1, 2)
+    np.testing.assert_allclose(state.Z, problem.scores(state.weights(), state.intercept()), atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------- live changes
+CHANGES = [{"lam": 0.5}, {"loss": "squared"}, {"penalty": "l1"}, {"loss": "logistic", "penalty": "ridge", "lam": 2.0}]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))
+@every_solver
+def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(name: str, change: dict[str, Any]) -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+    scaled = {**change, **({"lam": change["lam"] * problem.lam} if "lam" in change else {})}
+    other = problem.with_(**scaled)
+    run = ss.Run(problem, name, stop=Iterations(7))
+    list(run)
+    W = run.state.weights().copy()
+    run.change(problem=other)
+    np.testing.assert_array_equal(run.state.weights(), W)
+    assert run.problem is other and run.observe().objective == pytest.approx(
+        other.objective(W, run.state.intercept()), rel=1e-12)
+    run.stop = Gap(1e-8) | Iterations(LIMITS.get(name, DEFAULT_LIMIT))
+    last = list(run)[-1]
+    assert "certified" in last.message
+    assert last.objective == pytest.approx(best(other).objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("following", list(solvers))
+@every_solver
+def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+    run = ss.Run(problem, name, stop=Iterations(5))
+    before = list(run)[-1]
+    coef = run.state.coef.copy()
+    run.change(solver=solvers.create(following, **({"constants": "tight"} if following == "fista-cst" else {})))
+    np.testing.assert_array_equal(run.state.coef, coef)
+    event = run.advance()
+    assert event.iteration == 6 and event.passes > before.passes and event.objective < before.objective
+
+
+def test_a_change_to_other_data_is_refused() -> None:
+    a, b = (problem_on("iris", "squared", "l1", intercept=flag) for flag in (False, True))
+    run = ss.Run(a, "ista", stop=Iterations(2))
+    list(run)
+    with pytest.raises(ValueError, match="keeps the data"):
+        run.change(problem=b)
+    with pytest.raises(ValueError, match="keeps the data"):
+        run.change(problem=problem_on("iris", "squared", "l1", share=0.2))
+
+
+# ------------------------------------------------------------------------------------------------------------ refusals
+@part
+class Kinked(ss.losses.Loss):
+    """max(0, 1 − z_y + max of the others): a loss with kinks, without a gradient there."""
+
+    smooth = False
+    title = "kinked hinge"
+
+    def value(self, z, y):
+        top = -np.inf
+        for r in range(z.size):
+            if r != y:
+                top = max(top, z[r])
+        return max(0.0, 1.0 - z[y] + top)
+
+
+@every_solver
+def test_a_loss_with_kinks_is_refused_with_the_reason(name: str) -> None:
+    X, y = iris()
+    problem = ss.Problem(X, y, loss=Kinked(), lam=0.1)
+    solver = solvers.create(name)
+    reason = solver.solves(problem)
+    if reason is None:
+        pytest.skip(f"{name} solves problems with kinks")
+    assert name in reason and "kinked hinge" in reason and "smooth" in reason
+    smooth = problem.with_(loss="logistic")
+    assert solver.solves(smooth) is None
+    for attempt in (lambda: solver.init(problem), lambda: ss.Run(problem, name), lambda: ss.Session(problem, name),
+                    lambda: ss.Run(smooth, name).change(problem=problem)):
+        with pytest.raises(ValueError, match="kinks"):
+            attempt()
+
+
+# ------------------------------------------------------------------------------------------------- promises of methods
+@pytest.mark.parametrize("name", ["ista", "fista-cst", "fista-ls"])
+def test_proximal_methods_show_the_point_after_the_prox(name: str) -> None:
+    problem = problem_on("digits", "multiclass-squared-hinge", "l1/l2", share=0.5)
+    solver = solvers.create(name)
+    state = solver.init(problem)
+    extrapolated = 0
+    for _ in range(12):
+        previous = state.coef.copy()
+        solver.step(problem, state)
+        G, _ = gradient(problem.design.matrix, problem.y, problem.loss, state.V)
+        expected = np.empty_like(state.V)
+        for j, row in enumerate(state.V - G / state.K):
+            problem.penalty.prox(row, problem.lam / state.K, expected[j])
+        np.testing.assert_allclose(state.weights(), expected, atol=1e-11)
+        extrapolated += not np.array_equal(state.V, previous)
+    assert 0 < np.count_nonzero(state.weights().any(axis=1)) < problem.d
+    assert extrapolated == (0 if name == "ista" else 11), "the first step of FISTA has nothing to extrapolate from"
+
+
+@pytest.mark.parametrize("name", ["bcd-ls", "bcd-cst"])
+@two_pairs
+def test_greedy_selection_of_one_row_is_the_gauss_southwell_rule(name: str, loss: str, penalty: str) -> None:
+    problem = problem_on("digits", loss, penalty, share=0.3)
+    solver = solvers.create(name, selection="greedy", greedy_batch=1)
+    state = solver.init(problem)
+    for _ in range(15):
+        before = state.weights().copy()
+        G, _ = gradient(problem.design.matrix, problem.y, problem.loss, before)
+        violations = [problem.penalty.violation(g, w, problem.lam) for g, w in zip(G, before, strict=True)]
+        solver.step(problem, state)
+        moved = np.flatnonzero((state.weights() != before).any(axis=1))
+        np.testing.assert_array_equal(moved, [int(np.argmax(violations))])
+        assert state.working_set == 1
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_orders_visit_the_rows_they_promise(intercept: bool) -> None:
+    problem = problem_on("digits", "squared", "ridge", intercept=intercept)
+    for selection in ("cyclic", "permuted", "random", "greedy"):
+        solver = ss.solvers.BCD(selection=selection, greedy_batch=5)
+        state = solver.init(problem)
+        orders = [solver._order(problem, state) for _ in range(3)]
+        assert all(order.min() >= 0 and order.max() < problem.d for order in orders)
+        if selection in ("cyclic", "permuted"):
+            assert all(sorted(order) == list(range(problem.d)) for order in orders)
+        assert [order.size for order in orders] == [5 if selection == "greedy" else problem.d] * 3
+        assert (selection in ("cyclic", "greedy")) == np.array_equal(orders[0], orders[1])
+
+
+@pytest.mark.parametrize("name", ["fista-cst", "ista", "bcd-cst"])
+def test_better_constants_make_longer_steps(name: str) -> None:
+    problem = problem_on("digits", "multiclass-squared-hinge", "l1/l2")
+    steps = []
+    for kind in ("paper", "tight", "class-aware"):
+        solver = solvers.create(name, constants=kind)
+        state = solver.init(problem)
+        solver.step(problem, state)
+        constants = problem.block_constants(kind)
+        steps.append(1 / constants[constants > 0] if name == "bcd-cst" else np.array([state.step_size]))
+    assert (steps[0] < steps[1]).all() and (steps[1] <= steps[2]).all() and steps[1].sum() < steps[2].sum()
+
+
+def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
+    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2")
+    for name in ("bcd-ls", "fista-ls"):
+        events = list(ss.Run(problem, name, stop=Iterations(5)))
+        assert all(e.trials >= 1 for e in events[1:]) and np.isnan(events[0].trials)
+    assert all(np.isnan(e.trials) for e in ss.Run(problem, "bcd-cst", stop=Iterations(5)))
+
+
+@every_pair
+def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str) -> None:
+    X, y = iris()
+    problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05)
+    W, _ = random_point(problem)
+    order = np.array([2, 0, 3, 1, 2])
+    for sweep, settings in ((sweep_line_search, (0.01, 0.5, 30, 2.2e-16)),
+                            (sweep_constant_step, (problem.block_constants(),))):
+        ends = []
+        for run in (sweep, interpreted(sweep)):
+            state = ss.solvers.BCD().init(problem, W)
+            report = np.zeros(REPORT)
+            run(problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, 0.05, True,
+                *settings, report)
+            ends.append((state.coef, state.Z, report))
+        for compiled, plain in zip(*ends, strict=True):
+            np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(ends[0][1], X @ ends[0][0], atol=1e-12)
+
+
+def test_parts_are_met_by_the_few_pairs() -> None:
+    used = [value for p in FEW_PAIRS for value in p.values]
+    assert set(used) == {*losses, *penalties}
