@@ -463,8 +463,8 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
         for run in (sweep, interpreted(sweep)):
             state = ss.solvers.BCD().init(problem, W)
             report = np.zeros(REPORT)
-            run(problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, 0.05, True,
-                *settings, report)
+            run(problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, 0.05,
+                True, *settings, report)
             ends.append((state.coef, state.Z, report))
         for compiled, plain in zip(*ends, strict=True):
             np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)
