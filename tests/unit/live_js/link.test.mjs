@@ -21,27 +21,30 @@ test("a credit is given back for each frame after drawing, not before", () => {
   assert.equal(sent.length, 2);
 });
 
-test("a slider sends one message an animation frame: the last value", () => {
+test("a slider sends its first value at once, then one message an animation frame: the last value", () => {
   const sent = [];
   const link = new Link((m) => sent.push(m));
+  link.set({ lam_ratio: 0.05 });
+  assert.deepEqual(sent[0].changes, { lam_ratio: 0.05 });
   link.set({ lam_ratio: 0.1 });
   link.set({ lam_ratio: 0.2, x: "passes" });
   link.set({ lam_ratio: 0.3 });
-  assert.equal(sent.length, 0);
-  draw();
   assert.equal(sent.length, 1);
-  assert.deepEqual(sent[0].changes, { lam_ratio: 0.3, x: "passes" });
+  draw();
+  assert.equal(sent.length, 2);
+  assert.deepEqual(sent[1].changes, { lam_ratio: 0.3, x: "passes" });
 });
 
 test("a command goes after what was changed before it", () => {
   const sent = [];
   const link = new Link((m) => sent.push(m));
   link.set({ lam_ratio: 0.1 });
+  link.set({ lam_ratio: 0.2 });
   link.do("step", { n: 10 });
-  assert.deepEqual(sent.map((m) => m.type), ["set", "do"]);
-  assert.equal(sent[1].n, 10);
+  assert.deepEqual(sent.map((m) => m.type), ["set", "set", "do"]);
+  assert.equal(sent[2].n, 10);
   draw();
-  assert.equal(sent.length, 2);
+  assert.equal(sent.length, 3);
 });
 
 test("latency is from the knob to the painted frame that carries its effect", () => {

@@ -1,7 +1,7 @@
 // The inspector: the weights of one chosen row of W, by class, as bars.
 
 import { h, setText, show } from "./dom.js";
-import { known } from "./format.js";
+import { count, known } from "./format.js";
 import { exact } from "./axes.js";
 
 const MOST = 40; // classes shown, the largest by magnitude
@@ -12,11 +12,12 @@ export class Inspector {
     this.note = h("span", { class: "chart-note" });
     this.close = h("button", { type: "button", onclick: () => context.select(null) }, "clear");
     this.list = h("div", { class: "bars" });
+    this.past = h("p", { class: "card-hint" });
     this.sentence = h("p", { class: "chart-empty" }, "Click a row of W or of the active set to see its weights here.");
     this.element = h(
       "section", { class: "chart card", "data-testid": "inspector", "aria-label": "Inspector" },
       h("header", { class: "chart-head" }, h("h2", {}, "Inspector"), this.note, h("div", { class: "chart-tools" }, this.close)),
-      h("div", { class: "chart-body inspector-body" }, this.list, this.sentence),
+      h("div", { class: "chart-body inspector-body" }, this.past, this.list, this.sentence),
     );
     this.key = "";
   }
@@ -27,6 +28,7 @@ export class Inspector {
     const values = picture && picture.row === selected && selected !== null ? picture.row_values : null;
     show(this.sentence, !values);
     show(this.list, Boolean(values));
+    show(this.past, Boolean(values));
     show(this.close, selected !== null);
     if (!values) {
       setText(this.note, selected === null ? "" : names.of(selected) || "row " + selected);
@@ -38,6 +40,7 @@ export class Inspector {
     this.key = key;
     const norm = Math.hypot(...values);
     setText(this.note, `${names.of(selected) || "row"} · row ${selected} · norm ${exact(norm)}`);
+    setText(this.past, past(store.active.history(selected, 0)));
     this.drawBars(values);
   }
 
@@ -65,4 +68,13 @@ export class Inspector {
       bar.style.background = palette.colour(value < 0 ? "blue" : "vermillion");
     });
   }
+}
+
+/** When a row was non-zero, in words. */
+function past(spans) {
+  if (!spans.length) return "This row has been zero all the time.";
+  const [start, end, ended] = spans[spans.length - 1];
+  const times = spans.length > 1 ? ` It entered ${spans.length} times.` : "";
+  if (ended) return `Zero since iteration ${count(end)}.${times}`;
+  return `Non-zero since iteration ${count(start)}.${times}`;
 }

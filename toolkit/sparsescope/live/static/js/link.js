@@ -1,5 +1,7 @@
 // The link to the explorer: messages up, credits, and the time from a knob to the first picture with its effect.
 
+const PAUSE = 30; // ms after which a change of settings need not wait for others
+
 export class Link {
   constructor(send) {
     this.sendRaw = send;
@@ -11,6 +13,7 @@ export class Link {
     this.answers = new Map();
     this.owed = 0;
     this.seq = 0;
+    this.flushed = -Infinity; // when settings were sent last
     this.pending = null; // settings waiting for the next animation frame: the last value of a key wins
   }
 
@@ -27,20 +30,26 @@ export class Link {
     this.post({ type: "ready", version });
   }
 
-  /** Change settings. Called from sliders many times a second: one message an animation frame is enough. */
+  /**
+   * Change settings. Called from sliders many times a second: the first change goes at once, later ones at most once in
+   * an animation frame, the last value of each.
+   */
   set(changes) {
     if (this.pending) {
       Object.assign(this.pending.changes, changes);
       return;
     }
-    this.pending = { changes: { ...changes }, at: performance.now() };
-    requestAnimationFrame(() => this.flush());
+    const now = performance.now();
+    this.pending = { changes: { ...changes }, at: now };
+    if (now - this.flushed > PAUSE) this.flush();
+    else requestAnimationFrame(() => this.flush());
   }
 
   flush() {
     if (!this.pending) return;
     const { changes, at } = this.pending;
     this.pending = null;
+    this.flushed = performance.now();
     const id = this.newId();
     this.sentAt.set(id, at);
     this.post({ type: "set", id, changes });

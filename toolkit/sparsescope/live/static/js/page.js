@@ -35,6 +35,7 @@ export class Page {
     this.tooltip = new Tooltip();
     this.names = new Names(this.store, this.link, () => this.requestDraw());
     this.selected = null;
+    this.chosen = false;
     this.charts = [];
     this.specs = "";
     this.received = 0;
@@ -158,6 +159,7 @@ export class Page {
   onProblem(message) {
     if (this.store.problem && message.epoch !== this.store.problem.epoch) {
       this.selected = null;
+      this.chosen = false;
       this.messages.clearError();
     }
     this.store.takeProblem(message);
@@ -184,6 +186,7 @@ export class Page {
     this.store.takeFrame(header, buffers);
     if (header.settings) this.controls.settings(header.settings);
     if (header.mode !== "error" && epoch !== header.epoch) this.messages.clearError();
+    this.chooseFirst();
     this.requestDraw();
   }
 
@@ -234,7 +237,17 @@ export class Page {
     this.link.layout(message);
   }
 
+  /** Until somebody chooses, the inspector shows the row that weighs most when the first weights come. */
+  chooseFirst() {
+    const picture = this.store.picture;
+    if (this.chosen || !picture || !picture.nonzero) return;
+    let best = 0;
+    for (let k = 1; k < picture.norms.length; k++) if (picture.norms[k] > picture.norms[best]) best = k;
+    this.select(picture.rows[best]);
+  }
+
   select(row) {
+    this.chosen = true;
     this.selected = row;
     this.sendLayout();
     this.requestDraw();
