@@ -53,7 +53,7 @@ class Field:
                 raise ValueError(f"{what} is {value!r}{hint}; allowed: {', '.join(map(repr, self.choices))}")
             return value
         if self.kind == "bool":
-            if isinstance(value, bool) or (isinstance(value, int | float) and value in (0, 1)):
+            if type(value).__name__ in ("bool", "bool_") or (isinstance(value, int | float) and value in (0, 1)):
                 return bool(value)
             raise ValueError(f"{what} is {value!r}; allowed: True or False")
         try:
@@ -145,8 +145,8 @@ class Registry:
     @property
     def _entries(self) -> dict[str, Entry]:
         if not self._loaded:
+            importlib.import_module(str(self._home))  # another thread that asks meanwhile waits here for the whole list
             self._loaded = True
-            importlib.import_module(str(self._home))
         return self._known
 
     def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None, **presets: Any) -> Any:

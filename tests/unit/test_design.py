@@ -1,0 +1,106 @@
+"""The data matrix: products, sums of squares and forms, against plain numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from helpers import forms, interpreted, text
+from sparsescope.design import BLOCK, Design, columns_matmul, columns_rmatmul
+
+
+def designs(dtype: str = "float64") -> list[Any]:
+    matrix, _ = text()
+    return [pytest.param(Design(X.astype(dtype)), id=f"{form}-{dtype}") for form, X in forms(matrix)]
+
+
+every_form = pytest.mark.parametrize("design", [*designs(), *designs("float32")])
+
+
+@every_form
+@pytest.mark.parametrize("extra", [0, 1], ids=["plain", "intercept"])
+def test_products_are_those_of_numpy(design: Design, extra: int) -> None:
+    matrix, _ = text()
+    A = np.column_stack([matrix.toarray(), np.ones((60, extra))])
+    rng = np.random.default_rng(0)
+    tol = {"rtol": 1e-5, "atol": 1e-5} if design.dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    for share in (0.0, 0.1, 0.9):  # dense data leave the zero rows of W out where there are many
+        coef = (rng.standard_normal((50 + extra, 3)) * (rng.random((50 + extra, 1)) < share)).astype(design.dtype)
+        Z = design.matmul(coef, np.full((60, 3), np.nan, dtype=design.dtype))
+        np.testing.assert_allclose(Z, A @ coef, **tol)
+    U = rng.standard_normal((60, 3)).astype(design.dtype)
+    out = design.rmatmul(U, np.full((50 + extra, 3), np.nan, dtype=design.dtype))
+    np.testing.assert_allclose(out, A.T @ U, **tol)
+    pieces = [(start, stop, G.copy()) for start, stop, G in design.rmatmul_blocks(U)]
+    assert pieces[0][0] == 0 and pieces[-1][1] == 50
+    np.testing.assert_allclose(np.vstack([G for _, _, G in pieces]), (A.T @ U)[:50], **tol)
+    small = list(design.rmatmul_blocks(U, np.empty((7, 3), dtype=design.dtype)))
+    assert [stop for _, stop, _ in small][-1] == 50
+
+
+@every_form
+def test_sums_of_squares_are_those_of_numpy(design: Design) -> None:
+    matrix, y = text()
+    A = matrix.toarray()
+    np.testing.assert_allclose(design.squared_norms, (A**2).sum(axis=0), rtol=1e-6)
+    by_class = np.column_stack([(A[y == c] ** 2).sum(axis=0) for c in range(4)])
+    np.testing.assert_allclose(design.class_sums(y, 4), by_class, rtol=1e-6)
+    assert design.squared_norms.dtype == design.class_sums(y, 4).dtype == np.float64
+
+
+def test_compiled_products_do_what_the_interpreted_ones_do() -> None:
+    matrix, _ = text()
+    rng = np.random.default_rng(0)
+    coef, U = rng.standard_normal((50, 3)), rng.standard_normal((60, 3))
+    for _, X in forms(matrix):
+        columns = Design(X).columns
+        Z, Y = np.empty((60, 3)), np.empty((60, 3))
+        columns_matmul(columns, coef, Z)
+        interpreted(columns_matmul)(columns, coef, Y)
+        np.testing.assert_allclose(Z, Y, atol=1e-13)
+        G, H = np.empty((9, 3)), np.empty((9, 3))
+        columns_rmatmul(columns, U, 3, 12, G)
+        interpreted(columns_rmatmul)(columns, U, 3, 12, H)
+        np.testing.assert_allclose(G, H, atol=1e-13)
+
+
+def test_blocks_are_not_larger_than_promised() -> None:
+    X = sp.random_array((5, 2 * BLOCK + 3), density=0.01, rng=np.random.default_rng(0), format="csr")
+    sizes = [stop - start for start, stop, _ in Design(X).rmatmul_blocks(np.ones((5, 2)))]
+    assert sizes == [BLOCK, BLOCK, 3]
+
+
+@pytest.mark.parametrize(("given", "dtype"), [
+    (np.float32, np.float32), (np.float64, np.float64), (np.int8, np.float64), (bool, np.float64),
+    (np.float16, np.float64), (np.uint64, np.float64), (np.dtype(">f8"), np.float64), (np.dtype(">f4"), np.float32),
+])
+def test_floating_point_data_keep_their_precision_and_all_else_becomes_double(given: Any, dtype: Any) -> None:
+    X = np.arange(6).reshape(3, 2)
+    design = Design(X.astype(given))
+    assert design.dtype == dtype and design.dtype.isnative
+    np.testing.assert_array_equal(design.matrix, X.astype(given))
+
+
+def test_odd_but_good_input_is_understood() -> None:
+    assert Design([[1, 2], [3, 4]]).n == 2
+    X = np.eye(3)
+    X.flags.writeable = False
+    design = Design(X)
+    design.matmul(np.ones((3, 2)), np.empty((3, 2)))
+    assert Design(sp.coo_matrix(np.eye(4))).nnz == 4
+    twice = sp.coo_array((np.ones(3), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))  # an entry given in two parts
+    np.testing.assert_array_equal(Design(twice).matrix.toarray(), [[0, 2], [1, 0]])
+    unsorted = sp.csc_array((np.array([1.0, 2.0]), np.array([1, 0]), np.array([0, 2])), shape=(2, 1))
+    np.testing.assert_array_equal(Design(unsorted).matrix.toarray(), [[2], [1]])
+    np.testing.assert_array_equal(unsorted.indices, [1, 0])  # what was given is not changed
+
+
+def test_a_design_says_what_it_is() -> None:
+    matrix, _ = text()
+    assert repr(Design(matrix)) == f"Design(60 samples × 50 features, sparse, {matrix.nnz} non-zeros, float64)"
+    dense = Design(matrix.toarray().astype(np.float32))
+    assert "dense, float32" in repr(dense)
+    assert dense.nbytes == 60 * 50 * 4 and Design(matrix).nbytes < dense.nbytes
