@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -51,8 +52,12 @@ class Program:
             raise
 
 
-def start_explorer(*arguments: str, script: str = "") -> tuple[Program, str]:
-    """`sparsescope explore` on a free port (or a script of this folder that stands in for it), and its address."""
+def start_explorer(*arguments: str, script: str = "", **variables: str) -> tuple[Program, str]:
+    """`sparsescope explore` on a free port (or a script of this folder that stands in for it), and its address.
+
+    variables: for the program's environment.
+    """
     command = [str(Path(__file__).with_name(script))] if script else ["-m", "sparsescope"]
-    program = Program(sys.executable, *command, "explore", "--no-browser", "--port", "0", *arguments)
+    program = Program(sys.executable, *command, "explore", "--no-browser", "--port", "0", *arguments,
+                      env={**os.environ, **variables})
     return program, program.wait_for(r"http://localhost:\d+/")

@@ -1,0 +1,112 @@
+"""The server behind the pages: places, ends of sessions, `panel serve`, own data by path."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from explorer_page import PATIENT_MS, ExplorerPage
+from playwright.sync_api import BrowserContext, Page, expect
+from programs import Program, start_explorer
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_SECONDS = 60  # a closed page may come back for ten seconds; the rest is patience with a busy machine
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """Wait until a condition (a function) holds."""
+    end = time.monotonic() + LEFT_SECONDS
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.25)
+    raise AssertionError(f"{what} within {LEFT_SECONDS} s")
+
+
+def threads_of(program: Program) -> int:
+    """How many threads the server has."""
+    return int(psutil.Process(program.process.pid).num_threads())
+
+
+def test_a_full_server_says_so_and_a_closed_page_frees_its_place(context: BrowserContext) -> None:
+    program, address = start_explorer("--max-sessions", "1")
+    try:
+        first = ExplorerPage(context.new_page(), address).open(dataset="iris")
+        second = context.new_page()
+        second.goto(address)
+        expect(second.get_by_text("All 1 places are taken")).to_be_visible()
+        first.page.close()
+
+        def free() -> bool:
+            second.goto(address)
+            second.wait_for_load_state("load")
+            return second.get_by_test_id("explorer-root").count() > 0 or _appears(second)
+
+        eventually(free, "the place is free again")
+    finally:
+        program.stop()
+
+
+def _appears(page: Page) -> bool:
+    page.wait_for_timeout(3000)
+    return page.get_by_test_id("explorer-root").count() > 0
+
+
+def test_closing_a_page_ends_its_worker(context: BrowserContext) -> None:
+    program, address = start_explorer()
+    try:
+        ExplorerPage(context.new_page(), address).open(dataset="iris").page.close()
+        time.sleep(15)  # what the first page leaves for good (loop helpers) is the base line
+        base = threads_of(program)
+        explorer = ExplorerPage(context.new_page(), address).open(dataset="digits", lam_ratio=0.001, speed=10)
+        explorer.run()
+        assert threads_of(program) > base
+        explorer.page.close()
+        eventually(lambda: threads_of(program) <= base, "the worker's thread is gone")
+    finally:
+        assert program.stop() == 0
+
+
+def test_a_file_is_explored_by_its_path(page: Page, tmp_path: Path) -> None:
+    rows = [f"{i % 7},{i % 5},{(i * i) % 11},{'even' if i % 2 == 0 else 'odd'}" for i in range(60)]
+    file = tmp_path / "mine.csv"
+    file.write_text("a,b,c,label\n" + "\n".join(rows) + "\n")
+    program, address = start_explorer("--data", str(file))
+    try:
+        explorer = ExplorerPage(page, address).open()
+        expect(explorer.part("dataset-summary")).to_contain_text("m 2")
+        explorer.run()
+    finally:
+        program.stop()
+
+
+@pytest.mark.slow
+def test_with_an_empty_cache_the_page_says_what_is_compiled(page: Page, tmp_path: Path) -> None:
+    program, address = start_explorer(SPARSESCOPE_CACHE=str(tmp_path))
+    try:
+        explorer = ExplorerPage(page, address)
+        page.goto(address + "?dataset=iris")
+        expect(explorer.part("explorer-root")).to_be_visible(timeout=PATIENT_MS)
+        explorer.expect_mode("compiling", PATIENT_MS)
+        expect(explorer.part("explorer-root")).to_contain_text("compiling the kernels of bcd-ls")
+        explorer.wait_ready()
+        explorer.run()
+    finally:
+        program.stop()
+
+
+def test_panel_serves_the_app_file(page: Page) -> None:
+    program = Program(sys.executable, "-m", "panel", "serve", str(ROOT / "apps" / "explorer.py"), "--port", "0")
+    try:
+        address = program.wait_for(r"http://localhost:\d+/explorer")
+        explorer = ExplorerPage(page, address).open(dataset="iris", lam_ratio=0.25)
+        assert explorer.debug("settings.lam_ratio") == 0.25
+        explorer.run()
+        explorer.slide("lam-slider", 0.5)
+        page.wait_for_url("**/explorer?**lam_ratio=0.01*")
+    finally:
+        program.stop()
