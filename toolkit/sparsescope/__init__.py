@@ -19,10 +19,11 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import datasets, losses, penalties, registry, scalings, solvers, stopping, views
     from .design import Design
+    from .event import Event
     from .jit import part
     from .problem import Problem
     from .registry import field
-    from .run import Event, Result, Run, solve
+    from .run import Result, Run, solve
     from .session import Session
     from .trace import Recorder, Trace
     from .widgets.explore import explore
@@ -53,7 +54,7 @@ __all__ = [
 
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
-    "Design": "design", "Event": "run", "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run",
+    "Design": "design", "Event": "event", "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run",
     "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit", "solve": "run",
 }
 

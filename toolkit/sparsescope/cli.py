@@ -118,7 +118,7 @@ def run_solve(options: argparse.Namespace) -> int:
                    callbacks=[_Lines()])
     _say(f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
          f"{int((result.W != 0).any(axis=1).sum())} of {problem.d} rows used, {result.seconds:.2f} s")
-    if options.save:
+    if options.save and result.trace is not None:
         result.trace.save(options.save)
         _say(f"trace: {options.save}")
     return DONE if result.converged else UNCERTIFIED

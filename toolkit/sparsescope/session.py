@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from .problem import Problem
+from .registry import losses, penalties
 from .run import Run, as_solver, is_warm
-from .solvers import Solver, State
+from .solvers.base import Solver, State
 from .trace import Recorder, Trace
 
 # A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
@@ -369,8 +370,6 @@ def _check_speed(rate: float | None) -> float | None:
 
 
 def _name(part: Any) -> str:
-    from .registry import losses, penalties
-
     return losses.name_of(part) or penalties.name_of(part) or repr(part)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .event import NUMBERS, Event
 from .kernels.rows import support_flags
-from .run import NUMBERS, Event
 
 FORMAT = 1
 COLUMNS = (*NUMBERS, "segment")
@@ -178,7 +178,7 @@ class Trace:
         if event.dual == event.dual:
             self._lower[key] = max(self._lower.get(key, -np.inf), event.dual)
         self._record_support(event)
-        if size >= self._next_snapshot:
+        if size >= self._next_snapshot or event.message:  # the last point of a run is always kept
             self._take_snapshot(event, size)
         self._size = size + 1  # last: readers look no further than this
 

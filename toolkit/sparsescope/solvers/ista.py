@@ -12,7 +12,7 @@ import numpy as np
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, settings
-from .fista import KINDS, ProximalState, first_constant, proximal_step
+from .proximal import KINDS, ProximalState, first_constant, proximal_step
 
 
 @settings

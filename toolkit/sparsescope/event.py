@@ -1,0 +1,58 @@
+"""Event: what an iterate tells an observer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from .problem import Problem
+from .solvers.base import Solver, State
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What an iterate tells an observer. Numbers are NaN when they were not evaluated at this iteration.
+
+    iteration : outer iterations so far (0: the starting point)
+    passes : data passes · seconds : solver seconds, without compilation and without observers
+    objective = loss + λ·penalty · dual : certified lower bound · gap, relative_gap = gap/|objective|
+    violation, paper_violation (and their sums over rows) : MATH §3
+    nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
+    train_accuracy, test_accuracy : in [0, 1] · lam : λ in force
+    problem, solver, state : for observers that look closer; ``state`` must not be changed
+    """
+
+    iteration: int
+    passes: float
+    seconds: float
+    objective: float
+    loss: float
+    penalty: float
+    nonzero_rows: int
+    nonzero_entries: int
+    lam: float
+    problem: Problem
+    solver: Solver
+    state: State
+    dual: float = NAN
+    gap: float = NAN
+    relative_gap: float = NAN
+    violation: float = NAN
+    violation_sum: float = NAN
+    paper_violation: float = NAN
+    paper_violation_sum: float = NAN
+    working_set: float = NAN
+    step_size: float = NAN
+    trials: float = NAN
+    train_accuracy: float = NAN
+    test_accuracy: float = NAN
+    message: str = ""
+
+    @property
+    def certified(self) -> bool:
+        """Whether this event carries a certificate."""
+        return self.violation == self.violation
+
+
+NUMBERS = tuple(f.name for f in fields(Event) if f.name not in ("problem", "solver", "state", "message"))
