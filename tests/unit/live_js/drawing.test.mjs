@@ -14,7 +14,7 @@ test("numbers keep their width", () => {
   assert.equal(format.number(0.41237123, 5), "0.41237");
   assert.equal(format.number(3.0085, 5), "3.0085");
   assert.equal(format.number(-12.5, 4), "−12.50");
-  assert.equal(format.number(0, 3), "0.000");
+  assert.equal(format.number(0, 3), "0");
   assert.equal(format.powerOfTen(-12), "10⁻¹²");
   assert.equal(format.seconds(2.379), "2.38\u2009s");
 });

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 LEVELS = 127  # int8 cells: -127 … 127
+MAX_CELLS = 80_000  # of a matrix; with very many classes fewer rows are shown
 NICE = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0])
 
 
@@ -109,7 +110,7 @@ def _matrix(weights: np.ndarray, wish: Wish) -> tuple[np.ndarray, np.ndarray, np
     else:
         order = np.argsort(wish.rank[support], kind="stable")
     support, norms = support[order], norms[order]
-    nonzero, limit = support.size, max(1, wish.rows)
+    nonzero, limit = support.size, max(8, min(wish.rows, MAX_CELLS // max(1, weights.shape[1])))
     if nonzero <= limit:
         return support.astype(np.int32), weights[support], norms.astype(np.float32), nonzero, 1.0
     starts = (np.arange(limit) * nonzero) // limit

@@ -15,6 +15,7 @@ from .preparing import MAX_NAMES, Prepared
 MAX_PICTURE_ROWS = 600
 PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
 PICTURE_PERIOD = 0.05  # seconds between two pictures at least
+PICTURE_RATE = 1e6  # cells a second at most: many classes or large images come less often
 PICTURE_PATIENCE = 2.0  # seconds after which an unanswered wish is asked again
 
 
@@ -60,7 +61,7 @@ class Stage:
         self._asked_at = -1e9
         self._answered = 0  # pictures of the session that were seen here
         self._pending = False
-        self._cost = 0.0
+        self._period = PICTURE_PERIOD
         self._shot: pictures.Picture | None = None
         self._shot_iteration = 0
         self._asks: list[tuple[str, int, int]] = []
@@ -92,7 +93,7 @@ class Stage:
         now = self._clock()
         if self._pending and now - self._asked_at < PICTURE_PATIENCE:
             return
-        if now - self._asked_at < max(PICTURE_PERIOD, PICTURE_SHARE * self._cost) and self._asked is not None:
+        if now - self._asked_at < self._period and self._asked is not None:
             return
         trace = self.session.trace
         key = (len(trace), len(trace.marks), sort, *layout.key())
@@ -114,7 +115,8 @@ class Stage:
         shot: pictures.Picture | None = found.value
         if found.count == self._answered or shot is None:
             return []
-        self._answered, self._pending, self._cost = found.count, False, shot.cost
+        self._answered, self._pending = found.count, False
+        self._period = max(PICTURE_PERIOD, PICTURE_SHARE * shot.cost, shot.cells.size / PICTURE_RATE)
         self._shot, self._shot_iteration = shot, found.iteration
         problem = self.prepared.problem
         return [

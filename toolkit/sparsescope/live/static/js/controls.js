@@ -18,7 +18,7 @@ export class Controls {
 
   /** Take a schema: build anew if its shape changed, else update values, choices and reasons in place. */
   take(groups) {
-    const shape = JSON.stringify(groups.map((g) => [g.title, g.controls.map((c) => [c.id, c.kind, (c.choices || []).map((o) => o.value)])]));
+    const shape = JSON.stringify(groups.map((g) => [g.title, g.controls.map((c) => [c.id, c.kind, c.label, c.low, c.high, (c.choices || []).map((o) => o.value)])]));
     if (shape !== this.shape) this.build(groups);
     this.shape = shape;
     for (const group of groups) for (const control of group.controls) this.update(control);

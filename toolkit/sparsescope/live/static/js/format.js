@@ -24,8 +24,9 @@ export function scientific(value, digits = 1) {
 /** A number with so many significant digits, in plain form where that is short. */
 export function number(value, digits = 5) {
   if (!known(value)) return "–";
+  if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return scientific(value, digits - 1);
+  if (size < 1e-3 || size >= 1e7) return scientific(value, digits - 1);
   const places = size >= 1 ? Math.max(0, digits - 1 - Math.floor(Math.log10(size))) : digits;
   return value.toFixed(places).replace("-", MINUS);
 }

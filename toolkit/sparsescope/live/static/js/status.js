@@ -24,9 +24,10 @@ export class StatusLine {
     gap.append(this.tick);
     this.element = h(
       "div", { class: "status card", "data-testid": "status-line" },
-      this.mode, item("iteration", "iteration", 5), item("passes", "passes", 5), item("seconds", "solver time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 10), item("rate", "it/s", 4),
+      this.mode, item("iteration", "iteration", 4), item("passes", "passes", 5), item("seconds", "time", 6),
+      item("objective", "F", 9), gap, item("rows", "rows", 9), item("rate", "it/s", 4),
     );
+    this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
     this.spoken = 0;
     this.saidMode = "";
