@@ -189,7 +189,7 @@ class _SourceKeyedLocator(_CacheLocator):
         self._file = py_file
         self._line = py_func.__code__.co_firstlineno
         # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
-        inside = py_func.__module__.split(".")[0] == __package__
+        inside = (py_func.__module__ or "").split(".")[0] == __package__
         self._stamp = source_digest() + ("" if inside else digest(py_func))
 
     def get_cache_path(self) -> str:

@@ -1,0 +1,341 @@
+"""The four traps of compiled parts (see the head of jit.py), each pinned; caches of fresh processes; plain Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import PAIRS, interpreted, iris
+from sparsescope import jit
+from sparsescope.jit import digest, kernel, part
+from sparsescope.kernels.rows import loss_gradient, loss_sum
+from sparsescope.registry import field
+
+PACKAGE = Path(jit.__file__).parent
+
+
+def run_python(code: str, folder: Path, **environment: str) -> dict[str, Any]:
+    """Run code in a fresh process whose modules and cache are in ``folder``; what it prints last is JSON."""
+    variables = {**os.environ, "SPARSESCOPE_CACHE": str(folder / "cache"), "PYTHONPATH": str(folder), **environment}
+    variables.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300,
+                          env=variables, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+COUNT = """
+    hits = sum(loss_sum.stats.cache_hits.values())
+    misses = sum(loss_sum.stats.cache_misses.values())
+"""
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A folder with a copy of the package's core, whose files a test may edit."""
+    target = tmp_path / "sparsescope"
+    target.mkdir()
+    for name in ("__init__.py", "version.py", "registry.py", "jit.py"):
+        shutil.copy(PACKAGE / name, target)
+    for name in ("losses", "kernels"):
+        shutil.copytree(PACKAGE / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "kernels" / "sweeps.py").unlink()
+    return tmp_path
+
+
+def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: Path) -> None:
+    code = f"""
+    import json, numpy as np, sparsescope
+    from sparsescope.kernels.rows import loss_sum
+    from sparsescope.registry import losses
+    assert sparsescope.__file__.startswith({str(copied)!r})
+    value = loss_sum(np.zeros((2, 3)), np.array([0, 1]), losses.create("squared"))
+    {COUNT.strip()}
+    print(json.dumps(dict(value=value, hits=hits, misses=misses)))
+    """
+    code = "\n".join(line.strip() for line in code.splitlines())
+    first = run_python(code, copied)
+    assert (first["value"], first["hits"], first["misses"]) == (1.0, 0, 1)
+    assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}
+    folders = sorted(path.name for path in (copied / "cache" / "kernels").iterdir())
+    assert len(folders) == 1
+    source = copied / "sparsescope" / "losses" / "squared.py"
+    text = source.read_text(encoding="utf-8")
+    old, new = "return 0.5 * total + 0.5 - z[y]", "return 0.5 * total + 3.5 - z[y]"
+    assert old in text
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    assert run_python(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
+    assert run_python(code, copied) == {"value": 7.0, "hits": 1, "misses": 0}
+    assert len(list((copied / "cache" / "kernels").iterdir())) == 2, "each version of the sources has its own folder"
+    source.write_text(text, encoding="utf-8")
+    assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "and the old one is still there"
+
+
+USER_MODULE = """
+import numpy as np
+import tools
+from sparsescope.jit import kernel, part
+from sparsescope.losses import Loss
+
+@part
+class Mine(Loss):
+    def value(self, z, y):
+        return 2.0 * tools.twice(z[y])
+
+@kernel
+def total(Z, Y, loss):
+    found = 0.0
+    for i in range(Z.shape[0]):
+        found += 1.0 * loss.value(Z[i], Y[i])
+    return found
+"""
+TOOLS = """
+from sparsescope.jit import helper
+
+@helper
+def twice(x):
+    return 2.0 * x
+"""
+USE = """
+import json, numpy as np, mine
+from sparsescope.kernels.rows import loss_sum
+Z, Y = np.ones((3, 2)), np.array([0, 1, 1])
+value, own = loss_sum(Z, Y, mine.Mine()), mine.total(Z, Y, mine.Mine())
+hits = [sum(k.stats.cache_hits.values()) for k in (loss_sum, mine.total)]
+misses = [sum(k.stats.cache_misses.values()) for k in (loss_sum, mine.total)]
+print(json.dumps(dict(values=[value, own], hits=hits, misses=misses)))
+"""
+
+
+def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited(tmp_path: Path) -> None:
+    mine, tools = tmp_path / "mine.py", tmp_path / "tools.py"
+    mine.write_text(USER_MODULE, encoding="utf-8")
+    tools.write_text(TOOLS, encoding="utf-8")
+    package = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])}
+    fresh, again = {"hits": [0, 0], "misses": [1, 1]}, {"hits": [1, 1], "misses": [0, 0]}
+    assert run_python(USE, tmp_path, **package) == {"values": [12.0, 12.0], **fresh}
+    assert run_python(USE, tmp_path, **package) == {"values": [12.0, 12.0], **again}
+    mine.write_text(USER_MODULE.replace("return 2.0 *", "return 3.0 *"), encoding="utf-8")  # the part
+    assert run_python(USE, tmp_path, **package) == {"values": [18.0, 18.0], **fresh}
+    tools.write_text(TOOLS.replace("2.0 * x", "5.0 * x"), encoding="utf-8")  # a helper in another file
+    assert run_python(USE, tmp_path, **package) == {"values": [45.0, 45.0], **fresh}
+    mine.write_text(USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"),
+                    encoding="utf-8")  # the user's own kernel: only this one is new
+    assert run_python(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
+
+
+def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path) -> None:
+    code = """
+    import json, numpy as np
+    from pathlib import Path
+    from sparsescope.jit import part
+    from sparsescope.kernels.rows import loss_sum
+    from sparsescope.losses import Loss
+
+    @part
+    class Here(Loss):
+        def value(self, z, y):
+            return 7.0
+
+    value = loss_sum(np.ones((3, 2)), np.array([0, 1, 1]), Here())
+    files = [str(p) for p in Path("cache").rglob("*.nb*")]
+    print(json.dumps(dict(value=value, files=files, hits=sum(loss_sum.stats.cache_hits.values()))))
+    """
+    for _ in range(2):
+        found = run_python(code, tmp_path, PYTHONPATH=str(PACKAGE.parent))
+        assert found == {"value": 21.0, "files": [], "hits": 0}
+
+
+def define(factor: float) -> Any:
+    """What a notebook cell does that is run again after an edit."""
+    space = {"part": part, "Loss": ss.losses.Loss, "__name__": __name__}
+    exec(textwrap.dedent(f"""
+    @part
+    class Repeated(Loss):
+        title = "repeated"
+
+        def value(self, z, y):
+            return {factor} * z[y]
+
+        def gradient(self, z, y, x, g, work):
+            g[y] += {factor} * x
+            return {factor} * z[y]
+    """), space)
+    return space["Repeated"]
+
+
+def test_a_class_that_is_defined_again_runs_its_new_body() -> None:
+    Z, Y, U = np.ones((2, 3)), np.array([0, 1]), np.empty((2, 3))
+    first = define(2.0)()
+    assert (loss_sum(Z, Y, first), loss_gradient(Z, Y, first, U), U[0, 0]) == (4.0, 4.0, 2.0)
+    second = define(3.0)()
+    assert (loss_sum(Z, Y, second), loss_gradient(Z, Y, second, U), U[0, 0]) == (6.0, 6.0, 3.0)
+    assert loss_sum(Z, Y, first) == 4.0, "an object of the old class keeps its own"
+    assert first != second and repr(first) == repr(second) == "Repeated()"
+    assert type(define(2.0)()).__name__ == type(first).__name__, "the same text has the same name"
+
+
+def test_a_part_without_fields_works_and_hides_its_placeholder() -> None:
+    made = define(1.0)()
+    assert made.fields == () and len(made) == 1
+    assert loss_sum(np.ones((2, 3)), np.array([0, 1]), made) == 2.0
+
+
+@part
+class WithFields(ss.losses.Loss):
+    """A part with a parameter, a helper in this module, and a function that calls another one."""
+
+    scale: float = field(2.0, 0.0, 10.0, "scale")
+    title = "with fields"
+
+    def value(self, z, y):
+        return self.scale * self.inner(z[y])
+
+    def inner(self, a):
+        return a + 1.0
+
+
+def test_parts_are_immutable_and_check_their_parameters() -> None:
+    made = WithFields(scale=3.0)
+    assert made == WithFields(3.0) != WithFields() and hash(made) == hash(WithFields(3.0))
+    assert made != (3.0,) and repr(made) == "WithFields(scale=3.0)" and made.title == "with fields"
+    assert ss.losses.Squared() != ss.losses.MultitaskSquaredHinge(), "parts of two classes are never equal"
+    assert ss.penalties.ElasticNet(0.5) != ss.penalties.SparseGroup(0.5)
+    with pytest.raises(ValueError, match="WithFields: scale is 11"):
+        WithFields(scale=11)
+    with pytest.raises(AttributeError):
+        made.scale = 1.0
+    with pytest.raises(TypeError):
+        WithFields(size=1.0)
+
+
+def test_functions_of_a_part_may_call_each_other_compiled_and_interpreted() -> None:
+    Z, Y = np.ones((3, 2)), np.array([0, 1, 0])
+    assert loss_sum(Z, Y, WithFields(3.0)) == interpreted(loss_sum)(Z, Y, WithFields(3.0)) == 18.0
+    assert loss_sum(Z, Y, WithFields(4.0)) == 24.0, "a parameter is a value, not part of the compiled code"
+
+
+def make(body: str, **names: Any) -> Any:
+    space: dict[str, Any] = {"np": np, **names}
+    exec(textwrap.dedent(body), space)
+    return space["f"]
+
+
+def test_digests_follow_what_code_does() -> None:
+    base = digest(make("def f(x): return 2.0 * x"))
+    assert base == digest(make("# a comment\n\ndef f(x): return 2.0 * x"))
+    assert base != digest(make("def f(x): return 3.0 * x")), "constants count"
+    assert base != digest(make("def f(x): return 2.0 + x"))
+    assert base != digest(make("def f(x=1.0): return 2.0 * x")), "defaults count"
+    outer = "def f(x): return g(x)"
+    one, two = make("def f(x): return x"), make("def f(x): return -x")
+    assert digest(make(outer, g=one)) != digest(make(outer, g=two)), "helpers count"
+    assert digest(make(outer, g=jit.helper(one))) == digest(make(outer, g=one)), "compiled helpers by their source"
+    deep = [make("def f(x): return g(x)", g=inner) for inner in (one, two)]
+    assert digest(make(outer, g=deep[0])) != digest(make(outer, g=deep[1])), "helpers of helpers too"
+    name = "def f(x): return x * A"
+    assert digest(make(name, A=2)) != digest(make(name, A=3)), "numbers found by name count"
+    assert digest(make(name, A=np.ones(2))) != digest(make(name, A=np.zeros(2))), "arrays found by name too"
+    assert len({digest(define(k)) for k in (1.0, 2.0, 1.0)}) == 2
+    loop = make("def f(x): return f(x - 1) if x else 0")
+    assert digest(loop) == digest(loop), "a function that calls itself has an end"
+
+
+def test_digests_are_the_same_in_every_process(tmp_path: Path) -> None:
+    code = """
+    import json
+    from sparsescope.jit import digest
+    def f(x):
+        return 1.0 if x in {"one", "two", "three", "four"} else 0.0
+    print(json.dumps(dict(digest=digest(f))))
+    """
+    found = [run_python(code, tmp_path, PYTHONPATH=str(PACKAGE.parent), PYTHONHASHSEED=seed) for seed in ("1", "2")]
+    assert found[0] == found[1]
+
+
+def test_the_cache_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SPARSESCOPE_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    assert jit.cache_root().parts[-2:] == ("sparsescope", "kernels")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert jit.cache_root() == tmp_path / "x" / "sparsescope" / "kernels"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "n"))
+    assert jit.cache_root() == tmp_path / "n" / "kernels"
+    monkeypatch.setenv("SPARSESCOPE_CACHE", str(tmp_path / "s"))
+    assert jit.cache_root() == tmp_path / "s" / "kernels"
+    folder = jit.cache_folder.__wrapped__()
+    assert folder.parent == tmp_path / "s" / "kernels" and (folder / "used").exists()
+    assert jit.source_digest() in folder.name
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    monkeypatch.setenv("SPARSESCOPE_CACHE", str(blocked))
+    elsewhere = jit.cache_folder.__wrapped__()
+    assert elsewhere.exists() and tmp_path not in elsewhere.parents
+
+
+def test_folders_of_old_sources_are_removed_after_a_while(tmp_path: Path) -> None:
+    for name, age in (("kept", 0), ("recent", 5), ("old", 60), ("foreign", 60)):
+        (tmp_path / name).mkdir()
+        if name != "foreign":
+            (tmp_path / name / "used").touch()
+            then = (tmp_path / name / "used").stat().st_mtime - age * 86400
+            os.utime(tmp_path / name / "used", (then, then))
+    jit._prune(tmp_path, keep=tmp_path / "kept")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign", "kept", "recent"]
+
+
+def test_kernels_run_without_the_lock_of_the_interpreter() -> None:
+    assert loss_sum.targetoptions["nogil"] is True
+    assert kernel(make("def f(x): return x + 1"))(1) == 2
+
+
+INTERPRETED = """
+import json, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1]) if len(sys.argv) > 1 else None
+import numba
+import sparsescope as ss
+from sparsescope.registry import losses, penalties
+X = np.array(json.loads(open("data.json").read())["X"])
+y = np.array(json.loads(open("data.json").read())["y"])
+assert numba.config.DISABLE_JIT
+found = {}
+for loss in losses:
+    for penalty in penalties:
+        problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05, intercept=True)
+        for solver in ("bcd-ls", "fista-ls"):
+            found[f"{loss}+{penalty}+{solver}"] = ss.solve(problem, solver, tol=0.0, max_iter=3).objective
+print(json.dumps(found))
+"""
+
+
+def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
+    X, y = iris()
+    X, y = X[::5], y[::5]
+    (tmp_path / "data.json").write_text(json.dumps({"X": X.tolist(), "y": y.tolist()}))
+    found = run_python(INTERPRETED, tmp_path, PYTHONPATH=str(PACKAGE.parent), NUMBA_DISABLE_JIT="1")
+    assert len(found) == 2 * len(PAIRS)
+    assert not (tmp_path / "cache").exists(), "nothing is compiled"
+    for name, value in found.items():
+        loss, penalty, solver = name.split("+")
+        problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05, intercept=True)
+        assert ss.solve(problem, solver, tol=0.0, max_iter=3).objective == pytest.approx(value, rel=1e-9)
+
+
+def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -> None:
+    for name in jit.SOURCES:
+        assert (PACKAGE / name).exists()
+    marks = ("@kernel\n", "@helper\n", "@part\n", "@struct\n")
+    compiled = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
+                if any(mark in path.read_text(encoding="utf-8") for mark in marks)}
+    assert compiled <= set(jit.SOURCES), "code that is compiled has to count for the name of the cache folder"
