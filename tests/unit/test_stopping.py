@@ -1,0 +1,79 @@
+"""Stop rules: when they stop, what they say, how they combine."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sparsescope.stopping import AnyOf, Gap, Iterations, Objective, Passes, Seconds, Stop, Violation
+
+NAN = float("nan")
+
+
+def event(**values: Any) -> Any:
+    """An event with the fields that rules look at; NaN where none is given."""
+    fields = ("relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum", "objective")
+    return SimpleNamespace(**{**dict.fromkeys(fields, NAN), "iteration": 0, "passes": 0.0, "seconds": 0.0, **values})
+
+
+@pytest.mark.parametrize(("rule", "short_of", "reached", "words"), [
+    (Gap(1e-3), {"relative_gap": 1.1e-3}, {"relative_gap": 1e-3}, "certified: relative gap 1.0e-03 ≤ 1.0e-03"),
+    (Gap(0.0), {"relative_gap": 1e-300}, {"relative_gap": -1e-17}, "certified"),
+    (Iterations(3), {"iteration": 2}, {"iteration": 3}, "limit of 3 iterations"),
+    (Iterations(0), {"iteration": -1}, {"iteration": 0}, "limit of 0 iterations"),
+    (Passes(2.5), {"passes": 2.4}, {"passes": 2.5}, "limit of 2.5 data passes"),
+    (Seconds(0.5), {"seconds": 0.4}, {"seconds": 0.5}, "limit of 0.5 solver seconds"),
+    (Objective(1.0), {"objective": 1.1}, {"objective": 1.0}, "objective 1 ≤ 1"),
+    (Violation(0.1, relative=False), {"violation": 0.2}, {"violation": 0.1}, "violation 1.0e-01 ≤ 1.0e-01"),
+    (Violation(0.1, relative=False, paper=True, over="sum"), {"violation": 0.0, "paper_violation_sum": 0.2},
+     {"paper_violation_sum": 0.05}, "paper violation sum 5.0e-02"),
+])
+def test_a_rule_stops_at_its_limit_and_says_why(rule: Stop, short_of: Any, reached: Any, words: str) -> None:
+    assert rule.check(event(**short_of)) is None
+    assert words in (rule.check(event(**reached)) or "")
+
+
+@pytest.mark.parametrize("rule", [Gap(1.0), Violation(1.0), Violation(1.0, paper=True), Violation(9.0, relative=False),
+                                  Objective(1.0)])
+def test_numbers_that_were_not_evaluated_stop_nothing(rule: Stop) -> None:
+    assert rule.check(event()) is None
+
+
+def test_the_papers_rule_compares_with_the_first_iteration_that_has_a_violation() -> None:
+    rule = Violation(1e-2, paper=True, over="sum")
+    assert rule.check(event()) is None
+    assert rule.check(event(paper_violation_sum=50.0)) is None
+    assert rule.check(event(paper_violation_sum=0.51)) is None
+    assert "of the first" in (rule.check(event(paper_violation_sum=0.5)) or "")
+    rule.reset()
+    assert rule.check(event(paper_violation_sum=0.5)) is None, "after a reset the next one is the first"
+
+
+def test_rules_combine_to_the_first_that_stops() -> None:
+    rule = Gap(1e-6) | Iterations(10) | Seconds(5.0)
+    assert isinstance(rule, AnyOf) and len(rule.rules) == 3
+    assert rule.check(event(iteration=9, seconds=4.0, relative_gap=1.0)) is None
+    assert "iterations" in (rule.check(event(iteration=10)) or "")
+    assert "seconds" in (rule.check(event(seconds=6.0)) or "")
+    assert "certified" in (rule.check(event(relative_gap=0.0, iteration=10)) or ""), "in the order they were written"
+    both = Violation(0.5) | (Violation(0.1) | Iterations(3))
+    assert len(both.rules) == 3  # type: ignore[attr-defined]
+    both.check(event(violation=8.0))
+    both.reset()
+    assert both.check(event(violation=2.0)) is None
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Gap(-1e-9), lambda: Gap(NAN), lambda: Violation(-1.0), lambda: Violation(over="mean"),
+    lambda: Iterations(-1), lambda: Passes(0), lambda: Seconds(-2.0), lambda: Seconds(NAN),
+])
+def test_impossible_limits_are_refused(make: Any) -> None:
+    with pytest.raises(ValueError, match=r"must be|allowed"):
+        make()
+
+
+def test_a_rule_without_check_says_so() -> None:
+    with pytest.raises(TypeError, match="does not define check"):
+        Stop().check(event())
