@@ -1,0 +1,263 @@
+"""Traces: columns, supports, marks, snapshots, files, and a reader beside the writer."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import digits, text
+from sparsescope.event import NUMBERS
+from sparsescope.run import Run
+from sparsescope.trace import Recorder, Trace
+
+
+def recorded(steps: int = 30, **settings: Any) -> tuple[Trace, list[Any], list[np.ndarray]]:
+    """A trace of a run on digits with changes of λ, penalty and solver in it; the events; W after each."""
+    X, y = digits()
+    problem = ss.Problem(X, y, lam=0.3, **settings)
+    recorder = Recorder()
+    events: list[Any] = []
+    weights: list[np.ndarray] = []
+    run = Run(problem, "bcd-ls", callbacks=[recorder, events.append,
+                                            lambda e: weights.append(np.array(e.state.weights()))], certify_every=4)
+    changes: dict[int, dict[str, Any]] = {8: {"problem": problem.with_lam(0.6)}, 14: {"solver": ss.solvers.ISTA()},
+                                          18: {"problem": problem}, 24: {"problem": problem.with_(penalty="l1")}}
+    for k in range(steps):
+        if k in changes:
+            run.change(**changes[k])
+            recorder.trace.mark(f"change {k}", "lam" if "problem" in changes[k] else "solver")
+        run.advance()
+    return recorder.trace, events, weights
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[Trace, list[Any], list[np.ndarray]]:
+    return recorded()
+
+
+def test_columns_hold_the_numbers_of_the_events(run: Any) -> None:
+    trace, events, _ = run
+    assert len(trace) == len(events) == 30
+    assert set(trace.columns) == {*NUMBERS, "segment"}
+    for name in NUMBERS:
+        assert trace[name].dtype == np.float64 and trace[name].shape == (30,)
+        np.testing.assert_array_equal(trace[name], [getattr(e, name) for e in events])
+    assert np.isnan(trace["gap"]).any() and np.isfinite(trace["gap"]).any()
+    with pytest.raises(KeyError, match="unknown column 'objectiv'; known: iteration"):
+        trace["objectiv"]
+    late = trace.since(25)
+    assert set(late) == set(trace.columns) and late["objective"].shape == (5,)
+    late["objective"][:] = 0.0  # a copy
+    assert (trace["objective"] > 0).all()
+    assert trace.since(-3)["objective"].size == 30 and trace.since(99)["objective"].size == 0
+    assert "30 events to iteration 29, 4 segments" in repr(trace) and repr(Trace()) == "Trace(empty)"
+
+
+def test_segments_change_with_the_problem_and_not_with_the_solver(run: Any) -> None:
+    trace, _, _ = run
+    np.testing.assert_array_equal(trace["segment"], np.repeat([0, 1, 2, 3], [8, 10, 6, 6]))
+    assert trace.segments == 4
+
+
+def test_best_and_lower_are_kept_for_each_problem_over_all_its_segments(run: Any) -> None:
+    trace, _, _ = run
+    F, D, segment = trace["objective"], trace["dual"], trace["segment"]
+    for own, same in ((0, (0, 2)), (1, (1,)), (2, (0, 2)), (3, (3,))):
+        inside = np.isin(segment, same)
+        assert trace.best(own) == F[inside].min()
+        assert trace.lower(own) == np.nanmax(D[inside]) <= trace.best(own) * (1 + 1e-12)
+    assert trace.best() == trace.best(3)
+    assert np.isnan(Trace().best()) and np.isnan(Trace().lower())
+
+
+def test_supports_are_those_of_the_weights(run: Any) -> None:
+    trace, _, weights = run
+    before: set[int] = set()
+    all_supports = list(trace.supports())
+    for i, W in enumerate(weights):
+        now = set(np.flatnonzero(W.any(axis=1)).tolist())
+        assert trace.support(i).tolist() == sorted(now) == all_supports[i].tolist()
+        assert set(trace.entered(i).tolist()) == now - before
+        assert set(trace.left(i).tolist()) == before - now
+        assert trace["nonzero_rows"][i] == len(now)
+        before = now
+    assert any(trace.left(i).size for i in range(30)), "the run should lose rows as well, or nothing is tested"
+    assert trace.support().tolist() == trace.support(29).tolist() == trace.support(-1).tolist()
+    for index in (30, -31):
+        with pytest.raises(IndexError, match="trace with 30 events"):
+            trace.support(index)
+
+
+def test_marks_stand_between_events(run: Any) -> None:
+    trace, events, _ = run
+    assert [m.index for m in trace.marks] == [8, 14, 18, 24]
+    for mark in trace.marks:
+        last = events[mark.index - 1]
+        assert (mark.iteration, mark.passes, mark.seconds) == (last.iteration, last.passes, last.seconds)
+    assert [m.kind for m in trace.marks] == ["lam", "solver", "lam", "lam"]
+    first = Trace().mark("before all")
+    assert (first.index, first.iteration, first.seconds, first.kind) == (0, 0, 0.0, "note")
+
+
+def test_snapshots_are_the_weights_and_thin_out(run: Any) -> None:
+    trace, _, weights = run
+    indices = [s.index for s in trace.snapshots]
+    assert indices[:3] == [0, 1, 2] and indices == sorted(set(indices)) and len(indices) < 30
+    for k, snapshot in enumerate(trace.snapshots):
+        np.testing.assert_array_equal(trace.weights(k), weights[snapshot.index])
+        assert snapshot.values.shape == (snapshot.rows.size, 10)
+    with pytest.raises(IndexError, match="no snapshots"):
+        Trace().weights()
+
+
+def test_snapshots_stay_within_their_memory() -> None:
+    X, y = digits()
+    run = Run(ss.Problem(X, y, lam=0.05), "bcd-ls", certify_every=100)
+    budgets = (0, 5_000, 20_000, 10**9)
+    traces = [Trace(snapshot_bytes=size) for size in budgets]
+    run.callbacks = [Recorder(t) for t in traces]
+    for _ in range(150):
+        run.advance()
+        for trace, size in zip(traces, budgets, strict=True):
+            assert sum(s.nbytes for s in trace.snapshots) <= max(size, 1)
+    counts = [len(t.snapshots) for t in traces]
+    assert counts[0] <= 1 < counts[1] < counts[2] < counts[3]
+    assert traces[2].snapshots[-1].index > 100, "the newest ones are kept"
+    assert all(t["iteration"].size == 150 for t in traces), "columns grow beyond their first 64 places"
+
+
+def test_info_describes_the_problem(run: Any) -> None:
+    info = run[0].info
+    assert (info["n"], info["d"], info["m"], info["lam"]) == (120, 64, 10, 0.3)
+    assert info["loss"] == "MulticlassSquaredHinge()" and info["penalty"] == "L1L2()" and "BCD" in info["solver"]
+    assert json.loads(json.dumps(info)) == info
+    assert Trace({"dataset": "mine"}).info == {"dataset": "mine"}
+
+
+def same(a: Trace, b: Trace) -> None:
+    assert len(a) == len(b) and a.info == b.info and a.marks == b.marks and a.segments == b.segments
+    for name in a.columns:
+        np.testing.assert_array_equal(a[name], b[name])
+    for i in range(len(a)):
+        assert (a.entered(i).tolist(), a.left(i).tolist()) == (b.entered(i).tolist(), b.left(i).tolist())
+    assert [(s.index, s.iteration) for s in a.snapshots] == [(s.index, s.iteration) for s in b.snapshots]
+    for k in range(len(a.snapshots)):
+        np.testing.assert_array_equal(a.weights(k), b.weights(k))
+    for segment in range(a.segments):
+        np.testing.assert_equal((a.best(segment), a.lower(segment)), (b.best(segment), b.lower(segment)))
+
+
+def test_a_saved_trace_comes_back_whole(run: Any, tmp_path: Path) -> None:
+    trace, _, _ = run
+    written = trace.save(tmp_path / "run")
+    assert written == tmp_path / "run.npz"
+    same(Trace.load(written), trace)
+    same(Trace.load(str(written)), trace)
+    with zipfile.ZipFile(written) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as file:
+                np.lib.format.read_array(file, allow_pickle=False)  # raises if anything is pickled
+    empty = Trace({"dataset": "none yet"})
+    empty.mark("nothing happened")
+    same(Trace.load(empty.save(tmp_path / "empty.npz")), empty)
+
+
+@pytest.mark.parametrize("again", ["loaded", "copied"])
+def test_a_loaded_or_copied_trace_can_go_on(tmp_path: Path, again: str) -> None:
+    X, y = text()
+    problem = ss.Problem(X, y, lam=0.01)
+    recorder = Recorder()
+    run = Run(problem, "bcd-ls", callbacks=[recorder], certify_every=100)
+    for _ in range(20):
+        run.advance()
+    kept = recorder.trace
+    other = Trace.load(kept.save(tmp_path / "t.npz")) if again == "loaded" else kept.copy()
+    run.callbacks = [Recorder(other)]
+    run.change(problem=problem.with_lam(0.05))
+    for _ in range(100):
+        run.advance()
+    assert (len(kept), len(other), kept.segments, other.segments) == (20, 120, 1, 2)
+    np.testing.assert_array_equal(other["objective"][:20], kept["objective"])
+    assert other.support().tolist() == np.flatnonzero(run.state.weights().any(axis=1)).tolist()
+    assert kept.support().size > 0 and other.snapshots[-1].index >= 20 > kept.snapshots[-1].index
+
+
+def other_files(folder: Path) -> dict[str, Path]:
+    names = ("text.npz", "array.npy", "arrays.npz", "empty.npz", "pickle.npz", "cut.npz", "header.npz", "list.npz",
+             "folder.npz")
+    made = {name: folder / name for name in names}
+    made["text.npz"].write_text("not a trace at all")
+    np.save(made["array.npy"], np.ones(3))
+    np.savez(made["arrays.npz"], X=np.ones(3))
+    made["empty.npz"].write_bytes(b"")
+    made["pickle.npz"].write_bytes(pickle.dumps({"a": 1}))
+    made["cut.npz"].write_bytes(Trace().save(folder / "whole.npz").read_bytes()[:200])
+    for name, header in (("header.npz", b'{"kind": "something else"}'), ("list.npz", b"[1, 2]")):
+        np.savez(made[name], header=np.frombuffer(header, dtype=np.uint8))
+    made["folder.npz"].mkdir()
+    return made
+
+
+def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
+    for name, path in other_files(tmp_path).items():
+        with pytest.raises(ValueError, match=f"{name} is not a trace saved by sparsescope"):
+            Trace.load(path)
+    with pytest.raises(FileNotFoundError):
+        Trace.load(tmp_path / "missing.npz")
+
+
+def test_a_trace_of_a_later_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparsescope.trace.FORMAT", 99)
+    path = Trace().save(tmp_path / "future.npz")
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="format 99"):
+        Trace.load(path)
+
+
+def test_a_trace_becomes_a_data_frame(run: Any) -> None:
+    pytest.importorskip("pandas")
+    trace, _, _ = run
+    frame = trace.to_frame()
+    assert list(frame.columns) == list(trace.columns) and len(frame) == 30
+    assert frame["segment"].dtype == frame["iteration"].dtype == np.int64
+    np.testing.assert_array_equal(frame["objective"], trace["objective"])
+    assert len(Trace().to_frame()) == 0
+
+
+def test_a_reader_beside_the_writer_sees_whole_events_only() -> None:
+    X, y = text()
+    recorder = Recorder()
+    run = Run(ss.Problem(X, y, lam=0.01), "bcd-ls", callbacks=[recorder], certify_every=50)
+    trace, faults, looked, done = recorder.trace, [], [0], threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            size = len(trace)
+            iteration, rows = trace["iteration"][:size], trace["nonzero_rows"][:size]
+            if iteration.size != size or not np.array_equal(iteration, np.arange(size)):
+                faults.append(iteration.copy())
+            if size and trace.support(size - 1).size != rows[size - 1]:
+                faults.append(size)
+            late = trace.since(max(size - 5, 0))
+            if size and (late["iteration"][: min(size, 5)] != np.arange(size)[-5:]).any():
+                faults.append(late)
+            looked[0] += 1
+
+    reader = threading.Thread(target=read)
+    run.warm_up()
+    reader.start()
+    try:
+        for _ in range(400):
+            run.advance()
+    finally:
+        done.set()
+        reader.join(30)
+    assert not faults and looked[0] > 5 and len(trace) == 400
