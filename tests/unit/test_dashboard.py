@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from sparsescope.dashboard import bridge as bridge_module
 from sparsescope.dashboard.assets import module_address
 from sparsescope.dashboard.bridge import Bridge, summary
 from sparsescope.dashboard.page import Site
@@ -47,21 +46,7 @@ class Explorer:
         self.closed += 1
 
 
-class Timer:
-    stopped = False
-
-    def stop(self) -> None:
-        self.stopped = True
-
-
-@pytest.fixture
-def timer(monkeypatch: pytest.MonkeyPatch) -> Timer:
-    timer = Timer()
-    monkeypatch.setattr(bridge_module.pn.state, "add_periodic_callback", lambda *_args, **_named: timer)
-    return timer
-
-
-def test_an_explorer_is_built_when_the_page_is_ready_and_not_before(timer: Timer) -> None:
+def test_an_explorer_is_built_when_the_page_is_ready_and_not_before() -> None:
     built: list[Explorer] = []
 
     def make() -> Explorer:
@@ -77,13 +62,13 @@ def test_an_explorer_is_built_when_the_page_is_ready_and_not_before(timer: Timer
     assert [message["type"] for message in built[0].messages] == ["ready", "ready"]
 
 
-def test_buffers_travel_as_one_block(timer: Timer) -> None:
+def test_buffers_travel_as_one_block() -> None:
     pane = Pane()
     Bridge(pane, Explorer).receive({"type": "ready"})
     assert pane.sent == [({"type": "frame"}, b"abcde")]
 
 
-def test_the_address_follows_the_settings(timer: Timer) -> None:
+def test_the_address_follows_the_settings() -> None:
     pane, explorer = Pane(), Explorer()
     Bridge(pane, lambda: explorer).receive({"type": "ready"})
     explorer.settings_changed({"dataset": "digits", "lam_ratio": 0.25, "penalty": "l1/l2"})
@@ -92,7 +77,7 @@ def test_the_address_follows_the_settings(timer: Timer) -> None:
     assert block is None
 
 
-def test_the_summary_of_the_data_reaches_the_header(timer: Timer) -> None:
+def test_the_summary_of_the_data_reaches_the_header() -> None:
     explorer, texts = Explorer(), []
     link = Bridge(Pane(), lambda: explorer)
     link.on_summary = texts.append
@@ -102,7 +87,7 @@ def test_the_summary_of_the_data_reaches_the_header(timer: Timer) -> None:
     assert texts[0].startswith("digits · n 1") and texts[0].endswith("m 10")
 
 
-def test_a_failure_is_said_on_the_page_and_said_once(timer: Timer) -> None:
+def test_a_failure_is_said_on_the_page_and_said_once() -> None:
     def fail() -> Explorer:
         raise RuntimeError("no memory left")
 
@@ -123,14 +108,13 @@ def test_a_failure_is_said_on_the_page_and_said_once(timer: Timer) -> None:
     assert len(link.pane.sent) == 1
 
 
-def test_closing_ends_the_explorer_once_and_stops_the_timer(timer: Timer) -> None:
+def test_closing_ends_the_explorer_once() -> None:
     explorer = Explorer()
     link = Bridge(Pane(), lambda: explorer)
     link.receive({"type": "ready"})
     link.close()
     link.close()
     assert explorer.closed == 1
-    assert timer.stopped
     link.receive({"type": "ready"})
     assert len(explorer.messages) == 1
 
