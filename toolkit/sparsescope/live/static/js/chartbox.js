@@ -34,11 +34,9 @@ export class ChartBox {
     setText(this.note, text);
   }
 
+  /** Read the size from the page. Only when something was resized: asking makes the browser lay everything out. */
   measure() {
-    const width = Math.floor(this.plot.clientWidth);
-    const changed = width !== this.width || this.plot.clientHeight !== this.height;
-    this.width = width;
+    this.width = Math.floor(this.plot.clientWidth);
     this.height = this.plot.clientHeight || this.height;
-    return changed;
   }
 }

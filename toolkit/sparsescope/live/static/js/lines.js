@@ -12,7 +12,7 @@ import { FONT } from "./palette.js";
 const LABEL_HEIGHT = 15;
 const LOWEST = 1e-17; // what a log axis still shows: below is rounding
 const REST = 400; // ms without new points after which plotly gets the data
-const HOVER_SYNC = 500; // the same while the pointer is over the chart, measured from the last time
+const HOVER_SYNC = 500; // the same while the pointer moves over the chart, measured from the last time
 
 export class LineChart {
   constructor(spec, context, height) {
@@ -37,6 +37,7 @@ export class LineChart {
     this.box.plot.addEventListener("pointerleave", () => this.point(false));
     this.box.plot.addEventListener("pointermove", (event) => {
       this.pointer = { clientX: event.clientX, clientY: event.clientY };
+      if (performance.now() - this.synced > HOVER_SYNC) this.sync();
     });
     this.ranges = { left: [1e-3, 1], right: [0, 100] }; // fits both kinds of axis until there are points
   }
@@ -287,7 +288,6 @@ export class LineChart {
   draw() {
     const { store, axis, Plotly } = this.context;
     if (!this.ready) return;
-    this.box.measure();
     const clock = store.clock(axis.x);
     const segment = store.column("segment");
     const lines = this.spec.y.map((spec) => this.line(spec, clock, segment));
@@ -310,8 +310,7 @@ export class LineChart {
     } else {
       this.stale = true;
       clearTimeout(this.resting);
-      if (this.pointed && performance.now() - this.synced > HOVER_SYNC) this.sync();
-      else this.resting = setTimeout(() => this.sync(), REST);
+      this.resting = setTimeout(() => this.sync(), REST);
     }
     this.drawLabels(lines);
     const area = this.area();

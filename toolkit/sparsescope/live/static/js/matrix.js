@@ -58,7 +58,7 @@ export class MatrixChart {
 
   /** Rows of pixels there are for the matrix: what the explorer needs to know. */
   pixelRows() {
-    return Math.max(8, Math.floor((this.box.plot.clientHeight || 300) - TOP - this.bottom()));
+    return Math.max(8, Math.floor(this.box.height - TOP - this.bottom()));
   }
 
   bottom() {
@@ -71,7 +71,6 @@ export class MatrixChart {
 
   draw() {
     const { store, palette } = this.context;
-    this.box.measure();
     const picture = store.picture;
     if (this.sortSelect.value !== store.settings.sort && store.settings.sort) this.sortSelect.value = store.settings.sort;
     const key = [picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();

@@ -2,6 +2,7 @@
 
 import { h, setAttribute, setText } from "./dom.js";
 import { embedded } from "./embedded.js";
+import { count } from "./format.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./chartbox.js";
 import { Controls } from "./controls.js";
@@ -71,6 +72,7 @@ export class Page {
     this.resizer = new ResizeObserver(() => {
       // what stands above the explorer (a page's head) is not free for the column that stays in sight
       if (window.scrollY === 0) this.host.style.setProperty("--above", Math.max(0, Math.min(160, this.host.getBoundingClientRect().top)) + "px");
+      this.resized = true;
       this.requestDraw();
     });
     this.resizer.observe(this.frame);
@@ -168,6 +170,7 @@ export class Page {
     const specs = JSON.stringify(message.views);
     if (specs !== this.specs) this.buildCharts(message.views);
     this.specs = specs;
+    for (const { chart } of this.charts) chart.box.measure(); // the layout below needs the height of the weights
     this.sendLayout();
     this.requestDraw();
   }
@@ -200,6 +203,7 @@ export class Page {
       return { chart, visible: true, drawn: -1 };
     });
     this.inspector.element.style.gridArea = "inspector";
+    this.resized = true;
     this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
     for (const { chart } of this.charts) this.observer.observe(chart.box.element);
     this.labelWidth = widestLabel(specs);
@@ -209,7 +213,7 @@ export class Page {
   fitMargin() {
     const first = this.charts.find(({ chart }) => chart instanceof LineChart);
     if (!first) return;
-    const narrow = first.chart.box.plot.clientWidth < 560;
+    const narrow = first.chart.box.width < 560;
     MARGIN.right = narrow ? 96 : Math.min(200, Math.max(104, Math.ceil(this.labelWidth) + 12));
     MARGIN.left = narrow ? 60 : 72;
   }
@@ -227,7 +231,6 @@ export class Page {
   sendLayout() {
     const found = this.charts.find(({ chart }) => chart instanceof MatrixChart);
     if (!found || !this.store.problem) return;
-    found.chart.box.measure();
     const message = {
       rows: found.chart.pixelRows(), mode: found.chart.kind, visible: found.visible, row: this.selected, stream: this.store.stream,
     };
@@ -276,6 +279,10 @@ export class Page {
 
   drawParts() {
     const { store, axis } = this;
+    if (this.resized) {
+      this.resized = false;
+      for (const { chart } of this.charts) chart.box.measure();
+    }
     setAttribute(this.frame, "data-mode", store.mode);
     const settings = store.settings;
     axis.configure(settings.x || "iterations", Boolean(settings.xlog));
@@ -288,7 +295,7 @@ export class Page {
     for (const entry of this.charts) {
       if (!entry.visible) continue;
       if (entry.chart instanceof LineChart && !entry.chart.ready) {
-        if (!this.Plotly || !entry.chart.box.plot.clientWidth) continue;
+        if (!this.Plotly || !entry.chart.box.width) continue;
         entry.chart.start();
       }
       entry.chart.draw();
@@ -305,7 +312,7 @@ export class Page {
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
     this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY);
     const p = store.problem;
-    setText(this.facts, p ? `${p.name} · n ${p.n.toLocaleString("en").replace(/,/g, "\u2009")} · d ${p.d.toLocaleString("en").replace(/,/g, "\u2009")} · m ${p.m}` : "");
+    setText(this.facts, p ? `${p.name} · n ${count(p.n)} · d ${count(p.d)} · m ${count(p.m)}` : "");
   }
 
   destroy() {

@@ -35,7 +35,6 @@ export class RasterChart {
 
   draw() {
     const { store, axis, palette } = this.context;
-    this.box.measure();
     const area = this.area();
     const active = store.active;
     const d = store.problem ? store.problem.d : 0;
