@@ -181,6 +181,7 @@ class Session:
         Raises ``ValueError`` at once, and changes nothing, if a value is not allowed or the solver cannot solve the
         changed problem.
         """
+        self._require_open()
         with self._lock:
             problem = self._target_problem
             if not (lam is None and loss is None and penalty is None):
@@ -220,6 +221,8 @@ class Session:
         """Wait until all commands are done and the worker rests; False if that took longer than ``timeout`` seconds."""
         end = CLOCK() + timeout
         while CLOCK() < end:
+            if self._closed:
+                return True
             with self._lock:
                 busy = bool(self._commands) or self._wish is not None
             if not busy and self._status.mode in ("idle", "paused", "finished", "error", "closed"):
@@ -229,9 +232,12 @@ class Session:
             time.sleep(0.002)
         return False
 
-    def _send(self, command: _Command) -> None:
+    def _require_open(self) -> None:
         if self._closed:
             raise RuntimeError("the session is closed")
+
+    def _send(self, command: _Command) -> None:
+        self._require_open()
         with self._lock:
             # A slider sends many changes; only the last one before the next step matters.
             if command.name == "change" and self._commands and self._commands[-1].name == "change":
@@ -248,7 +254,7 @@ class Session:
 
     # ------------------------------------------------------------------------------------------------------- worker
     def _work(self) -> None:
-        due = 0.0
+        began = float("-inf")  # of the last step
         while not self._closed:
             self._wake.clear()
             try:
@@ -258,12 +264,12 @@ class Session:
                 if not (self._playing or self._steps):
                     self._wake.wait(IDLE_WAIT)
                     continue
-                wait = due - CLOCK()
+                # From the speed in force now: a run that is let go does not first sit out its old, slower beat.
+                wait = began + 1.0 / self._speed - CLOCK() if self._speed else 0.0
                 if wait > 0:
                     self._wake.wait(wait)  # a command interrupts the wait, so that a slow run still answers at once
                     continue
                 began = CLOCK()
-                due = began + (1.0 / self._speed if self._speed else 0.0)
                 with self._stepping:
                     self._advance(began)
                     self._answer()
@@ -354,6 +360,8 @@ class Session:
         self._picture = Picture(self._picture.count + 1, self._run.state.iteration, value)
 
     def _say(self, mode: str, message: str, *, error: str | None = None, rate: float | None = None) -> None:
+        if self._closed:  # "closed" is the last word, also when the worker is still busy with a long step
+            return
         state = self._run.state
         self._status = Status(
             mode, message, error, state.iteration if state is not None else 0,

@@ -1,0 +1,502 @@
+"""Live sessions: commands, marks, pictures, errors, forks, and the end of the worker.
+
+Limits of time here are generous: they only turn an endless wait into a failure.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import iris
+from sparsescope.jit import part
+from sparsescope.run import Run
+from sparsescope.session import Session
+from sparsescope.solvers.base import Solver, State, settings
+from sparsescope.stopping import Iterations
+
+LONG = 30.0  # seconds
+
+
+def until(happened: Callable[[], bool], what: str = "") -> None:
+    """Wait for something; a failure if it does not happen."""
+    end = time.monotonic() + LONG
+    while not happened():
+        assert time.monotonic() < end, f"waited {LONG:g} s in vain {what}"
+        time.sleep(0.002)
+
+
+class Gate:
+    """Lets the steps of :class:`Gated` through: all of them, or so many."""
+
+    def __init__(self) -> None:
+        self.tickets = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.waiting = threading.Event()
+
+    def reset(self) -> None:
+        self.__init__()  # type: ignore[misc]
+
+    def enter(self) -> None:
+        self.waiting.set()
+        while not self.open.is_set() and not self.tickets.acquire(timeout=0.005):
+            assert time.monotonic() < GIVE_UP[0], "nobody opens the gate"
+
+
+GATE = Gate()
+GIVE_UP = [0.0]
+
+
+@settings
+class Gated(ss.solvers.ISTA):
+    """ISTA that waits at a gate before each step."""
+
+    def step(self, problem: ss.Problem, state: Any) -> None:
+        GATE.enter()
+        super().step(problem, state)
+
+
+@settings
+class Broken(Solver):
+    """Fails at its third step."""
+
+    def step(self, problem: ss.Problem, state: State) -> None:
+        state.iteration += 1
+        if state.iteration == 3:
+            raise ArithmeticError("the third step fails")
+
+
+@part
+class Corner(ss.losses.Loss):
+    """A loss that no solver here takes."""
+
+    smooth = False
+    title = "corner"
+
+    def value(self, z, y):
+        return abs(z[y])
+
+
+@pytest.fixture(autouse=True)
+def fresh_gate() -> Iterator[None]:
+    GATE.reset()
+    GIVE_UP[0] = time.monotonic() + LONG
+    yield
+    GATE.open.set()
+
+
+@pytest.fixture(autouse=True)
+def no_worker_is_left_behind() -> Iterator[None]:
+    yield
+    workers = [t for t in threading.enumerate() if t.name == "sparsescope-session"]
+    for worker in workers:
+        worker.join(LONG)
+    assert not any(w.is_alive() for w in workers)
+
+
+@pytest.fixture
+def problem() -> ss.Problem:
+    X, y = iris()
+    return ss.Problem(X, y, lam=1e-3)
+
+
+@pytest.fixture
+def session(problem: ss.Problem) -> Iterator[Session]:
+    with Session(problem, "ista") as made:
+        yield made
+
+
+def rest(session: Session) -> None:
+    assert session.wait_idle(LONG), session.status()
+
+
+# ------------------------------------------------------------------------------------------------ playing and pausing
+def test_nothing_happens_before_the_first_command(session: Session) -> None:
+    assert session.status().mode == "idle" and len(session.trace) == 0
+    assert session.generation == 0 and session.picture().count == 0
+    session.open()
+    rest(session)
+    assert session.status().mode == "paused" and len(session.trace) == 1 and session.status().iteration == 0
+
+
+def test_play_runs_until_pause(session: Session) -> None:
+    session.play()
+    until(lambda: session.status().iteration >= 20)
+    assert session.status().mode == "running" and session.status().rate > 0
+    session.pause()
+    rest(session)
+    status, size = session.status(), len(session.trace)
+    assert status.mode == "paused" and status.error is None
+    time.sleep(0.05)
+    assert len(session.trace) == size == status.iteration + 1, "one event for the start and one for each iteration"
+    np.testing.assert_array_equal(session.trace["iteration"], np.arange(size))
+
+
+def test_a_session_can_begin_playing(problem: ss.Problem) -> None:
+    with Session(problem, "ista", paused=False) as session:
+        until(lambda: session.status().iteration >= 3)
+
+
+def test_step_does_exactly_so_many_iterations(session: Session) -> None:
+    session.step()
+    rest(session)
+    assert session.status().iteration == 1
+    session.step(7)
+    session.step(2)
+    rest(session)
+    assert session.status().iteration == 10 and session.status().mode == "paused"
+    for n in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="at least 1"):
+            session.step(n)  # type: ignore[arg-type]
+
+
+def test_a_session_takes_the_same_way_as_a_run(problem: ss.Problem) -> None:
+    for name in ("bcd-ls", "bcd-cst", "fista-ls"):
+        run = Run(problem, name, stop=Iterations(40))
+        events = list(run)
+        with Session(problem, name, certify_every=1) as session:
+            session.step(15)
+            rest(session)
+            session.play()
+            until(lambda s=session: s.status().iteration >= 40)
+            session.pause()
+            rest(session)
+            np.testing.assert_array_equal(session.trace["objective"][:41], [e.objective for e in events])
+            np.testing.assert_array_equal(session.trace["gap"][:41], [e.gap for e in events])
+
+
+def test_pause_waits_for_one_step_at_most(problem: ss.Problem) -> None:
+    with Session(problem, Gated()) as session:
+        GATE.open.set()
+        session.step(3)
+        rest(session)
+        GATE.open.clear()
+        GATE.waiting.clear()
+        session.play()
+        assert GATE.waiting.wait(LONG)  # the worker is inside its fourth step
+        session.pause()
+        session.step(1)  # and what comes after the pause is not forgotten
+        assert session.status().iteration == 3
+        GATE.open.set()
+        rest(session)
+        assert session.status().iteration == 5 and session.status().mode == "paused"
+
+
+def test_speed_is_a_cap_that_commands_interrupt(session: Session) -> None:
+    session.set_speed(0.01)  # one iteration in 100 seconds
+    session.play()
+    until(lambda: session.status().iteration == 1)
+    time.sleep(0.05)
+    assert session.status().iteration == 1 and session.speed == 0.01
+    session.set_speed(None)
+    session.pause()
+    rest(session)
+    assert session.speed is None
+    session.set_speed(50.0)
+    began, before = time.monotonic(), session.status().iteration
+    session.play()
+    until(lambda: session.status().iteration >= before + 10)
+    assert time.monotonic() - began >= 9 / 50 and session.status().rate <= 51
+    for bad in (0, -3.0, "fast", float("nan")):
+        with pytest.raises(ValueError, match="speed"):
+            session.set_speed(bad)  # type: ignore[arg-type]
+
+
+def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem) -> None:
+    with Session(problem.with_lam(0.5), "bcd-ls", certify_every=1) as session:
+        session.play()
+        rest(session)
+        status = session.status()
+        assert status.mode == "finished" and "certified: relative gap" in status.message
+        assert str(status.iteration) in status.message and session.trace["relative_gap"][-1] < 1.2e-12
+        session.pause()
+        rest(session)
+        assert session.status().mode == "finished", "a pause does not make it less finished"
+        session.tweak(lam=0.3)
+        rest(session)
+        assert session.status().mode == "paused"
+        session.play()
+        rest(session)
+        assert session.status().mode == "finished" and session.trace.segments == 2
+
+
+# ------------------------------------------------------------------------------------------------------- live changes
+def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session, problem: ss.Problem) -> None:
+    session.play()
+    until(lambda: session.status().iteration >= 5)
+    session.tweak(lam=0.2)
+    until(lambda: len(session.trace.marks) == 1 and session.trace["lam"][-1] == 0.2)
+    session.tweak(loss="logistic", penalty=ss.penalties.SparseGroup(rho=0.25))
+    session.tweak(solver="bcd-ls")
+    session.tweak(solver=ss.solvers.BCD(selection="greedy"))
+    until(lambda: session.solver == ss.solvers.BCD(selection="greedy"))
+    session.pause()
+    rest(session)
+    trace = session.trace
+    # Changes that are given before the worker comes by are joined, so there may be fewer marks than tweaks.
+    texts = {mark.text: mark for mark in trace.marks}
+    assert "λ 0.001 → 0.2" in texts and texts["λ 0.001 → 0.2"].kind == "lam"
+    assert texts["loss multiclass-squared-hinge → logistic (margin 0)"].kind == "loss"
+    assert texts["penalty l1/l2 → sparse-group (rho 0.25)"].kind == "penalty"
+    assert any(mark.kind == "solver" and mark.text.startswith("solver ista → bcd-ls") for mark in trace.marks)
+    first = trace.marks[0].index
+    assert (trace["lam"][:first] == 1e-3).all() and trace["lam"][first] == 0.2
+    # The event right after the mark is the same point seen through the new problem: no step in between.
+    assert trace["iteration"][first] == trace["iteration"][first - 1]
+    assert trace["nonzero_rows"][first] == trace["nonzero_rows"][first - 1] and np.isfinite(trace["gap"][first])
+    assert session.problem.penalty == ss.penalties.SparseGroup(rho=0.25)
+    assert session.target == (session.problem, session.solver)
+    assert (np.diff(trace["iteration"]) <= 1).all()
+
+
+def test_of_many_changes_before_a_step_only_the_last_is_applied(problem: ss.Problem) -> None:
+    with Session(problem, Gated()) as session:
+        GATE.open.set()
+        session.step(2)
+        rest(session)
+        GATE.open.clear()
+        GATE.waiting.clear()
+        session.play()
+        assert GATE.waiting.wait(LONG)
+        for lam in np.linspace(0.01, 0.5, 30):
+            session.tweak(lam=float(lam))
+        assert session.target[0].lam == 0.5 and session.problem.lam == 1e-3
+        session.pause()
+        GATE.open.set()
+        rest(session)
+        assert [m.text for m in session.trace.marks] == ["λ 0.001 → 0.5"]
+        assert set(session.trace["lam"]) == {1e-3, 0.5}
+
+
+def test_a_tweak_while_paused_answers_at_once(session: Session) -> None:
+    session.step(5)
+    rest(session)
+    before = len(session.trace)
+    session.tweak(lam=0.01)
+    rest(session)
+    assert len(session.trace) == before + 1 and session.trace["lam"][-1] == 0.01
+    assert session.status().mode == "paused" and session.status().iteration == 5
+    session.tweak(solver="fista-ls")  # the point is the same and so is what is to say about it
+    session.tweak(lam=0.01)  # nothing new
+    rest(session)
+    assert len(session.trace) == before + 1 and len(session.trace.marks) == 2
+
+
+@pytest.mark.parametrize(("given", "error", "message"), [
+    ({"lam": 0.0}, ValueError, "positive"), ({"lam": float("nan")}, ValueError, "positive"),
+    ({"loss": "logstic"}, ValueError, "did you mean"), ({"penalty": "l1/l3"}, ValueError, "unknown penalty"),
+    ({"solver": "bcd"}, ValueError, "unknown solver"), ({"solver": 3}, TypeError, "not a solver"),
+    ({"loss": Corner()}, ValueError, "needs a smooth loss"), ({"lam": 0.1, "penalty": "none"}, ValueError, "penalty"),
+])
+def test_a_bad_tweak_raises_and_changes_nothing(
+    session: Session, given: Any, error: type[Exception], message: str
+) -> None:
+    session.step(2)
+    rest(session)
+    target, generation, size = session.target, session.generation, len(session.trace)
+    with pytest.raises(error, match=message):
+        session.tweak(**given)
+    rest(session)
+    assert (session.target, session.generation, len(session.trace)) == (target, generation, size)
+    assert session.status().mode == "paused" and not session.trace.marks
+
+
+def test_a_solver_that_does_not_fit_is_refused_at_the_door(problem: ss.Problem) -> None:
+    with pytest.raises(ValueError, match="kinks"):
+        Session(problem.with_(loss=Corner()))
+    with pytest.raises(ValueError, match="speed"):
+        Session(problem, speed=-1)
+
+
+def test_every_command_makes_a_new_generation(session: Session) -> None:
+    commands: list[Callable[[], None]] = [
+        session.open, session.play, session.pause, session.step, session.reset, lambda: session.set_speed(5.0),
+        lambda: session.tweak(lam=0.1),
+    ]
+    for k, command in enumerate(commands, 1):
+        command()
+        assert session.generation == k
+    rest(session)
+    assert session.status().generation == len(commands)
+
+
+def test_reset_starts_again_from_zero_with_the_present_settings(session: Session) -> None:
+    session.step(5)
+    session.tweak(lam=0.05, solver="bcd-ls")
+    rest(session)
+    old = session.trace
+    session.reset()
+    rest(session)
+    assert session.trace is not old and len(old) == 7
+    status = session.status()
+    assert (status.mode, status.iteration, status.epoch) == ("paused", 0, 1)
+    assert len(session.trace) == 1 and session.trace["nonzero_rows"][0] == 0 and not session.trace.marks
+    assert session.problem.lam == 0.05 and session.solver.name == "bcd-ls"
+    session.step(2)
+    rest(session)
+    assert len(session.trace) == 3
+
+
+# ------------------------------------------------------------------------------------------------------------- pictures
+def test_pictures_are_made_by_the_worker_while_paused_and_while_running(session: Session) -> None:
+    def look(problem: ss.Problem, state: State) -> tuple[int, int, str]:
+        return state.iteration, int(np.count_nonzero(state.weights().any(axis=1))), threading.current_thread().name
+
+    session.request(look)
+    until(lambda: session.picture().count == 1)
+    assert session.picture().value == (0, 0, "sparsescope-session") and session.picture().iteration == 0
+    session.play()
+    until(lambda: session.status().iteration >= 10)
+    for count in range(2, 8):
+        session.request(look)
+        until(lambda count=count: session.picture().count == count)
+        found = session.picture()
+        assert found.value[0] == found.iteration
+        until(lambda found=found: len(session.trace) > found.iteration)
+        assert session.trace["nonzero_rows"][found.iteration] == found.value[1]
+    assert session.picture().iteration >= 10
+
+
+def test_only_the_newest_wish_is_answered(problem: ss.Problem) -> None:
+    with Session(problem, Gated()) as session:
+        GATE.open.set()
+        session.step(1)
+        rest(session)
+        GATE.open.clear()
+        GATE.waiting.clear()
+        session.step(1)
+        assert GATE.waiting.wait(LONG)
+        for k in range(20):
+            session.request(lambda problem, state, k=k: k)
+        GATE.open.set()
+        rest(session)
+        assert session.picture().value == 19 and session.picture().count == 1
+
+
+# --------------------------------------------------------------------------------------------------------------- errors
+def test_an_error_of_the_worker_is_shown_and_can_be_left(problem: ss.Problem) -> None:
+    with Session(problem, Broken()) as session:
+        session.play()
+        until(lambda: session.status().mode == "error")
+        status = session.status()
+        assert "the third step fails" in status.message and "ArithmeticError" in status.message
+        assert status.error is not None and "Traceback" in status.error and "in step" in status.error
+        rest(session)
+        session.tweak(solver="bcd-ls")
+        session.step(2)
+        rest(session)
+        assert session.status().mode == "paused" and session.status().error is None
+        assert session.status().iteration >= 4
+
+
+def test_a_picture_that_fails_is_an_error_too(session: Session) -> None:
+    session.step(1)
+    rest(session)
+    session.request(lambda problem, state: 1 / 0)
+    until(lambda: session.status().mode == "error")
+    assert "ZeroDivisionError" in session.status().message
+    session.reset()
+    session.step(1)
+    rest(session)
+    assert session.status().mode == "paused" and session.status().error is None
+
+
+def test_a_session_says_that_it_compiles(problem: ss.Problem) -> None:
+    @settings
+    class Unseen(Gated):
+        """A solver that nothing has compiled for yet."""
+
+    with Session(problem, Unseen()) as session:
+        session.step(1)
+        until(lambda: session.status().mode == "compiling")
+        assert session.status().message == "compiling the kernels of Unseen for multiclass-squared-hinge × l1/l2"
+        GATE.open.set()
+        rest(session)
+        assert session.status().mode == "paused" and session.status().iteration == 1
+
+
+# ------------------------------------------------------------------------------------------------------ forks and ends
+def test_a_fork_goes_on_alone_from_the_same_point(problem: ss.Problem) -> None:
+    X, y = iris()
+    with Session(problem, "bcd-cst", test=(X[:30], y[:30]), certify_every=1) as session:
+        session.step(12)
+        session.tweak(lam=0.01)
+        rest(session)
+        with session.fork() as other:
+            assert other.status().mode == "paused" and other.status().iteration == 12
+            assert len(other.trace) == len(session.trace) and other.trace is not session.trace
+            assert [m.text for m in other.trace.marks] == ["λ 0.001 → 0.01"]
+            for one in (session, other):
+                one.step(10)
+                rest(one)
+            np.testing.assert_array_equal(session.trace["objective"], other.trace["objective"])
+            np.testing.assert_array_equal(session.trace["test_accuracy"], other.trace["test_accuracy"])
+            other.tweak(lam=0.3)
+            other.step(5)
+            rest(other)
+            assert session.problem.lam == 0.01 and session.status().iteration == 22
+            assert other.trace.support().size <= session.trace.support().size
+
+
+def test_a_running_session_can_be_forked(session: Session) -> None:
+    session.play()
+    until(lambda: session.status().iteration >= 5)
+    for _ in range(5):
+        with session.fork() as other:
+            size = len(other.trace)
+            assert other.trace["iteration"][-1] == size - 1 == other.trace.since(0)["iteration"].size - 1
+            other.step(1)
+            rest(other)
+            assert other.trace["iteration"][-1] == size
+    assert session.status().mode == "running"
+
+
+def test_close_ends_the_worker_and_the_session(problem: ss.Problem) -> None:
+    session = Session(problem, "ista")
+    session.play()
+    until(lambda: session.status().iteration >= 3)
+    worker = session._thread
+    assert worker is not None and worker.is_alive() and worker.daemon
+    session.close()
+    assert not worker.is_alive() and session.status().mode == "closed"
+    session.close()
+    assert len(session.trace) >= 4, "the trace can still be read"
+    commands: list[Callable[[], None]] = [session.play, session.pause, session.reset, lambda: session.tweak(lam=0.1)]
+    for command in commands:
+        with pytest.raises(RuntimeError, match="closed"):
+            command()
+    assert session.wait_idle(1.0) and session.target[0].lam == 1e-3
+    Session(problem).close()  # one that never began has nothing to end
+
+
+def test_a_session_that_its_own_worker_closes_stays_closed(problem: ss.Problem) -> None:
+    session = Session(problem, "ista")
+    session.play()
+    session.request(lambda problem, state: session.close())
+    until(lambda: session.status().mode == "closed")
+    worker = session._thread
+    assert worker is not None
+    worker.join(LONG)
+    assert not worker.is_alive() and session.status().mode == "closed"
+
+
+def test_waiting_for_rest_gives_up_in_time(session: Session) -> None:
+    session.play()
+    assert not session.wait_idle(0.05)
+
+
+def test_adaptive_certificates_come_and_the_test_set_is_scored(problem: ss.Problem) -> None:
+    X, y = iris()
+    with Session(problem, "bcd-ls", test=(X, y)) as session:
+        session.step(300)
+        rest(session)
+        evaluated = np.isfinite(session.trace["gap"])
+        assert evaluated[0] and evaluated.sum() > 1
+        np.testing.assert_array_equal(np.isfinite(session.trace["test_accuracy"]), evaluated)
+        np.testing.assert_array_equal(session.trace["test_accuracy"], session.trace["train_accuracy"])
