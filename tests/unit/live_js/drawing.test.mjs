@@ -78,3 +78,15 @@ test("a weight that is not zero never has the colour of zero", () => {
     assert.notEqual(palette.pixel(127), palette.pixel(-127));
   }
 });
+
+test("value axes are round, and empty charts have one too", async () => {
+  const { decades, lastInView, shares, span } = await import(process.env.STATIC + "/ranges.js");
+  assert.deepEqual(decades([Infinity, -Infinity]), [1e-3, 1]);
+  assert.deepEqual(decades([2e-5, 4]), [1e-6, 10]);
+  assert.deepEqual(shares([Infinity]), [0, 1.02]);
+  assert.ok(shares([0.83])[0] <= 0.83 && shares([0.83])[0] >= 0.7);
+  assert.deepEqual(span([Infinity, -Infinity]), [0, 1]);
+  assert.deepEqual(span([0.2, 3.5]), [0, 4]);
+  assert.equal(lastInView({ x: [1, 2, 3], y: [5, 6, 7] }, 2.5), 6);
+  assert.ok(Number.isNaN(lastInView({ x: [], y: [] }, 2.5)));
+});
