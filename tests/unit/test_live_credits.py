@@ -52,6 +52,20 @@ def test_a_page_that_does_not_draw_gets_one_frame_a_second() -> None:
     assert not link.silent and link.may_send()
 
 
+def test_the_answer_to_a_command_may_overdraw_by_one() -> None:
+    link = Credits(Clock())
+    link.start()
+    link.spend()
+    link.spend()
+    assert not link.may_send() and link.may_send(answer=True)
+    link.spend()
+    assert not link.may_send(answer=True)
+    link.give(1)
+    assert not link.may_send()  # the overdraft is paid back first
+    link.give(2)
+    assert link.may_send()
+
+
 def test_ready_again_makes_up_for_lost_frames() -> None:
     link = Credits(Clock())
     link.start()

@@ -28,7 +28,7 @@ class Credits:
     @property
     def silent(self) -> bool:
         """True when frames are out and the page has drawn none of them for a while (a hidden tab)."""
-        return self._ready and self._credits == 0 and self._clock() - self._heard >= SILENCE
+        return self._ready and self._credits <= 0 and self._clock() - self._heard >= SILENCE
 
     def start(self) -> None:
         """The page is ready: whatever was in flight is lost."""
@@ -53,15 +53,15 @@ class Credits:
         """Seconds since the last frame."""
         return self._clock() - self._sent
 
-    def may_send(self) -> bool:
-        """Whether a frame may go out now."""
+    def may_send(self, answer: bool = False) -> bool:
+        """Whether a frame may go out now. One that answers a command may overdraw by one: a knob should not wait."""
         if not self._ready:
             return False
-        if self._credits > 0:
+        if self._credits > (-1 if answer else 0):
             return True
         return self.silent and self.since_sent() >= HIDDEN_PERIOD
 
     def spend(self) -> None:
         """A frame goes out."""
-        self._credits = max(0, self._credits - 1)
+        self._credits = max(-1, self._credits - 1)
         self._sent = self._clock()
