@@ -215,8 +215,9 @@ class Explorer:
         mode, message, rate = director.mode()
         late = self._interval > LATE
         shown = (mode, message, director.playing(mode), director.version, late, director.epoch)
-        urgent = director.effects.pending or shown != self._shown
-        if not self._link.may_send(answer=director.effects.pending) or not (urgent or (stage is not None and stage.pending())):
+        answer = director.effects.pending
+        urgent = answer or shown != self._shown
+        if not self._link.may_send(answer) or not (urgent or (stage is not None and stage.pending())):
             return None
         if not urgent and self._link.since_sent() < (LATE_PERIOD if late else FRAME_PERIOD):
             return None
