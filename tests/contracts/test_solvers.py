@@ -324,6 +324,18 @@ def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(nam
     assert last.objective == pytest.approx(best(other).objective, rel=1e-7)
 
 
+@pytest.mark.parametrize("name", ["ista", "fista-cst", "fista-ls"])
+def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: str) -> None:
+    problem = problem_on("digits", "multiclass-squared-hinge", "l1/l2")
+    run = ss.Run(problem, name, stop=Iterations(9))
+    list(run)
+    fresh = ss.Run(problem.with_lam(2 * problem.lam), name, W=run.state.weights(), stop=Iterations(6))
+    run.change(problem=fresh.problem)
+    run.stop = Iterations(15)
+    list(run), list(fresh)
+    np.testing.assert_allclose(run.state.weights(), fresh.state.weights(), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("following", list(solvers))
 @every_solver
 def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
