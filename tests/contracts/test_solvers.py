@@ -329,7 +329,7 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
     problem = problem_on("digits", "multiclass-squared-hinge", "l1/l2")
     run = ss.Run(problem, name, stop=Iterations(9))
     list(run)
-    fresh = ss.Run(problem.with_lam(2 * problem.lam), name, W=run.state.weights(), stop=Iterations(6))
+    fresh = ss.Run(problem.with_lam(2 * problem.lam), name, W=run.state.weights().copy(), stop=Iterations(6))
     run.change(problem=fresh.problem)
     run.stop = Iterations(15)
     list(run), list(fresh)
