@@ -99,14 +99,13 @@ browser:
 	find_browser || echo "No Chromium found: the browser tests will be skipped." \
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
-# Notebooks are given to pytest only when there are any: nbmake refuses an empty folder.
 test: lint types browser
 	echo "Tests (pytest, without those marked slow or peers)"
-	$(BIN)/python -m pytest tests $(if $(wildcard notebooks/*.ipynb),--nbmake notebooks) -m "not slow and not peers" $(ARGS)
+	$(BIN)/python -m pytest tests -m "not slow and not peers" $(ARGS)
 
 test-all: lint types browser
 	echo "All tests (pytest, with those marked slow or peers)"
-	$(BIN)/python -m pytest tests $(if $(wildcard notebooks/*.ipynb),--nbmake notebooks) $(ARGS)
+	$(BIN)/python -m pytest tests $(ARGS)
 
 bench: $(READY_BENCH)
 	set -eu; \

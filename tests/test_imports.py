@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
-PART_OF = {"certificate": "problem", "constants": "problem", "scalings": "problem"}
+PART_OF = {"certificate": "problem", "constants": "problem", "scalings": "problem", "changes": "session"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 

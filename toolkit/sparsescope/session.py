@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .changes import marks_between, part_name
 from .problem import Problem
-from .registry import losses, penalties
 from .run import Run, as_solver, is_warm
 from .solvers.base import Solver, State
 from .trace import Recorder, Trace
@@ -309,8 +309,8 @@ class Session:
 
     def _compile(self, problem: Problem, solver: Solver) -> None:
         if not is_warm(problem, solver):
-            self._say("compiling", f"compiling the kernels of {solver.name} for {_name(problem.loss)} × "
-                                   f"{_name(problem.penalty)}")
+            self._say("compiling", f"compiling the kernels of {solver.name} for {part_name(problem.loss)} × "
+                                   f"{part_name(problem.penalty)}")
 
     def _advance(self, began: float) -> None:
         self._open()
@@ -330,7 +330,7 @@ class Session:
 
     def _change(self, problem: Problem, solver: Solver) -> None:
         run = self._run
-        marks = _marks(run.problem, run.solver, problem, solver)
+        marks = marks_between(run.problem, run.solver, problem, solver)
         if not marks:
             return
         self._open()
@@ -375,30 +375,3 @@ def _check_speed(rate: float | None) -> float | None:
     if not (isinstance(rate, int | float) and rate > 0):
         raise ValueError(f"speed is {rate!r}; a positive number of iterations a second, or None, is needed")
     return float(rate)
-
-
-def _name(part: Any) -> str:
-    return losses.name_of(part) or penalties.name_of(part) or repr(part)
-
-
-def _shown(part: Any) -> str:
-    values = ", ".join(f"{f.name} {getattr(part, f.name):g}" for f in part.fields)
-    return f"{_name(part)} ({values})" if values else _name(part)
-
-
-def _marks(old: Problem, old_solver: Solver, new: Problem, new_solver: Solver) -> list[tuple[str, str]]:
-    """What changed, as (kind, text)."""
-    marks = []
-    if new.loss != old.loss:
-        marks.append(("loss", f"loss {_shown(old.loss)} → {_shown(new.loss)}"))
-    if new.penalty != old.penalty:
-        marks.append(("penalty", f"penalty {_shown(old.penalty)} → {_shown(new.penalty)}"))
-    if new.lam != old.lam:
-        marks.append(("lam", f"λ {old.lam:.2g} → {new.lam:.2g}"))
-    if new_solver.name != old_solver.name:
-        marks.append(("solver", f"solver {old_solver.name} → {new_solver.name}"))
-    elif new_solver != old_solver:
-        changed = [f"{f.name} {getattr(old_solver, f.name)} → {getattr(new_solver, f.name)}"
-                   for f in new_solver.fields if getattr(old_solver, f.name) != getattr(new_solver, f.name)]
-        marks.append(("solver", f"{new_solver.name}: {', '.join(changed)}"))
-    return marks

@@ -24,7 +24,7 @@ SNAPSHOT_GROWTH = 1.25  # the next snapshot is due at this multiple of the last 
 
 @dataclass(frozen=True)
 class Mark:
-    """A change made during a run: before event ``index``; ``kind`` is lam, loss, penalty, solver, speed or note."""
+    """A change made during a run: before event ``index``; ``kind`` is lam, loss, penalty, solver or note."""
 
     index: int
     iteration: int
