@@ -100,12 +100,14 @@ browser:
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
 test: lint types browser
-	echo "Tests (pytest, without those marked slow or peers)"
-	$(BIN)/python -m pytest tests -m "not slow and not peers" $(ARGS)
+	echo "Tests (pytest, without those marked slow or peers; two at a time, browser tests afterwards and one by one)"
+	$(BIN)/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -q $(ARGS)
 
 test-all: lint types browser
 	echo "All tests (pytest, with those marked slow or peers)"
-	$(BIN)/python -m pytest tests $(ARGS)
+	$(BIN)/python -m pytest tests -m "not ui" -n 2 --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests -m ui -q $(ARGS)
 
 bench: $(READY_BENCH)
 	set -eu; \
