@@ -59,9 +59,15 @@ def main() -> None:
                 rows.append(row)
                 print(f"{data} {loss} × {penalty}: gap {row['gap']:.1e}, disagreement {row['disagreement']:.1e}",
                       flush=True)
+                keep(rows, args)
     show(rows)
-    store("agreement", rows, ratio=args.ratio, worst_gap=max(r["gap"] for r in rows),
-          worst_disagreement=max(r["disagreement"] for r in rows), bars={"gap": GAP, "disagreement": AGREE})
+
+
+def keep(rows: list[dict[str, Any]], args: argparse.Namespace) -> None:
+    """Store what there is so far: the whole table takes a while."""
+    store("agreement-" + "-".join(args.data), rows, say=False, ratio=args.ratio, seconds=args.seconds,
+          worst_gap=max(r["gap"] for r in rows), worst_disagreement=max(r["disagreement"] for r in rows),
+          pairs=len(rows), bars={"gap": GAP, "disagreement": AGREE})
 
 
 if __name__ == "__main__":

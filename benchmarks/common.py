@@ -38,14 +38,15 @@ def machine() -> dict[str, Any]:
             "versions": found, "threads": os.environ["OPENBLAS_NUM_THREADS"]}
 
 
-def store(name: str, rows: list[dict[str, Any]], **summary: Any) -> Path:
+def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: Any) -> Path:
     """Write rows and a summary to ``results/<name>.json`` together with the machine and the date."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     content = {"benchmark": name, "date": time.strftime("%Y-%m-%d"), "machine": machine(), "summary": summary,
                "rows": rows}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    print(f"\nstored in benchmarks/results/{path.name}")
+    if say:
+        print(f"\nstored in benchmarks/results/{path.name}")
     return path
 
 
