@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import part
+from ..jit import helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
+
+
+@helper
+def shifted_exponentials(z, y, margin, work):  # type: ignore[no-untyped-def]
+    """work_r = exp(z_r + margin·[r≠y] − top) with top the largest exponent; returns Σ_r work_r and top."""
+    top = z[y]
+    for r in range(z.size):
+        if r != y:
+            top = max(top, z[r] + margin)
+    total = 0.0
+    for r in range(z.size):
+        e = np.exp(z[r] + (0.0 if r == y else margin) - top)
+        work[r] = e
+        total += e
+    return total, top
 
 
 @part
@@ -35,30 +50,14 @@ class Logistic(Loss):
         return np.log(total) + top - z[y]
 
     def gradient(self, z, y, x, g, work):
-        top = z[y]
-        for r in range(z.size):
-            if r != y:
-                top = max(top, z[r] + self.margin)
-        total = 0.0
-        for r in range(z.size):
-            e = np.exp(z[r] + (0.0 if r == y else self.margin) - top)
-            work[r] = e
-            total += e
+        total, top = shifted_exponentials(z, y, self.margin, work)
         for r in range(z.size):
             g[r] += x * (work[r] / total)
         g[y] -= x
         return np.log(total) + top - z[y]
 
     def derivatives(self, z, y, x, g, h, work):
-        top = z[y]
-        for r in range(z.size):
-            if r != y:
-                top = max(top, z[r] + self.margin)
-        total = 0.0
-        for r in range(z.size):
-            e = np.exp(z[r] + (0.0 if r == y else self.margin) - top)
-            work[r] = e
-            total += e
+        total, top = shifted_exponentials(z, y, self.margin, work)
         for r in range(z.size):
             p = work[r] / total
             g[r] += x * p
