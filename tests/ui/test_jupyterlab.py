@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage, Network
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from programs import Program
 
 CELLS = (
@@ -51,13 +52,27 @@ def lab(tmp_path: Path) -> Iterator[str]:
     program.stop()
 
 
+def run_all_cells(page: Page) -> None:
+    """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
+    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    for patience in (40_000, 40_000, PATIENT_MS):
+        idle.wait_for(state="attached", timeout=PATIENT_MS)
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_text("Run All Cells", exact=True).click()
+        try:
+            page.get_by_test_id("explorer-root").first.wait_for(state="attached", timeout=patience)
+            return
+        except PlaywrightTimeout:
+            continue
+    raise AssertionError("the widget did not appear after the notebook was run three times")
+
+
 def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     network = Network(page)
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
     page.get_by_text("import sparsescope").first.click(timeout=PATIENT_MS)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
+    run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("explorer-root")).to_be_visible()
     explorer.run()
