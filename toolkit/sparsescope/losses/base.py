@@ -24,10 +24,12 @@ class Loss:
     ``value(z, y)``                     ℓ(z, y)
     ``gradient(z, y, x, g, work)``      adds x·∇ℓ to g, returns ℓ
     ``derivatives(z, y, x, g, h, work)``  adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ
+    ``hessian_product(z, y, v, out)``   out = ∇²ℓ(z, y)·v (generalised where ℓ has kinks; ``out`` is not ``v``)
     ``conjugate(u, y)``                 ℓ*(u), +inf outside its domain
     ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
     ==================================  =====================================================================
 
+    ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
     ``work`` is a scratch row of length m whose contents are free. Class attributes say what the planners need:
     ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a separable
     function of the differences z_r − z_y: the bound of its second derivative, which gives a tighter constant for the
@@ -47,6 +49,7 @@ class Loss:
     value: Any
     gradient: Any
     derivatives: Any
+    hessian_product: Any
     conjugate: Any
     repair: Any
 

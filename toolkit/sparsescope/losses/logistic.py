@@ -65,6 +65,15 @@ class Logistic(Loss):
         g[y] -= x
         return np.log(total) + top - z[y]
 
+    def hessian_product(self, z, y, v, out):
+        total, _ = shifted_exponentials(z, y, self.margin, out)
+        mean = 0.0
+        for r in range(z.size):
+            mean += out[r] * v[r]
+        mean /= total
+        for r in range(z.size):
+            out[r] *= (v[r] - mean) / total
+
     def conjugate(self, u, y):
         total = 0.0
         mass = 0.0

@@ -64,6 +64,16 @@ class MulticlassSquaredHinge(Loss):
         h[y] += curve * (active - 2.0)  # each active wrong class counts once; the own slot was added once too often
         return max(total - own * own, 0.0)
 
+    def hessian_product(self, z, y, v, out):
+        t = 1.0 - z[y]
+        own = v[y]
+        total = 0.0
+        for r in range(z.size):
+            e = 2.0 * (v[r] - own) if t + z[r] > 0.0 else 0.0
+            out[r] = e
+            total += e
+        out[y] = -total
+
     def conjugate(self, u, y):
         total = 0.0
         mass = 0.0

@@ -52,6 +52,11 @@ class MultitaskSquaredHinge(Loss):
         h[y] += curve * ((1.0 if right > 0.0 else 0.0) - (1.0 if wrong > 0.0 else 0.0))
         return total - wrong * wrong + right * right
 
+    def hessian_product(self, z, y, v, out):
+        for r in range(z.size):
+            out[r] = 2.0 * v[r] if z[r] > -1.0 else 0.0
+        out[y] = 2.0 * v[y] if z[y] < 1.0 else 0.0
+
     def conjugate(self, u, y):
         total = 0.0
         for r in range(u.size):

@@ -39,6 +39,10 @@ class Squared(Loss):
         g[y] -= x
         return 0.5 * total + 0.5 - z[y]
 
+    def hessian_product(self, z, y, v, out):
+        for r in range(z.size):
+            out[r] = v[r]
+
     def conjugate(self, u, y):
         total = 0.0
         for r in range(u.size):

@@ -25,6 +25,17 @@ class Penalty:
     ``critical(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
     =========================  ==============================================================================
 
+    Second-order solvers use four more, which describe Ω on the smooth piece (manifold) that a non-zero row w lies on:
+    the entries that may move without Ω meeting a kink. A penalty without them is solved by first-order steps.
+
+    =========================  ==============================================================================
+    ``tangent(w, v)``          projects v in place on the directions along the piece (zero entries of the lasso
+                               stay zero, tied entries of ℓ1/ℓ∞ move together)
+    ``slope(w, lam, out)``     out += λ∇Ω(w) along the piece
+    ``bend(w, lam, v, out)``   out += λ∇²Ω(w)·v along the piece, for a tangent v
+    ``stiffness(w, lam)``      a bound of the eigenvalues of λ∇²Ω(w) along the piece
+    =========================  ==============================================================================
+
     Class attributes: ``zeroes_rows`` (the prox can set whole rows or entries to zero), ``is_norm`` (Ω is a norm of the
     row, so that the criterion of Blondel et al., Eq. 9, is defined).
     """
@@ -44,6 +55,10 @@ class Penalty:
     dual_norm: Any
     conjugate: Any
     critical: Any
+    tangent: Any
+    slope: Any
+    bend: Any
+    stiffness: Any
 
 
 @helper

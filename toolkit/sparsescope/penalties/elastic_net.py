@@ -59,5 +59,21 @@ class ElasticNet(Penalty):
             return top / self.rho
         return np.inf if top > 0.0 else 0.0
 
+    def tangent(self, w, v):
+        for k in range(w.size):
+            if w[k] == 0.0 and self.rho > 0.0:
+                v[k] = 0.0
+
+    def slope(self, w, lam, out):
+        for k in range(w.size):
+            out[k] += lam * (self.rho * np.sign(w[k]) + (1.0 - self.rho) * w[k])
+
+    def bend(self, w, lam, v, out):
+        for k in range(w.size):
+            out[k] += lam * (1.0 - self.rho) * v[k]
+
+    def stiffness(self, w, lam):
+        return lam * (1.0 - self.rho)
+
 
 penalties.add("elastic-net", ElasticNet)

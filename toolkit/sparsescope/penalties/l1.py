@@ -41,5 +41,20 @@ class L1(Penalty):
     def critical(self, g):
         return norm_inf(g)
 
+    def tangent(self, w, v):
+        for k in range(w.size):
+            if w[k] == 0.0:
+                v[k] = 0.0
+
+    def slope(self, w, lam, out):
+        for k in range(w.size):
+            out[k] += lam * np.sign(w[k])
+
+    def bend(self, w, lam, v, out):
+        pass  # linear between its kinks
+
+    def stiffness(self, w, lam):
+        return 0.0
+
 
 penalties.add("l1", L1)

@@ -46,5 +46,25 @@ class L1L2(Penalty):
     def critical(self, g):
         return norm2(g)
 
+    def tangent(self, w, v):
+        pass  # a non-zero row may move in every direction
+
+    def slope(self, w, lam, out):
+        size = norm2(w)
+        for k in range(w.size):
+            out[k] += lam * w[k] / size
+
+    def bend(self, w, lam, v, out):
+        size = norm2(w)
+        along = 0.0
+        for k in range(w.size):
+            along += w[k] * v[k]
+        along /= size * size
+        for k in range(w.size):
+            out[k] += lam / size * (v[k] - along * w[k])
+
+    def stiffness(self, w, lam):
+        return lam / norm2(w)
+
 
 penalties.add("l1/l2", L1L2)

@@ -79,5 +79,35 @@ class L1Linf(Penalty):
     def critical(self, g):
         return norm1(g)
 
+    def tangent(self, w, v):
+        # Entries at the maximum stay tied: they all grow or shrink by the same amount.
+        top = norm_inf(w)
+        count = 0
+        outward = 0.0
+        for k in range(w.size):
+            if abs(w[k]) == top:
+                outward += np.sign(w[k]) * v[k]
+                count += 1
+        outward /= count
+        for k in range(w.size):
+            if abs(w[k]) == top:
+                v[k] = np.sign(w[k]) * outward
+
+    def slope(self, w, lam, out):
+        top = norm_inf(w)
+        count = 0
+        for k in range(w.size):
+            if abs(w[k]) == top:
+                count += 1
+        for k in range(w.size):
+            if abs(w[k]) == top:
+                out[k] += lam * np.sign(w[k]) / count
+
+    def bend(self, w, lam, v, out):
+        pass  # linear as long as the same entries are tied
+
+    def stiffness(self, w, lam):
+        return 0.0
+
 
 penalties.add("l1/linf", L1Linf)

@@ -49,5 +49,19 @@ class Ridge(Penalty):
     def critical(self, g):
         return np.inf if norm2(g) > 0.0 else 0.0
 
+    def tangent(self, w, v):
+        pass  # smooth everywhere
+
+    def slope(self, w, lam, out):
+        for k in range(w.size):
+            out[k] += lam * w[k]
+
+    def bend(self, w, lam, v, out):
+        for k in range(w.size):
+            out[k] += lam * v[k]
+
+    def stiffness(self, w, lam):
+        return lam
+
 
 penalties.add("ridge", Ridge)

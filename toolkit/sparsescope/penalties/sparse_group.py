@@ -86,5 +86,27 @@ class SparseGroup(Penalty):
     def critical(self, g):
         return self.dual_norm(g)
 
+    def tangent(self, w, v):
+        for k in range(w.size):
+            if w[k] == 0.0 and self.rho > 0.0:
+                v[k] = 0.0
+
+    def slope(self, w, lam, out):
+        size = norm2(w)
+        for k in range(w.size):
+            out[k] += lam * (self.rho * np.sign(w[k]) + (1.0 - self.rho) * w[k] / size)
+
+    def bend(self, w, lam, v, out):
+        size = norm2(w)
+        along = 0.0
+        for k in range(w.size):
+            along += w[k] * v[k]
+        along /= size * size
+        for k in range(w.size):
+            out[k] += lam * (1.0 - self.rho) / size * (v[k] - along * w[k])
+
+    def stiffness(self, w, lam):
+        return lam * (1.0 - self.rho) / norm2(w)
+
 
 penalties.add("sparse-group", SparseGroup)
