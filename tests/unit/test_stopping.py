@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from sparsescope.stopping import AnyOf, Gap, Iterations, Objective, Passes, Seconds, Stop, Violation
+import sparsescope as ss
+from sparsescope.stopping import AnyOf, Gap, Iterations, Objective, PaperViolation, Passes, Seconds, Stop, Violation
 
 NAN = float("nan")
 
 
 def event(**values: Any) -> Any:
     """An event with the fields that rules look at; NaN where none is given."""
-    fields = ("relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum", "objective")
-    return SimpleNamespace(**{**dict.fromkeys(fields, NAN), "iteration": 0, "passes": 0.0, "seconds": 0.0, **values})
+    fields = ("relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum", "objective",
+              "seen_violation", "seen_violation_sum")
+    return SimpleNamespace(**{**dict.fromkeys(fields, NAN), "iteration": 0, "passes": 0.0, "seconds": 0.0,
+                              "solver": ss.solvers.ISTA(), **values})
 
 
 @pytest.mark.parametrize(("rule", "short_of", "reached", "words"), [
@@ -36,7 +39,7 @@ def test_a_rule_stops_at_its_limit_and_says_why(rule: Stop, short_of: Any, reach
 
 
 @pytest.mark.parametrize("rule", [Gap(1.0), Violation(1.0), Violation(1.0, paper=True), Violation(9.0, relative=False),
-                                  Objective(1.0)])
+                                  Objective(1.0), PaperViolation(1.0)])
 def test_numbers_that_were_not_evaluated_stop_nothing(rule: Stop) -> None:
     assert rule.check(event()) is None
 
@@ -49,6 +52,20 @@ def test_the_papers_rule_compares_with_the_first_iteration_that_has_a_violation(
     assert "of the first" in (rule.check(event(paper_violation_sum=0.5)) or "")
     rule.reset()
     assert rule.check(event(paper_violation_sum=0.5)) is None, "after a reset the next one is the first"
+
+
+def test_the_papers_criterion_looks_at_what_the_selection_asks_for() -> None:
+    for selection, over in (("cyclic", "sum"), ("permuted", "sum"), ("random", "max"), ("greedy", "max")):
+        solver = ss.solvers.BCD(selection=selection)
+        for forced in (None, "sum", "max"):
+            rule = PaperViolation(1e-2, over=forced)
+            looked, other = ("seen_violation_sum", "seen_violation")[:: 1 if (forced or over) == "sum" else -1]
+            assert rule.check(event(solver=solver, **{looked: 50.0, other: 1.0})) is None
+            assert rule.check(event(solver=solver, **{looked: 0.51, other: 0.0})) is None
+            assert f"{forced or over} of the violations" in (
+                rule.check(event(solver=solver, **{looked: 0.5, other: 9.0})) or "")
+            rule.reset()
+            assert rule.check(event(solver=solver, **{looked: 0.5, other: 0.0})) is None
 
 
 def test_rules_combine_to_the_first_that_stops() -> None:
@@ -67,6 +84,7 @@ def test_rules_combine_to_the_first_that_stops() -> None:
 
 @pytest.mark.parametrize("make", [
     lambda: Gap(-1e-9), lambda: Gap(NAN), lambda: Violation(-1.0), lambda: Violation(over="mean"),
+    lambda: PaperViolation(-1e-9), lambda: PaperViolation(over="mean"),
     lambda: Iterations(-1), lambda: Passes(0), lambda: Seconds(-2.0), lambda: Seconds(NAN),
 ])
 def test_impossible_limits_are_refused(make: Any) -> None:

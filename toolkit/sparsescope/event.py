@@ -18,6 +18,8 @@ class Event:
     passes : data passes · seconds : solver seconds, without compilation and without observers
     objective = loss + λ·penalty · dual : certified lower bound · gap, relative_gap = gap/|objective|
     violation, paper_violation (and their sums over rows) : MATH §3
+    seen_violation, seen_violation_sum : the latter criterion as the paper has it, over the rows that this iteration
+        visited, each at the moment of its visit (Blondel et al. 2013, Eq. 9 and 10); only solvers that sweep over rows
     nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
     train_accuracy, test_accuracy : in [0, 1] · lam : λ in force
     problem, solver, state : for observers that look closer; ``state`` must not be changed
@@ -42,6 +44,8 @@ class Event:
     violation_sum: float = NAN
     paper_violation: float = NAN
     paper_violation_sum: float = NAN
+    seen_violation: float = NAN
+    seen_violation_sum: float = NAN
     working_set: float = NAN
     step_size: float = NAN
     trials: float = NAN

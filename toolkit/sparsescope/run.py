@@ -38,13 +38,16 @@ class Run:
     certify_every : certificates and accuracies at every k-th iteration; ``None``: as often as they cost less than
         about a third of the time that passes between them (the default of live sessions; not reproducible to the event)
     test : (X, y) held out, for the test accuracy
+    clock : what solver seconds are counted with, a function without arguments; ``None``: wall time. With
+        ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb
 
     The message of the event that ends the run says why; it is also in ``run.message``.
     """
 
     def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, stop: Stop | None = None,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
-                 state: State | None = None, certify_every: int | None = 1, test: Any = None) -> None:
+                 state: State | None = None, certify_every: int | None = 1, test: Any = None,
+                 clock: Callable[[], float] | None = None) -> None:
         if certify_every is not None and (int(certify_every) != certify_every or certify_every < 1):
             raise ValueError(f"certify_every is {certify_every!r}; a whole number of at least 1, or None, is needed")
         self.problem = problem
@@ -55,6 +58,7 @@ class Run:
         self.certify_every = certify_every
         self.message = ""
         self.seconds = 0.0
+        self._clock = CLOCK if clock is None else clock
         self._start = (W, b)
         self.state = state
         self._test = None if test is None else _Test(problem, *test)
@@ -75,9 +79,9 @@ class Run:
         if not self._opened:
             return self._open()
         assert self.state is not None
-        began = CLOCK()
+        began = self._clock()
         self.solver.step(self.problem, self.state)
-        spent = CLOCK() - began
+        spent = self._clock() - began
         self.seconds += spent
         return self.observe()
 
@@ -94,9 +98,9 @@ class Run:
     def _open(self) -> Event:
         self.warm_up()
         if self.state is None:
-            began = CLOCK()
+            began = self._clock()
             self.state = self.solver.init(self.problem, *self._start)
-            self.seconds += CLOCK() - began
+            self.seconds += self._clock() - began
         self._opened = True
         return self.observe(certify_now=True)
 
@@ -121,7 +125,7 @@ class Run:
         if self._opened:
             warm_up(new_problem, new_solver)
         if self.state is not None:
-            began = CLOCK()
+            began = self._clock()
             if kept:
                 new_solver.adapt(new_problem, self.state)
             else:
@@ -129,7 +133,7 @@ class Run:
                 state = new_solver.start(new_problem, old.coef.copy())
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
-            self.seconds += CLOCK() - began
+            self.seconds += self._clock() - began
         self.problem, self.solver = new_problem, new_solver
         self.message = ""
         if self.stop is not None:
@@ -156,7 +160,8 @@ class Run:
                      "nonzero_rows": int(rows), "nonzero_entries": int(entries)}
         event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
-                      step_size=state.step_size, trials=state.trials, **facts)
+                      step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
+                      seen_violation_sum=state.seen_sum, **facts)
         if not np.isfinite(event.objective):
             raise FloatingPointError(
                 f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "

@@ -100,6 +100,43 @@ class Violation(Stop):
 
 
 @dataclass
+class PaperViolation(Stop):
+    """The stopping criterion of Blondel et al. (2013, Eq. 9 and 10) as their Alg. 1 has it.
+
+    The violation of Eq. 9 is taken when a row is visited, before it moves, so it costs nothing. Its sum (cyclic and
+    permuted selection) or maximum (random and greedy selection) over the rows of this outer iteration, relative to the
+    first outer iteration's, must be at most ``tol``. ``over`` (``"sum"`` or ``"max"``) overrules the choice by
+    selection. It is no certificate, see :class:`Violation` and :class:`Gap`. Solvers that do not sweep over rows, and
+    penalties that are no norms, report no such violation: the rule never stops them.
+    """
+
+    tol: float = 1e-3
+    over: str | None = None
+    _first: float | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("PaperViolation", "tol", self.tol, zero=True)
+        if self.over not in (None, "max", "sum"):
+            raise ValueError(f"PaperViolation: over is {self.over!r}; allowed: 'max', 'sum', None (by the selection)")
+
+    def check(self, event: Event) -> str | None:
+        over = self.over
+        if over is None:
+            over = "max" if getattr(event.solver, "selection", "cyclic") in ("random", "greedy") else "sum"
+        value = event.seen_violation_sum if over == "sum" else event.seen_violation
+        if value != value:
+            return None
+        if self._first is None:
+            self._first = value
+        if value <= self.tol * self._first:
+            return f"{over} of the violations seen {value:.1e} ≤ {self.tol:.1e} of the first iteration's (Eq. 10)"
+        return None
+
+    def reset(self) -> None:
+        self._first = None
+
+
+@dataclass
 class Iterations(Stop):
     """At most this many iterations."""
 

@@ -8,9 +8,11 @@ from ..jit import helper, kernel
 
 FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero
 
-# What a sweep reports, by position.
-READ, MOVED, TRIALS, STEPS = 0, 1, 2, 3
-REPORT = 4
+# What a sweep reports, by position: data entries read, rows moved, line-search trials, sum of the accepted steps; the
+# largest L_j‖W*_j − W_j‖₂ of a visited row; sum and maximum of the criterion of Blondel et al. (2013, Eq. 9) over the
+# visited rows, each at the moment of its visit (no meaning if Ω is not a norm).
+READ, MOVED, TRIALS, STEPS, RESIDUAL, SEEN_SUM, SEEN_MAX = range(7)
+REPORT = 7
 
 
 @helper
@@ -24,6 +26,28 @@ def move_scores(columns, j, factor, delta, Z):  # type: ignore[no-untyped-def]
                 z[k] += factor * x * delta[k]
 
 
+@helper
+def note_visit(g, w, delta, curve, penalty, lam, penalised, report):  # type: ignore[no-untyped-def]
+    """Residual and Eq. 9 of a row that is about to move by delta, or that is not zero. All rows have length m.
+
+    A zero row that stays zero is not a case for this function: both are zero there.
+    """
+    moved = 0.0
+    size = 0.0
+    zero = True
+    for k in range(g.size):
+        moved += delta[k] * delta[k]
+        size += g[k] * g[k]
+        zero = zero and w[k] == 0.0
+    report[RESIDUAL] = max(report[RESIDUAL], curve * np.sqrt(moved))
+    seen = np.sqrt(size)
+    if penalised:
+        excess = penalty.critical(g) - lam
+        seen = max(excess, 0.0) if zero else abs(excess)
+    report[SEEN_SUM] += seen
+    report[SEEN_MAX] = max(report[SEEN_MAX], seen)
+
+
 @kernel
 def sweep_line_search(
     columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report
@@ -32,7 +56,7 @@ def sweep_line_search(
 
     coef (rows, m) and the scores Z (n, m) are updated in place; ``penalised`` is False for the intercept's row.
     ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a decrease.
-    ``report`` (4,) counts: data entries read, rows moved, line-search trials, sum of accepted steps.
+    ``report`` (REPORT,) is added to, see above.
     """
     n, m = Z.shape
     g = np.empty(m)
@@ -66,11 +90,15 @@ def sweep_line_search(
             old_value = lam * penalty.value(coef[j])
             new_value = lam * penalty.value(new)
         moved = False
+        used = False
         slope = new_value - old_value
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
+            used = used or coef[j, k] != 0.0
             slope += g[k] * delta[k]
+        if moved or used:
+            note_visit(g, coef[j], delta, curve, penalty, lam, penalised, report)
         if not moved:
             continue
         # Try steps 1, ω, ω²… ; the scores are moved by the difference to the last trial, so an accepted first trial
@@ -131,13 +159,18 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
         report[READ] += columns.stop(j) - columns.start(j)
         curve = max(constants[j], FLOOR)
         for k in range(m):
-            new[k] = coef[j, k] - g[k] / (n * curve)
+            g[k] /= n
+            new[k] = coef[j, k] - g[k] / curve
         if penalised:
             penalty.prox(new, lam / curve, new)
         moved = False
+        used = False
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
+            used = used or coef[j, k] != 0.0
+        if moved or used:
+            note_visit(g, coef[j], delta, curve, penalty, lam, penalised, report)
         if moved:
             move_scores(columns, j, 1.0, delta, Z)
             report[READ] += columns.stop(j) - columns.start(j)

@@ -26,6 +26,8 @@ class State:
     Z : (n, m) the scores of ``coef``
     passes : how often the data have been read, in units of all their stored entries
     step_size, trials, working_set : what the last step did (NaN where it does not apply)
+    seen_sum, seen_max : the criterion of Blondel et al. (2013, Eq. 9) over the rows of the last step, each at the
+        moment of its visit (NaN where it does not apply)
     """
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
@@ -37,6 +39,8 @@ class State:
         self.step_size = float("nan")
         self.trials = float("nan")
         self.working_set = float("nan")
+        self.seen_sum = float("nan")
+        self.seen_max = float("nan")
 
     def weights(self) -> np.ndarray:
         """W, a read-only view of shape (d, m)."""

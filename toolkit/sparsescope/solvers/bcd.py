@@ -18,7 +18,17 @@ from typing import Any
 import numpy as np
 
 from ..kernels.rows import loss_gradient, row_violations
-from ..kernels.sweeps import MOVED, READ, REPORT, STEPS, TRIALS, sweep_constant_step, sweep_line_search
+from ..kernels.sweeps import (
+    MOVED,
+    READ,
+    REPORT,
+    SEEN_MAX,
+    SEEN_SUM,
+    STEPS,
+    TRIALS,
+    sweep_constant_step,
+    sweep_line_search,
+)
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
@@ -64,6 +74,10 @@ class _BCD(Solver):
         state.working_set = float(order.size)
         state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
+        if problem.penalty.is_norm:
+            state.seen_sum, state.seen_max = float(report[SEEN_SUM]), float(report[SEEN_MAX])
+        else:
+            state.seen_sum = state.seen_max = float("nan")
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         """Sweep the given rows of the coefficient array, whose columns of data are ``columns``."""

@@ -1,0 +1,89 @@
+"""Block coordinate descent: what a sweep reports about the rows it visits, and the paper's stop rule on top of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from sparsescope.kernels.sweeps import (
+    REPORT,
+    RESIDUAL,
+    SEEN_MAX,
+    SEEN_SUM,
+    sweep_constant_step,
+    sweep_line_search,
+)
+from sparsescope.stopping import Iterations, PaperViolation
+
+
+def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 7))
+    y = np.r_[np.arange(4), rng.integers(0, 4, 36)]
+    return ss.Problem(X, y, penalty=penalty, lam=lam, **more)
+
+
+def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> np.ndarray:
+    report = np.zeros(REPORT)
+    args = (problem.design.columns, np.array(order), state.coef, state.Z, problem.y, problem.loss, problem.penalty,
+            problem.lam, True)
+    if constant:
+        sweep_constant_step(*args, problem.block_constants(), report)
+    else:
+        sweep_line_search(*args, 0.01, 0.5, 30, 2.2e-16, report)
+    return report
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("penalty", ["l1/l2", "l1", "sparse-group"])
+def test_a_sweep_reports_the_violation_of_each_row_before_it_moves(penalty: str, constant: bool) -> None:
+    problem = small(penalty)
+    norm = {"l1/l2": lambda g: np.linalg.norm(g), "l1": lambda g: np.abs(g).max(),
+            "sparse-group": lambda g: problem.penalty.dual_norm(g)}[penalty]
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((7, 4)) * (np.arange(7) % 2)[:, None]
+    state = ss.solvers.BCD().init(problem, W)
+    seen, residuals = [], []
+    for j in range(7):
+        G = problem.gradient(state.coef)[j]
+        excess = norm(G) - problem.lam
+        seen.append(abs(excess) if state.coef[j].any() else max(excess, 0.0))
+        before = state.coef[j].copy()
+        report = sweep(problem, state, [j], constant)
+        if constant:
+            residuals.append(problem.block_constants()[j] * np.linalg.norm(state.coef[j] - before))
+            assert report[RESIDUAL] == pytest.approx(residuals[-1], rel=1e-10)
+    again = ss.solvers.BCD().init(problem, W)
+    report = sweep(problem, again, list(range(7)), constant)
+    assert report[SEEN_SUM] == pytest.approx(sum(seen), rel=1e-10)
+    assert report[SEEN_MAX] == pytest.approx(max(seen), rel=1e-10)
+    if constant:
+        assert report[RESIDUAL] == pytest.approx(max(residuals), rel=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["bcd-ls", "bcd-cst"])
+def test_events_carry_what_was_seen(solver: str) -> None:
+    recorder = ss.Recorder()
+    events = list(ss.Run(small(), ss.solvers.BCD(selection="cyclic"), stop=Iterations(60), callbacks=[recorder]))
+    assert np.isnan(events[0].seen_violation) and np.isnan(events[0].seen_violation_sum)
+    assert events[1].seen_violation_sum > events[1].seen_violation > 0
+    # The rows stand still at the optimum, so what was seen there is what a certificate finds.
+    assert events[-1].seen_violation == pytest.approx(events[-1].paper_violation, abs=1e-9)
+    np.testing.assert_array_equal(recorder.trace["seen_violation"][1:], [e.seen_violation for e in events[1:]])
+    plain = list(ss.Run(small("ridge"), solver, stop=Iterations(2)))
+    assert all(np.isnan(e.seen_violation) and np.isnan(e.seen_violation_sum) for e in plain), "ridge is no norm"
+    assert all(np.isnan(e.seen_violation) for e in ss.Run(small(), "ista", stop=Iterations(2)))
+
+
+@pytest.mark.parametrize(("selection", "column"), [("cyclic", "seen_violation_sum"), ("permuted", "seen_violation_sum"),
+                                                   ("random", "seen_violation"), ("greedy", "seen_violation")])
+def test_the_papers_criterion_stops_at_the_first_iteration_that_meets_it(selection: str, column: str) -> None:
+    values = []
+    run = ss.Run(small(), ss.solvers.BCD(selection=selection), stop=PaperViolation(1e-3) | Iterations(500))
+    for event in run:
+        values.append(getattr(event, column))
+    assert "Eq. 10" in run.message
+    assert values[-1] <= 1e-3 * values[1] and all(v > 1e-3 * values[1] for v in values[1:-1])
