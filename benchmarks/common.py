@@ -1,5 +1,9 @@
 # ruff: noqa: E402  (the thread counts must be set before numpy is imported)
-"""What the measurements share: one thread, the machine and the versions in every result, one way to store and show."""
+"""What the measurements share: one thread, clocks, the machine and the versions in every result, storing and showing.
+
+Times are seconds of processor time of the measuring process (:func:`clock`): on a shared machine they repeat far better
+than wall time, which is stored beside them. Only where threads are the subject is wall time the answer.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,17 @@ import json
 import platform
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PACKAGES = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "panel", "bokeh", "plotly", "anywidget")
+clock: Callable[[], float] = time.process_time
+BUSY = 0.15  # share of all cores that others may use before a measurement is called noisy
 
 
 def machine() -> dict[str, Any]:
@@ -38,6 +46,68 @@ def machine() -> dict[str, Any]:
             "versions": found, "threads": os.environ["OPENBLAS_NUM_THREADS"]}
 
 
+# ---------------------------------------------------------------------------------------------------------- measuring
+class OtherLoad:
+    """How much of the machine others used between its creation and :meth:`share`: 0 (quiet) to 1 (all cores).
+
+    Reads /proc/stat; NaN on systems without it. This process and the children it waited for do not count.
+    """
+
+    def __init__(self) -> None:
+        self._wall, self._busy, self._own = time.perf_counter(), _busy_seconds(), _own_seconds()
+
+    def share(self) -> float:
+        """Mean share of all cores since creation."""
+        wall = time.perf_counter() - self._wall
+        busy, own = _busy_seconds() - self._busy, _own_seconds() - self._own
+        return max(0.0, (busy - own) / (wall * (os.cpu_count() or 1)))
+
+
+def _busy_seconds() -> float:
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return float("nan")
+    user, nice, system, _, _, irq, softirq, steal = map(float, stat.read_text().split("\n", 1)[0].split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def quiet(seconds: float = 1.0, say: bool = True) -> float:
+    """Look at the machine for a moment: the share of it that others use. Says so if that spoils measurements."""
+    load = OtherLoad()
+    time.sleep(seconds)
+    share = load.share()
+    if say and share > BUSY:
+        print(f"The machine is busy: others use {share:.0%} of it. Processor times are shown, and still less certain.")
+    return share
+
+
+def timed(function: Callable[[], Any], repeats: int = 3, timer: Callable[[], float] = clock) -> float:
+    """Median seconds of a function's calls; the first call before them (compilation, caches) does not count."""
+    function()
+    return interleaved({"it": function}, repeats, warm=False, timer=timer)["it"]
+
+
+def interleaved(functions: dict[str, Callable[[], Any]], repeats: int = 3, warm: bool = True,
+                timer: Callable[[], float] = clock) -> dict[str, float]:
+    """Median seconds of several functions, called in turn, so that a machine that drifts slows all alike."""
+    if warm:
+        for function in functions.values():
+            function()
+    spent: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(repeats):
+        for name, function in functions.items():
+            began = timer()
+            function()
+            spent[name].append(timer() - began)
+    return {name: median(times) for name, times in spent.items()}
+
+
+# -------------------------------------------------------------------------------------------------- storing and showing
 def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: Any) -> Path:
     """Write rows and a summary to ``results/<name>.json`` together with the machine and the date."""
     RESULTS.mkdir(exist_ok=True)
@@ -50,16 +120,33 @@ def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: An
     return path
 
 
+def stored(name: str) -> dict[str, Any] | None:
+    """What :func:`store` wrote under this name, or ``None``."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
 def show(rows: list[dict[str, Any]]) -> None:
     """Print rows as an aligned table."""
     if not rows:
         print("(no rows)")
         return
-    names = list(rows[0])
+    names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [[_text(row.get(name)) for name in names] for row in rows]
     widths = [max(len(name), *(len(line[k]) for line in cells)) for k, name in enumerate(names)]
     for line in [names, *cells]:
         print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+
+
+def bar(what: str, value: float | None, limit: float, at_least: bool = False, unit: str = "") -> bool | None:
+    """Print a bar with what was measured and whether it was met; ``None`` if there is nothing to compare."""
+    sign = "≥" if at_least else "≤"
+    if value is None or value != value:
+        print(f"  not measured  {what} (bar {sign} {limit:g}{unit})")
+        return None
+    met = value >= limit if at_least else value <= limit
+    print(f"  {'met   ' if met else 'MISSED'}        {what}: {value:.3g}{unit} (bar {sign} {limit:g}{unit})")
+    return met
 
 
 def _text(value: Any) -> str:
@@ -68,9 +155,13 @@ def _text(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
+# ----------------------------------------------------------------------------------------------------------------- data
+def data_folders() -> list[Path]:
+    """The folders of ``SPARSESCOPE_DATA``, then ``../shared/data`` beside the checkout; those that exist."""
+    named = os.environ.get("SPARSESCOPE_DATA", "").split(os.pathsep)
+    return [Path(f) for f in [*named, str(HERE.parents[1] / "shared" / "data")] if f and Path(f).is_dir()]
+
+
 def shared_data() -> Path | None:
     """The first folder of ``SPARSESCOPE_DATA`` (or ``../shared/data``) that exists, or ``None``."""
-    for folder in [*os.environ.get("SPARSESCOPE_DATA", "").split(os.pathsep), str(HERE.parents[1] / "shared" / "data")]:
-        if folder and Path(folder).is_dir():
-            return Path(folder)
-    return None
+    return next(iter(data_folders()), None)

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds the environments of peers that do not install beside sparsescope. Called by `make bench-peers`; may be called again.
+#
+# lightning (last release: January 2022) needs numpy 1.23, scikit-learn 1.2 and Cython 0.29, so it lives in a virtual environment of
+# its own, .peers/lightning, with Python 3.11. glmnet is an R package; where it is missing, its installation is only described.
+set -eu
+cd "$(dirname "$0")/../.."
+
+home=.peers/lightning
+wanted=0.6.2.post0
+if [ -x "$home/bin/python" ] && "$home/bin/python" -c "import lightning.classification" 2>/dev/null; then
+  echo "lightning: here ($home)"
+else
+  python=""
+  for candidate in ${PYTHON311:-} python3.11 .venv/bin/python python3 python; do
+    if command -v "$candidate" >/dev/null 2>&1 && "$candidate" -c 'import sys, venv; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+      python=$candidate
+      break
+    fi
+  done
+  if [ -z "$python" ]; then
+    echo "lightning: left out. Its old numpy needs Python 3.11, and none was found; name one: make bench-peers PYTHON311=/path/to/python3.11" >&2
+  else
+    echo "lightning: building it with $("$python" --version) in $home (needs a C++ compiler; about two minutes)"
+    rm -rf "$home"
+    mkdir -p .peers
+    log=.peers/lightning.log
+    {
+      "$python" -m venv "$home"
+      pip="$home/bin/python -m pip install -qq --disable-pip-version-check"
+      $pip "setuptools<60" "cython<3" wheel numpy==1.23.5 scipy==1.10.1 scikit-learn==1.2.2
+      $pip --no-build-isolation "sklearn-contrib-lightning==$wanted"
+      "$home/bin/python" -c "import lightning.classification"
+    } >"$log" 2>&1 || { echo "lightning: that did not work; the last lines of $log:" >&2; tail -n 15 "$log" >&2; exit 1; }
+    echo "lightning: ready"
+  fi
+fi
+
+if command -v Rscript >/dev/null 2>&1 && Rscript -e 'quit(status = !requireNamespace("glmnet", quietly = TRUE))' >/dev/null 2>&1; then
+  echo "glmnet: here ($(Rscript -e 'cat(as.character(packageVersion("glmnet")))') of R)"
+else
+  echo "glmnet: not here, and left out by the measurements. On Debian: apt-get install --no-install-recommends r-base-core r-cran-glmnet"
+fi
