@@ -383,7 +383,7 @@ def test_data_that_are_not_real_numbers_are_refused(X: Any) -> None:
     (["a", None, "b", "a"], "missing"),
     (np.array(["a", np.nan, "b", "a"], dtype=object), "sample 1"),
     (np.array([1, "a", 2, 3], dtype=object), "different kinds"),
-    (np.zeros((4, 2)), "one class label a sample"),
+    (np.zeros((4, 2, 2)), "one class label a sample"),
     ([0, 1j, 0, 1], "complex"),
     (None, "y is missing"),
 ])

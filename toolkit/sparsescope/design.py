@@ -222,14 +222,21 @@ class Design:
             return np.asarray(squares.sum(axis=0)).ravel()
         return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
 
-    def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
-        """s_jc = Σ_{i: y_i = c} x_ij², shape (d, m), float64."""
-        hot = sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m))
+    def target_sums(self, weights: Any) -> np.ndarray:
+        """Σ_i x_ij² D_ic for weights D (n, k), dense or sparse: shape (d, k), float64.
+
+        With the indicator of classes as weights these are the class sums Σ_{i: y_i = c} x_ij².
+        """
         if self.is_sparse:
             squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
                                    shape=self.matrix.shape)
-            return np.asarray((squares.T @ hot).todense())
-        return np.asarray((hot.T @ (self.matrix.astype(np.float64) ** 2)).T)
+            sums = squares.T @ weights
+            return np.asarray(sums.todense() if sp.issparse(sums) else sums)
+        return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
+
+    def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
+        """s_jc = Σ_{i: y_i = c} x_ij² of classes y (n,), shape (d, m), float64."""
+        return self.target_sums(sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m)))
 
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
@@ -247,82 +254,3 @@ def _as_float(matrix: Any) -> Any:
     if matrix.dtype.kind in "buif":
         return matrix.astype(np.float64)
     raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")
-
-
-def check_labels(
-    y: Any, n: int, class_names: list[str] | None = None
-) -> tuple[np.ndarray, list[str], np.ndarray | None]:
-    """Labels as integers 0…m−1, the classes' names, and the labels as they were given (``None``: as integers 0…m−1).
-
-    Integers 0…m−1 (m from ``class_names`` if given) are taken as they are; any other labels (words, other numbers) are
-    numbered in sorted order and keep their text as names.
-
-    Raises ``ValueError`` if the length is not n, a label is missing, there are fewer than two classes, or a label is
-    outside the named classes.
-    """
-    labels = _label_array(y, n)
-    try:
-        found, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes labels of different kinds (words and numbers); one kind is needed") from None
-    if found.size < 2:
-        raise ValueError(f"y has one class only ({_show(found[0])}); at least two are needed")
-    numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
-    if class_names is not None:
-        names = [str(c) for c in class_names]
-        if not numbered or int(found[-1]) >= len(names):
-            raise ValueError(
-                f"{len(names)} class names are given, so labels must be whole numbers 0…{len(names) - 1}; "
-                f"found {_show(found[0])}…{_show(found[-1])}"
-            )
-        return np.array(labels, dtype=np.int64), names, None
-    names = [str(c) for c in found]
-    if numbered and int(found[-1]) == found.size - 1:
-        return np.array(labels, dtype=np.int64), names, None
-    return np.array(codes, dtype=np.int64), names, found
-
-
-def match_labels(y: Any, n: int, class_names: list[str], values: np.ndarray | None) -> np.ndarray:
-    """Labels of other samples (held out) as the numbers the classes got from :func:`check_labels`, shape (n,), int64.
-
-    Any of the classes may be missing. Class names are understood too. ``ValueError`` for a label that no class has.
-    """
-    labels = _label_array(y, n)
-    if values is None and labels.dtype.kind in "iub":
-        known: dict[Any, int] = {k: k for k in range(len(class_names))}
-    elif values is None or (labels.dtype.kind in "OU") != (values.dtype.kind in "OU"):
-        known = {name: k for k, name in enumerate(class_names)}
-    else:
-        known = {value: k for k, value in enumerate(values.tolist())}
-    codes = [known.get(label, -1) for label in labels.tolist()]
-    if -1 in codes:
-        strange = labels.tolist()[codes.index(-1)]
-        raise ValueError(f"label {strange!r} is none of the classes; known: {', '.join(map(str, known))}")
-    return np.array(codes, dtype=np.int64)
-
-
-def _label_array(y: Any, n: int) -> np.ndarray:
-    """One label a sample, none of them missing."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and 1 in labels.shape:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; one class label a sample is needed, shape ({n},)")
-    if labels.size != n:
-        raise ValueError(f"y has {labels.size} labels, X has {n} samples; they must be equal")
-    if labels.dtype.kind == "c":
-        raise ValueError("y has complex labels; whole numbers or words are needed")
-    if labels.dtype.kind == "O":
-        missing = [i for i, label in enumerate(labels) if label is None or label != label]
-        if missing:
-            raise ValueError(f"{len(missing)} labels of y are missing, the first at sample {missing[0]}")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise ValueError("y has labels that are not finite; every sample needs a class")
-        if (labels == np.round(labels)).all():
-            labels = labels.astype(np.int64)
-    return labels
-
-
-def _show(label: Any) -> str:
-    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -21,7 +21,8 @@ class Event:
     seen_violation, seen_violation_sum : the latter criterion as the paper has it, over the rows that this iteration
         visited, each at the moment of its visit (Blondel et al. 2013, Eq. 9 and 10); only solvers that sweep over rows
     nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
-    train_accuracy, test_accuracy : in [0, 1] · lam : λ in force
+    train_accuracy, test_accuracy : in [0, 1], for one class a sample; the other train_… and test_… for label sets, see
+        :class:`sparsescope.metrics.SetMeasures` · lam : λ in force
     problem, solver, state : for observers that look closer; ``state`` must not be changed
     """
 
@@ -51,6 +52,18 @@ class Event:
     trials: float = NAN
     train_accuracy: float = NAN
     test_accuracy: float = NAN
+    train_precision_at_1: float = NAN
+    train_precision_at_3: float = NAN
+    train_precision_at_5: float = NAN
+    train_micro_f1: float = NAN
+    train_macro_f1: float = NAN
+    train_ranking_loss: float = NAN
+    test_precision_at_1: float = NAN
+    test_precision_at_3: float = NAN
+    test_precision_at_5: float = NAN
+    test_micro_f1: float = NAN
+    test_macro_f1: float = NAN
+    test_ranking_loss: float = NAN
     message: str = ""
 
     @property

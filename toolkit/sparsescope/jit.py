@@ -47,6 +47,7 @@ from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
+from numba.extending import overload
 
 from .registry import collect_fields, field
 
@@ -363,3 +364,22 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 helper = functools.partial(numba.njit, nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
+
+
+def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any]) -> Callable[..., Any]:
+    """One function out of two, chosen by the type of its first argument: the second is for arrays.
+
+    Compiled code decides when it is compiled, so there is no branch left in the kernel. Both have to take the same
+    arguments; they are plain functions, not decorated.
+    """
+
+    def chosen(first: Any, *rest: Any) -> Any:
+        return (on_array if isinstance(first, np.ndarray) else on_number)(first, *rest)
+
+    def typed(first: Any, *rest: Any) -> Callable[..., Any]:
+        return on_array if isinstance(first, numba_types.Array) else on_number
+
+    if not disabled():
+        options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+        overload(chosen, strict=False, jit_options=options)(typed)
+    return chosen

@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from . import constants, scalings
+from . import constants, metrics, scalings
 from .certificate import Certificate, Workspace, certify
-from .design import Design, check_labels, match_labels
+from .design import Design
 from .kernels.rows import critical_lam, loss_gradient, loss_sum, penalty_sum
+from .labels import check_labels, match_labels
 from .losses import Loss
 from .penalties import L1L2, ElasticNet, Penalty
 from .registry import losses, penalties
+
+# The loss of a problem that names none.
+DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
 
 class _Data:
@@ -37,13 +41,16 @@ class _Data:
 
 
 class Problem:
-    """A row-penalised multiclass problem. It does not change; :meth:`with_` gives a sibling that shares the data.
+    """A row-penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
+    the data.
 
     Parameters
     ----------
     X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
-    y : n labels; left out if ``X`` is a Dataset
-    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``
+    y : n labels, or n label sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty
+        and full sets are allowed; see :func:`sparsescope.labels.holds_sets`); left out if ``X`` is a Dataset
+    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; without a loss, the
+        multiclass squared hinge for classes and the label ranking squared hinge for label sets
     lam : λ > 0
     intercept : add an unpenalised intercept b (m,)
     class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
@@ -54,7 +61,7 @@ class Problem:
         with the offending argument named, for data or parameters that cannot be used.
     """
 
-    def __init__(self, X: Any, y: Any = None, *, loss: str | Loss = "multiclass-squared-hinge",
+    def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
                  penalty: str | Penalty = "l1/l2", lam: float = 1e-3, intercept: bool = False,
                  class_names: Any = None, feature_names: Any = None) -> None:
         name, image_shape = None, None
@@ -67,24 +74,33 @@ class Problem:
             name, image_shape = dataset.name, dataset.image_shape
             X, y = dataset.X, dataset.y
         if y is None:
-            raise ValueError("y is missing: one class label for each sample is needed")
+            raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
         design = X if isinstance(X, Design) else Design(X)
         labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
         features = list(feature_names) if feature_names is not None else design.feature_names
         if features is not None and len(features) != design.d:
             raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
         self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
-        self._set(loss, penalty, lam)
+        self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam)
 
     def _set(self, loss: Any, penalty: Any, lam: float) -> None:
         self.loss = _part(losses, Loss, loss)
         self.penalty = _part(penalties, Penalty, penalty)
+        self._check_targets()
         try:
             self.lam = float(lam)
         except (TypeError, ValueError):
             raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
         if not (self.lam > 0 and np.isfinite(self.lam)):
             raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+
+    def _check_targets(self) -> None:
+        kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
+        if kind not in self.loss.takes:
+            words = {"sets": "label sets", "classes": "one class a sample"}
+            fitting = [name for name in losses if kind in getattr(losses[name], "takes", ())]
+            raise ValueError(f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
+                             f"fit: {', '.join(fitting)}")
 
     # ------------------------------------------------------------------------------------------------------- siblings
     def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
@@ -114,8 +130,13 @@ class Problem:
 
     @property
     def y(self) -> np.ndarray:
-        """Labels 0…m−1, shape (n,), int64."""
+        """Classes 0…m−1, shape (n,), int64; for label sets their indicator, shape (n, m), uint8 in C order."""
         return self._data.y
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether every sample has a set of labels; else it has one class."""
+        return self._data.y.ndim == 2
 
     @property
     def n(self) -> int:
@@ -129,7 +150,7 @@ class Problem:
 
     @property
     def m(self) -> int:
-        """Number of classes."""
+        """Number of classes, or of labels."""
         return len(self._data.class_names)
 
     @property
@@ -154,7 +175,7 @@ class Problem:
 
     @property
     def class_names(self) -> list[str]:
-        """Names of the m classes."""
+        """Names of the m classes or labels."""
         return self._data.class_names
 
     @property
@@ -173,11 +194,11 @@ class Problem:
         return names[j] if names is not None else f"feature {j}"
 
     def encode(self, y: Any) -> np.ndarray:
-        """Labels of other samples, as they were given to the problem, as class numbers (k,); classes may be missing.
+        """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
 
-        Raises ``ValueError`` for a label that is none of the classes.
+        Raises ``ValueError`` for a label that is none of the classes, and for label sets of another width.
         """
-        return match_labels(y, np.size(y), self.class_names, self._data.label_values)
+        return match_labels(y, self.class_names, self._data.label_values, self.multilabel)
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -218,8 +239,29 @@ class Problem:
         return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
 
     def predict(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
-        """Class numbers with the largest score, shape (k,)."""
-        return np.asarray(self.scores(W, b, X).argmax(axis=1))
+        """Class numbers with the largest score, shape (k,); for label sets the labels that score above
+        :meth:`threshold`, as an indicator (k, m) uint8."""
+        Z = self.scores(W, b, X)
+        if not self.multilabel:
+            return np.asarray(Z.argmax(axis=1))
+        cut = self.threshold(Z if X is None else self.scores(W, b))
+        return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
+
+    def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
+        """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k)."""
+        return metrics.ranking(self.scores(W, b, X), k)
+
+    def threshold(self, Z: np.ndarray) -> float:
+        """The score above which a label is predicted, for training scores Z (n, m).
+
+        Losses whose scores have a natural zero say it themselves (``loss.threshold``). For the others (label ranking
+        does not see a constant added to a sample's scores) it is the threshold of largest micro-F1 on the training
+        data, the same for all labels. ``ValueError`` for a problem with classes.
+        """
+        if not self.multilabel:
+            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
+        fixed = self.loss.threshold
+        return metrics.best_threshold(Z, self.y) if fixed is None else fixed
 
     def objective(self, W: Any, b: Any = None) -> float:
         """F(W, b)."""
@@ -295,20 +337,30 @@ class Problem:
     def _fit_null_intercept(self) -> np.ndarray:
         from scipy.optimize import minimize  # takes a third of a second to import, and few problems need it
 
-        # With W = 0 all samples of a class are alike: m weighted samples, a smooth convex problem in m unknowns.
-        counts = np.bincount(self.y, minlength=self.m)
-        classes = np.flatnonzero(counts)
-        weights = counts[classes] / self.n
-
-        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
-            g, work, total = np.zeros(self.m), np.empty(self.m), 0.0
-            for c, weight in zip(classes, weights, strict=True):
-                total += weight * self.loss.gradient(b, int(c), weight, g, work)
-            return total, g
-
+        value = self._null_value_of_sets() if self.multilabel else self._null_value_of_classes()
         found = minimize(value, np.zeros(self.m), jac=True, method="L-BFGS-B",
                          options={"ftol": 0.0, "gtol": 1e-13, "maxiter": 2000, "maxfun": 5000})
         return np.asarray(found.x)
+
+    def _null_value_of_classes(self) -> Any:
+        # With W = 0 all samples of a class are alike: m weighted samples, a convex problem in m unknowns.
+        weights = np.bincount(self.y, minlength=self.m) / self.n
+
+        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
+            g, work, total = np.zeros(self.m), np.empty(self.m), 0.0
+            for c in np.flatnonzero(weights):
+                total += weights[c] * self.loss.gradient(b, int(c), weights[c], g, work)
+            return total, g
+        return value
+
+    def _null_value_of_sets(self) -> Any:
+        Z, U = np.empty((self.n, self.m), dtype=self.dtype), np.empty((self.n, self.m), dtype=self.dtype)
+
+        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
+            Z[:] = b
+            total = loss_gradient(Z, self.y, self.loss, U)
+            return total / self.n, U.sum(axis=0, dtype=np.float64) / self.n
+        return value
 
 
 def _part(registry: Any, base: type, given: Any) -> Any:

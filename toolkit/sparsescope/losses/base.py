@@ -15,7 +15,10 @@ DOMAIN_SLACK = 1e-5
 
 
 class Loss:
-    """A loss ℓ(z, y) of one sample's scores z (length m) and its class y in 0…m−1.
+    """A loss ℓ(z, y) of one sample's scores z (length m) and its target y: a class in 0…m−1, or a label set.
+
+    A label set is a row of an indicator matrix: uint8 of length m. ``takes`` says which targets a loss takes, out of
+    ``"classes"`` and ``"sets"``; one that takes both asks :mod:`sparsescope.losses.targets` which labels y has.
 
     A loss is a class decorated with ``@part`` that inherits from this one and defines the functions of one row below.
     They are called from compiled kernels (and interpreted in tests), so they use loops and scalars and never allocate.
@@ -30,10 +33,11 @@ class Loss:
     ==================================  =====================================================================
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
-    ``work`` is a scratch row of length m whose contents are free. Class attributes say what the planners need:
-    ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a separable
-    function of the differences z_r − z_y: the bound of its second derivative, which gives a tighter constant for the
-    full gradient through the map T of MATH §4).
+    ``work`` is a scratch row of length m (float64) whose contents are free. Class attributes say what the planners
+    need: ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a
+    separable function of the differences of scores between labels on and off the target: the bound of its second
+    derivative, which gives a tighter constant for the full gradient, MATH §2); and for label sets ``threshold``: labels
+    that score above it are predicted (``None``: the scores have no natural zero, it is chosen on the training data).
     """
 
     __slots__ = ()
@@ -42,6 +46,8 @@ class Loss:
     doc: ClassVar[str] = ""
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    takes: ClassVar[tuple[str, ...]] = ("classes",)
+    threshold: ClassVar[float | None] = None
     smooth: ClassVar[bool] = True
     difference_curvature: ClassVar[float | None] = None
 
@@ -63,6 +69,14 @@ class Loss:
 
     def class_aware(self, sums: np.ndarray) -> np.ndarray | None:
         """Bounds n·K_j from the class sums s_jc = Σ_{i: y_i=c} x_ij² (shape (d, m)), or ``None`` if none is better."""
+        return None
+
+    def set_aware(self, norms: np.ndarray, sums: np.ndarray, m: int) -> np.ndarray | None:
+        """The same for label sets, or ``None``. Only samples with some labels, but not all, are counted.
+
+        norms : Σ_i x_ij², shape (d,). sums : Σ_i x_ij²·D_ic, shape (d, m), where D_ic is the number of labels on the
+        other side of c: m − |Y_i| if c is in Y_i, else |Y_i|.
+        """
         return None
 
 

@@ -7,25 +7,35 @@ import numpy as np
 from ..jit import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
+from .targets import first_label, has_label, past_label
 
 
 @part
 class MultitaskSquaredHinge(Loss):
-    """m binary squared hinges that share the penalty: Σ_r max(1 − s_r z_r, 0)², s_y = +1, else −1."""
+    """m binary squared hinges that share the penalty: Σ_r max(1 − s_r z_r, 0)², s_r = +1 for the class y, else −1.
+
+    For a label set, s_r = +1 for all its labels. The loops run over all labels as if none were in the target, because
+    a loop without a branch uses vector instructions; then the terms of the target's labels are exchanged.
+    """
 
     title = "multitask squared hinge"
-    doc = "Each class against the rest: the true score should be at least 1, every other at most −1."
+    doc = "Each class against the rest: scores of true labels should be at least 1, all others at most −1."
     formula = "Σ_r max(1 − s_r z_r, 0)², s_r = ±1"
     source = "Blondel et al. 2013, Eq. 11"
+    takes = ("classes", "sets")
+    threshold = 0.0
 
     def value(self, z, y):
         total = 0.0
         for r in range(z.size):
             a = max(1.0 + z[r], 0.0)
             total += a * a
-        wrong = max(1.0 + z[y], 0.0)
-        right = max(1.0 - z[y], 0.0)
-        return total - wrong * wrong + right * right
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                wrong = max(1.0 + z[r], 0.0)
+                right = max(1.0 - z[r], 0.0)
+                total += right * right - wrong * wrong
+        return max(total, 0.0)
 
     def gradient(self, z, y, x, g, work):
         total = 0.0
@@ -33,10 +43,13 @@ class MultitaskSquaredHinge(Loss):
             a = max(1.0 + z[r], 0.0)
             g[r] += 2.0 * x * a
             total += a * a
-        wrong = max(1.0 + z[y], 0.0)
-        right = max(1.0 - z[y], 0.0)
-        g[y] -= 2.0 * x * (wrong + right)
-        return total - wrong * wrong + right * right
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                wrong = max(1.0 + z[r], 0.0)
+                right = max(1.0 - z[r], 0.0)
+                g[r] -= 2.0 * x * (wrong + right)
+                total += right * right - wrong * wrong
+        return max(total, 0.0)
 
     def derivatives(self, z, y, x, g, h, work):
         total = 0.0
@@ -46,21 +59,26 @@ class MultitaskSquaredHinge(Loss):
             g[r] += 2.0 * x * a
             h[r] += curve * (1.0 if a > 0.0 else 0.0)
             total += a * a
-        wrong = max(1.0 + z[y], 0.0)
-        right = max(1.0 - z[y], 0.0)
-        g[y] -= 2.0 * x * (wrong + right)
-        h[y] += curve * ((1.0 if right > 0.0 else 0.0) - (1.0 if wrong > 0.0 else 0.0))
-        return total - wrong * wrong + right * right
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                wrong = max(1.0 + z[r], 0.0)
+                right = max(1.0 - z[r], 0.0)
+                g[r] -= 2.0 * x * (wrong + right)
+                h[r] += curve * ((1.0 if right > 0.0 else 0.0) - (1.0 if wrong > 0.0 else 0.0))
+                total += right * right - wrong * wrong
+        return max(total, 0.0)
 
     def hessian_product(self, z, y, v, out):
         for r in range(z.size):
             out[r] = 2.0 * v[r] if z[r] > -1.0 else 0.0
-        out[y] = 2.0 * v[y] if z[y] < 1.0 else 0.0
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                out[r] = 2.0 * v[r] if z[r] < 1.0 else 0.0
 
     def conjugate(self, u, y):
         total = 0.0
         for r in range(u.size):
-            v = -u[r] if r == y else u[r]
+            v = -u[r] if has_label(y, r) else u[r]
             if v < -DOMAIN_SLACK:
                 return np.inf
             total += 0.25 * v * v - v
@@ -73,7 +91,7 @@ class MultitaskSquaredHinge(Loss):
             inside = 0.0
             outside = 0.0
             for i in range(n):
-                if Y[i] == r:
+                if has_label(Y[i], r):
                     inside -= U[i, r]
                 else:
                     outside += U[i, r]
@@ -81,7 +99,7 @@ class MultitaskSquaredHinge(Loss):
             keep_in = light / inside if inside > 0.0 else 0.0
             keep_out = light / outside if outside > 0.0 else 0.0
             for i in range(n):
-                U[i, r] *= keep_in if Y[i] == r else keep_out
+                U[i, r] *= keep_in if has_label(Y[i], r) else keep_out
 
     def curvature(self, m: int) -> float:
         return 2.0

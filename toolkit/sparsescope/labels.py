@@ -1,0 +1,283 @@
+"""Targets at the door: one class a sample, or a set of labels a sample, read from what people have.
+
+Classes become integers 0…m−1, shape (n,), int64. Label sets become an indicator matrix, shape (n, m), uint8 in C order,
+whose rows are what the row functions of a loss see; empty and full sets are allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+NESTED = (set, frozenset, list, tuple, np.ndarray)
+MOST_SHOWN = 20  # labels listed in a message
+
+
+def holds_sets(y: Any, n: int | None = None) -> bool:
+    """Whether ``y`` holds label sets: an indicator matrix (two columns or more, dense or sparse) or a list of lists.
+
+    A list of lists of numbers, all of the same length, is a matrix and not a list of label lists; sets of labels are
+    always label sets. A single row of n numbers is n class labels, unless there is one sample only.
+    """
+    if sp.issparse(y):
+        return True
+    if hasattr(y, "columns") and hasattr(y, "to_numpy"):
+        return len(y.columns) > 1
+    if _label_lists(y) is not None:
+        return True
+    shape = np.shape(y)
+    if len(shape) != 2 or shape[1] < 2:
+        return False
+    return shape[0] > 1 or n == 1
+
+
+def check_labels(
+    y: Any, n: int, class_names: list[str] | None = None
+) -> tuple[np.ndarray, list[str], np.ndarray | None]:
+    """Targets as kernels use them, the names of classes or labels, and the labels as they were given.
+
+    Classes: integers 0…m−1 (m from ``class_names`` if given) are taken as they are; any other labels (words, other
+    numbers) are numbered in sorted order and keep their text as names. Label sets (see :func:`holds_sets`): columns of
+    an indicator, or the labels found in the lists by the same rule. The third value is ``None`` where labels are
+    already the numbers 0…m−1.
+
+    Raises ``ValueError`` if the number of samples is not n, a label is missing, there are fewer than two classes or
+    labels, a label is outside the named ones, an indicator has entries other than 0 and 1, or all sets are empty or
+    full.
+    """
+    if holds_sets(y, n):
+        (Y,), set_names, values = read_sets([y], class_names)
+        if Y.shape[0] != n:
+            raise ValueError(f"y has {Y.shape[0]} label sets, X has {n} samples; they must be equal")
+        if not partial(Y).any():
+            raise ValueError("all label sets of y are empty or full, so there is nothing to tell labels apart by; at "
+                             "least one sample has to have some labels and lack some")
+        return Y, set_names, values
+    labels = _label_array(y, n)
+    try:
+        found, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of different kinds (words and numbers); one kind is needed") from None
+    if found.size < 2:
+        raise ValueError(f"y has one class only ({_show(found[0])}); at least two are needed")
+    numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
+    if class_names is not None:
+        names = [str(c) for c in class_names]
+        if not numbered or int(found[-1]) >= len(names):
+            raise ValueError(
+                f"{len(names)} class names are given, so labels must be whole numbers 0…{len(names) - 1}; "
+                f"found {_show(found[0])}…{_show(found[-1])}"
+            )
+        return np.array(labels, dtype=np.int64), names, None
+    names = [str(c) for c in found]
+    if numbered and int(found[-1]) == found.size - 1:
+        return np.array(labels, dtype=np.int64), names, None
+    return np.array(codes, dtype=np.int64), names, found
+
+
+def match_labels(y: Any, class_names: list[str], values: np.ndarray | None, multilabel: bool) -> np.ndarray:
+    """Targets of other samples (held out) in the numbering of :func:`check_labels`: (k,) int64 or (k, m) uint8.
+
+    Any of the classes or labels may be missing, and their names are understood too. ``ValueError`` for a label that is
+    none of them, for an indicator with another number of columns, and for classes in place of label sets.
+    """
+    if multilabel:
+        return _match_sets(y, class_names, values)
+    labels = _label_array(y, np.size(y))
+    known = _numbers(labels.dtype.kind, class_names, values)
+    codes = [known.get(label, -1) for label in labels.tolist()]
+    if -1 in codes:
+        strange = labels.tolist()[codes.index(-1)]
+        raise ValueError(f"label {strange!r} is none of the classes; known: {', '.join(map(str, known))}")
+    return np.array(codes, dtype=np.int64)
+
+
+def _numbers(kind: str, class_names: list[str], values: np.ndarray | None) -> dict[Any, int]:
+    """Label -> number, for labels of a numpy kind."""
+    if values is None and kind in "iub":
+        return {k: k for k in range(len(class_names))}
+    if values is None or (kind in "OU") != (values.dtype.kind in "OU"):
+        return {name: k for k, name in enumerate(class_names)}
+    return {value: k for k, value in enumerate(values.tolist())}
+
+
+# ----------------------------------------------------------------------------------------------------------- label sets
+def partial(Y: np.ndarray) -> np.ndarray:
+    """Which rows of an indicator (n, m) have some labels and lack some, (n,) bool: the others have no loss."""
+    sizes = Y.sum(axis=1, dtype=np.int64)
+    return np.asarray((sizes > 0) & (sizes < Y.shape[1]))
+
+
+def read_sets(
+    parts: Sequence[Any], class_names: Sequence[str] | None = None, what: str = "y"
+) -> tuple[list[np.ndarray], list[str], np.ndarray | None]:
+    """Label sets of one or several parts of a data set: their indicators, the labels' names and values (or ``None``).
+
+    Each part is an indicator matrix (dense, sparse or a data frame), or a list of lists or sets of labels: whole
+    numbers or words. Without ``class_names`` the labels are the columns, or those found in any part, sorted.
+    """
+    lists = [_label_lists(part, what) for part in parts]
+    names = None if class_names is None else [str(c) for c in class_names]
+    if any(found is None for found in lists) and any(found is not None for found in lists):
+        raise ValueError(f"{what} is an indicator matrix in one part and lists of labels in the other; use one form")
+    values: np.ndarray | None = None
+    if lists[0] is None:
+        if names is None and hasattr(parts[0], "columns"):
+            names = [str(c) for c in parts[0].columns]
+        coded = [indicator(part, what) for part in parts]
+        width = coded[0].shape[1]
+        for Y in coded[1:]:
+            if Y.shape[1] != width:
+                raise ValueError(f"{what} has {width} columns in one part and {Y.shape[1]} in the other; needed: a "
+                                 "column for each label")
+        names = [str(k) for k in range(width)] if names is None else names
+        if len(names) != width:
+            raise ValueError(f"{len(names)} class names for the {width} columns of {what}; the numbers must be equal")
+    else:
+        given = [found for found in lists if found is not None]
+        if names is None:
+            names, values = _found_labels(given, what)
+        coded = [_fill(found, _known(names, values), len(names), what) for found in given]
+    if len(names) < 2:
+        raise ValueError(f"{what} has {len(names)} label(s) only; at least two are needed")
+    return coded, names, values
+
+
+def indicator(Y: Any, what: str = "y") -> np.ndarray:
+    """An indicator matrix as uint8 (n, m) in C order; ``ValueError`` says where an entry is neither 0 nor 1."""
+    if sp.issparse(Y):
+        coo = sp.coo_array(Y)
+        coo.sum_duplicates()
+        places, entries = np.column_stack(coo.coords), coo.data
+    else:
+        Y = Y.to_numpy() if hasattr(Y, "to_numpy") else np.asarray(Y)
+        places, entries = None, Y
+    if Y.ndim != 2:
+        raise ValueError(f"{what} has {Y.ndim} dimension(s); an indicator matrix has shape (n samples, m labels)")
+    if entries.dtype.kind not in "buif":
+        raise ValueError(f"{what} holds {entries.dtype} values; an indicator matrix holds only 0 and 1")
+    wrong = np.argwhere((entries != 0) & (entries != 1))
+    if len(wrong):
+        i, c = wrong[0] if places is None else places[wrong[0, 0]]
+        entry = entries[tuple(wrong[0])]
+        raise ValueError(f"{what} has {len(wrong)} entries other than 0 and 1, the first, {entry:g}, at sample {i}, "
+                         f"label {c}; an indicator matrix holds only 0 and 1 (lists of labels: give sets, as {{0, 2}})")
+    dense = Y.toarray() if sp.issparse(Y) else Y
+    return np.array(dense, dtype=np.uint8, order="C")
+
+
+def _label_lists(y: Any, what: str = "y", width: int | None = None) -> list[list[Any]] | None:
+    """The label lists of ``y``, or ``None`` if it is something else (a matrix, or one label a sample).
+
+    Lists of numbers that all have the same length are a matrix; where the number of its columns is known, only those
+    of that ``width`` are.
+    """
+    if sp.issparse(y) or hasattr(y, "columns"):
+        return None
+    if isinstance(y, np.ndarray):
+        if y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "OU":
+            return [list(row) for row in y]
+        if y.ndim != 1 or y.dtype.kind != "O":
+            return None
+    elif not isinstance(y, list | tuple) and getattr(getattr(y, "dtype", None), "kind", "") != "O":
+        return None  # a pandas series of lists has the dtype object
+    items = list(y)
+    nested = [isinstance(item, NESTED) for item in items]
+    if not any(nested):
+        return None
+    if not all(nested):
+        at = nested.index(False)
+        raise ValueError(f"{what} mixes label sets and single labels: sample {at} has {items[at]!r}; give each sample "
+                         "a set, also those with one label")
+    if not any(isinstance(item, set | frozenset) for item in items):
+        numbers = all(isinstance(v, int | float | np.number | np.bool_) for item in items for v in item)
+        lengths = {len(item) for item in items}
+        if len(lengths) == 1 and (numbers or lengths == {1}) and width in (None, *lengths):
+            return None  # a matrix (or a column) written as nested lists
+    return [list(item) for item in items]
+
+
+def _found_labels(parts: Sequence[list[list[Any]]], what: str) -> tuple[list[str], np.ndarray | None]:
+    """Names and values of the labels found; values are ``None`` when they are 0…m−1."""
+    found = {_plain_label(label, i, what) for part in parts for i, labels in enumerate(part) for label in labels}
+    if len({isinstance(label, str) for label in found}) > 1:
+        raise ValueError(f"{what} mixes labels of different kinds (words and numbers); one kind is needed")
+    ordered = sorted(found)
+    names = [str(label) for label in ordered]
+    return names, None if ordered == list(range(len(ordered))) else np.array(ordered)
+
+
+def _known(names: list[str], values: np.ndarray | None) -> dict[Any, int]:
+    """Label -> number: values (or the numbers 0…m−1) and, where they are not taken, names."""
+    known: dict[Any, int] = {name: k for k, name in enumerate(names)}
+    known.update({k: k for k in range(len(names))} if values is None else {v: k for k, v in enumerate(values.tolist())})
+    return known
+
+
+def _fill(sets: list[list[Any]], known: dict[Any, int], m: int, what: str) -> np.ndarray:
+    Y = np.zeros((len(sets), m), dtype=np.uint8)
+    for i, labels in enumerate(sets):
+        for label in labels:
+            k = known.get(_plain_label(label, i, what))
+            if k is None:
+                shown = ", ".join(map(str, list(known)[:MOST_SHOWN])) + (" …" if len(known) > MOST_SHOWN else "")
+                raise ValueError(f"label {_show(label)} of sample {i} is none of the labels; known: {shown}")
+            Y[i, k] = 1
+    return Y
+
+
+def _plain_label(label: Any, sample: int, what: str) -> Any:
+    """A label as int or str; ``ValueError`` for anything else."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, bytes):
+        label = label.decode()
+    if isinstance(label, str):
+        return label
+    if isinstance(label, int | float) and label == label and label == round(label):
+        return int(label)
+    raise ValueError(f"{what}: sample {sample} has the label {_show(label)}; allowed are whole numbers and words")
+
+
+def _match_sets(y: Any, class_names: list[str], values: np.ndarray | None) -> np.ndarray:
+    m = len(class_names)
+    lists = _label_lists(y, width=m)
+    if lists is not None:
+        return _fill(lists, _known(class_names, values), m, "y")
+    if not sp.issparse(y) and len(np.shape(y)) != 2:
+        raise ValueError(f"y has shape {np.shape(y)}; label sets are needed: an indicator (k, {m}) or a list of sets")
+    Y = indicator(y)
+    if Y.shape[1] != m:
+        raise ValueError(f"y has {Y.shape[1]} columns, the problem {m} labels; the numbers must be equal")
+    return Y
+
+
+# --------------------------------------------------------------------------------------------------- one class a sample
+def _label_array(y: Any, n: int) -> np.ndarray:
+    """One label a sample, none of them missing."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and 1 in labels.shape:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}; one class label a sample is needed, shape ({n},)")
+    if labels.size != n:
+        raise ValueError(f"y has {labels.size} labels, X has {n} samples; they must be equal")
+    if labels.dtype.kind == "c":
+        raise ValueError("y has complex labels; whole numbers or words are needed")
+    if labels.dtype.kind == "O":
+        missing = [i for i, label in enumerate(labels) if label is None or label != label]
+        if missing:
+            raise ValueError(f"{len(missing)} labels of y are missing, the first at sample {missing[0]}")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("y has labels that are not finite; every sample needs a class")
+        if (labels == np.round(labels)).all():
+            labels = labels.astype(np.int64)
+    return labels
+
+
+def _show(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
