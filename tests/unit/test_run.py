@@ -83,6 +83,11 @@ def test_the_clock_counts_the_solver_and_not_its_observers(
     assert [e.seconds for e in events] == [0.0, 0.5, 1.0, 1.5] and "1.5 solver seconds" in events[-1].message
 
 
+def test_a_run_may_bring_its_own_clock(problem: ss.Problem) -> None:
+    run = Run(problem, Slow(), stop=Iterations(3), clock=CLOCK)
+    assert [e.seconds for e in run] == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_adaptive_certificates_stay_below_their_share(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "CLOCK", CLOCK)
     certify = run_module.certify
