@@ -126,6 +126,45 @@ def stored(name: str) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
+class Rows:
+    """Rows of a long measurement, each under a name, written down as they come.
+
+    An interrupted measurement goes on where it was if it is started again with the same options within half a day;
+    :meth:`finish` puts the rows into ``results/<name>.json``, where rows of other names stay as they are.
+    """
+
+    def __init__(self, name: str, options: dict[str, Any], fresh: bool = False) -> None:
+        self.name, self.options = name, options
+        self.path = RESULTS / "unfinished" / f"{name}.json"
+        self.rows: dict[str, dict[str, Any]] = {}
+        if fresh or not self.path.exists() or time.time() - self.path.stat().st_mtime > 12 * 3600:
+            return
+        found = json.loads(self.path.read_text(encoding="utf-8"))
+        if found["options"] == options:
+            self.rows = found["rows"]
+            print(f"Going on with {name}: {', '.join(self.rows)} measured already (--fresh begins anew)")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.rows
+
+    def keep(self, key: str, row: dict[str, Any]) -> None:
+        """Write down one row."""
+        self.rows[key] = row
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"options": self.options, "rows": self.rows}
+        self.path.write_text(json.dumps(content, indent=1, ensure_ascii=False))
+
+    def finish(self, order: list[str], by: str = "case", summary: Callable[[list[dict[str, Any]]], dict[str, Any]]
+               = lambda rows: {}) -> list[dict[str, Any]]:
+        """Store all rows, those of earlier measurements too, in the given order of names; gives them back."""
+        earlier = {row[by]: row for row in (stored(self.name) or {"rows": []})["rows"]}
+        merged = {**earlier, **self.rows}
+        rows = [merged[key] for key in order if key in merged]
+        store(self.name, rows, **summary(rows))
+        self.path.unlink(missing_ok=True)
+        return rows
+
+
 def show(rows: list[dict[str, Any]]) -> None:
     """Print rows as an aligned table."""
     if not rows:

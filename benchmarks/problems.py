@@ -100,10 +100,17 @@ PAPER1 = [
     Case("news20 4.8 %", "news20", 0.0013),
     Case("letter 70 %", "letter", 0.15),
     Case("nakayama 0.5 %", "nakayama", 0.1),
-    Case("text50k 1 %", "text50k", 0.03),
+    Case("text50k 0.2 %", "text50k", 0.0015),
+]
+# ℓ1/ℓ2 multinomial logistic. The number is λ as a share of λ_max.
+LOGISTIC = [
+    Case("digits .3", "digits", 0.3, loss="logistic"),
+    Case("MNIST-10k .3", "mnist10k", 0.3, loss="logistic"),
+    Case("news20 .2", "news20", 0.2, loss="logistic"),
+    Case("news20 .05", "news20", 0.05, loss="logistic"),
 ]
 
 
 def case(name: str) -> Case:
-    """A case of :data:`PAPER1` by its name."""
-    return next(c for c in PAPER1 if c.name == name)
+    """A case of :data:`PAPER1` or :data:`LOGISTIC` by its name."""
+    return next(c for c in [*PAPER1, *LOGISTIC] if c.name == name)
