@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stopping": {"event"},
     "trace": {"event", "kernels", "problem"},
     "run": {"registry", "design", "kernels", "metrics", "problem", "solvers.base", "event", "stopping", "trace"},
+    "paths": {"event", "problem", "run", "solvers.base", "stopping", "trace"},
     "session": {"registry", "problem", "solvers.base", "trace", "run"},
     "views": {"registry", "problem", "trace"},
     "live": {"registry", "datasets", "problem", "solvers", "trace", "run", "session", "views", "version"},
@@ -41,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
-PART_OF = {"certificate": "problem", "constants": "problem", "scalings": "problem", "changes": "session"}
+PART_OF = {"certificate": "problem", "constants": "problem", "scalings": "problem", "changes": "session",
+           "path_result": "paths"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 
@@ -51,7 +53,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "sklearn": {"datasets"},
-    "pandas": {"trace", "datasets"},
+    "pandas": {"trace", "paths", "datasets"},
     "plotly": {"views"},
     "panel": {"dashboard"},
     "panel_material_ui": {"dashboard"},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .design import Design
     from .event import Event
     from .jit import part
+    from .paths import Path, PathRun, path
     from .problem import Problem
     from .registry import field
     from .run import Result, Run, solve
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Design",
     "Event",
+    "Path",
+    "PathRun",
     "Problem",
     "Recorder",
     "Result",
@@ -43,6 +46,7 @@ __all__ = [
     "field",
     "losses",
     "part",
+    "path",
     "penalties",
     "registry",
     "scalings",
@@ -54,8 +58,9 @@ __all__ = [
 
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
-    "Design": "design", "Event": "event", "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run",
-    "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit", "solve": "run",
+    "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths", "Problem": "problem",
+    "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry",
+    "part": "jit", "path": "paths", "solve": "run",
 }
 
 

@@ -95,6 +95,12 @@ class Run:
         self.warm_up()
         self.state, self.seconds, self._opened = state, seconds, True
 
+    def follow(self, other: Run) -> None:
+        """Go on from where another run stands, with a copy of its state (a fork)."""
+        if other.state is not None:
+            self.problem, self.solver = other.problem, other.solver
+            self.resume(other.state.copy(), other.seconds)
+
     def _open(self) -> Event:
         self.warm_up()
         if self.state is None:
@@ -139,6 +145,10 @@ class Run:
         if self.stop is not None:
             self.stop.reset()
 
+    def settle(self, problem: Problem) -> Problem:
+        """The problem that :meth:`change` would go on with; ``ValueError`` if this run does not take it."""
+        return problem
+
     # -------------------------------------------------------------------------------------------------- observing
     def observe(self, certify_now: bool = False) -> Event:
         """The event of the current state; never charged to the solver's clock."""
@@ -170,6 +180,8 @@ class Run:
         if reason and not event.certified and not certify_now:
             return self.observe(certify_now=True)  # the last event always carries a certificate
         if reason:
+            reason = self._finish(reason, event)
+        if reason:
             self.message = reason
             object.__setattr__(event, "message", reason)
         for callback in self.callbacks:
@@ -193,6 +205,10 @@ class Run:
 
     def _reason(self, event: Event) -> str:
         return (self.stop.check(event) or "") if self.stop is not None else ""
+
+    def _finish(self, reason: str, event: Event) -> str:
+        """The message with which the run ends, now that its rule gave a reason; empty if it goes on (a path does)."""
+        return reason
 
 
 class _Test:

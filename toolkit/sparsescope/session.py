@@ -69,13 +69,16 @@ class Session:
     speed : most iterations a second, or ``None`` for as fast as it goes
     certify_every : every how many iterations certificate and accuracies are evaluated; ``None`` adapts to their cost
     paused : start paused (default) or playing
+    make_run : what makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a λ-path
 
     Raises ``ValueError`` if the solver cannot solve the problem.
     """
 
     def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, test: Any = None,
-                 speed: float | None = None, certify_every: int | None = None, paused: bool = True) -> None:
+                 speed: float | None = None, certify_every: int | None = None, paused: bool = True,
+                 make_run: Callable[..., Run] = Run) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
+        self._make_run = make_run
         self._target_problem, self._target_solver = problem, as_solver(solver)
         self._target_solver.require(problem)
         self._recorder = Recorder()
@@ -95,14 +98,19 @@ class Session:
         if not paused:
             self.play()
 
-    def _new_run(self, state: State | None = None) -> Run:
-        return Run(self._target_problem, self._target_solver, callbacks=[self._recorder], state=state, **self._settings)
+    def _new_run(self) -> Run:
+        return self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
 
     # ------------------------------------------------------------------------------------------------------ reading
     @property
     def trace(self) -> Trace:
         """The trace of the current epoch; replaced by a new one on reset."""
         return self._recorder.trace
+
+    @property
+    def run(self) -> Run:
+        """The run at work, to read from (a ``PathRun``'s path so far, say); replaced by a new one on reset."""
+        return self._run
 
     @property
     def problem(self) -> Problem:
@@ -186,6 +194,7 @@ class Session:
             problem = self._target_problem
             if not (lam is None and loss is None and penalty is None):
                 problem = problem.with_(lam=lam, loss=loss, penalty=penalty)
+                self._run.settle(problem)
             chosen = self._target_solver if solver is None else as_solver(solver)
             chosen.require(problem)
             self._target_problem, self._target_solver = problem, chosen
@@ -195,10 +204,9 @@ class Session:
         """An independent session that goes on from this one's present state and past, paused."""
         with self._stepping:
             run = self._run
-            other = Session(run.problem, run.solver, speed=self._speed, **self._settings)
+            other = Session(run.problem, run.solver, speed=self._speed, make_run=self._make_run, **self._settings)
             other._recorder.trace = self.trace.copy()
-            if run.state is not None:
-                other._run.resume(run.state.copy(), run.seconds)
+            other._run.follow(run)
         other._status = replace(other._status, mode="paused", iteration=self._status.iteration)
         return other
 
@@ -321,7 +329,10 @@ class Session:
         if self._steps:
             self._steps -= 1
         floor = FINISH_ULPS * float(np.finfo(self._run.problem.dtype).eps)
-        if event.relative_gap <= floor:
+        if event.message:
+            self._playing, self._steps = False, 0
+            self._say("finished", event.message, rate=rate)
+        elif self._run.stop is None and event.relative_gap <= floor:
             self._playing, self._steps = False, 0
             self._say("finished", f"certified: relative gap {max(event.relative_gap, 0.0):.1e} at iteration "
                                   f"{event.iteration}", rate=rate)
@@ -330,6 +341,7 @@ class Session:
 
     def _change(self, problem: Problem, solver: Solver) -> None:
         run = self._run
+        problem = run.settle(problem)
         marks = marks_between(run.problem, run.solver, problem, solver)
         if not marks:
             return
