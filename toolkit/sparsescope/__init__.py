@@ -59,8 +59,8 @@ __all__ = [
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
     "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths", "Problem": "problem",
-    "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry",
-    "part": "jit", "path": "paths", "solve": "run",
+    "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace", "explore": "widgets",
+    "field": "registry", "part": "jit", "path": "paths", "solve": "run",
 }
 
 
