@@ -34,12 +34,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stopping": {"event"},
     "trace": {"event", "kernels", "problem"},
     "run": {"registry", "design", "kernels", "metrics", "problem", "solvers.base", "event", "stopping", "trace"},
-    "paths": {"event", "problem", "run", "solvers.base", "stopping", "trace"},
+    "paths": {"event", "problem", "registry", "run", "solvers.base", "stopping", "trace"},
     "session": {"registry", "problem", "solvers.base", "trace", "run"},
     "views": {"registry", "problem", "trace"},
     "live": {"registry", "datasets", "problem", "solvers", "trace", "run", "session", "views", "version"},
     "widgets": {"registry", "datasets", "session", "views", "live", "version"},
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
+    "experiments": {"registry", "design", "datasets", "problem", "solvers", "event", "stopping", "trace", "run",
+                    "views"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
 PART_OF = {"certificate": "problem", "constants": "problem", "scalings": "problem", "changes": "session",
@@ -53,8 +55,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "sklearn": {"datasets"},
-    "pandas": {"trace", "paths", "datasets"},
-    "plotly": {"views"},
+    "pandas": {"trace", "paths", "datasets", "experiments"},
+    "plotly": {"views", "experiments"},
     "panel": {"dashboard"},
     "panel_material_ui": {"dashboard"},
     "bokeh": {"dashboard"},
@@ -64,7 +66,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "anywidget": {"widgets"},
     "traitlets": {"widgets"},
     "IPython": {"widgets"},
-    "threadpoolctl": {"dashboard", "session"},
+    "threadpoolctl": {"dashboard", "session", "experiments"},
+    "tqdm": {"experiments"},
 }
 
 

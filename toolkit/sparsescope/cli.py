@@ -1,7 +1,8 @@
-"""The command `sparsescope`: explore, solve, datasets, doctor.
+"""The command `sparsescope`: explore, solve, paper, datasets, doctor.
 
 Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
-codes: 0 done, 1 an error with a sentence on standard error, 2 wrong arguments, 3 `solve` ended without a certificate.
+codes: 0 done, 1 an error with a sentence on standard error, 2 wrong arguments, 3 `solve` ended without a certificate,
+130 `paper` was interrupted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .experiments.command import add_paper
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_explore(commands)
     _add_solve(commands)
+    add_paper(commands, _positive, _count)
     _command(commands, "datasets", run_datasets, "list the data sets that can be loaded by name")
     _command(commands, "doctor", run_doctor, "look at the installation and say what is missing")
     return parser

@@ -1,0 +1,270 @@
+"""Verdicts on the paper's claims, on tables made by hand: each claim can hold, fail, and stay open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsescope.experiments import Claim, Finding, Verdict, load_paper
+from sparsescope.experiments.paper1 import protocol, reading
+from sparsescope.experiments.paper1.comparison import complete
+from sparsescope.experiments.paper1.eta0 import choose
+from sparsescope.experiments.paper1.objectives import table2
+from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN, frame, judge
+
+PAPER = load_paper(1)
+BEST = 2.0
+FEATURES = 1000
+BEST_ROWS = 50
+# Like the paper says: seconds in which the relative distance falls tenfold, and the rows at each point but the last.
+AS_CLAIMED = {"BCD (LS)": 1.0, "BCD (CST)": 1.3, "FISTA (LS)": 4.0, "FISTA (CST)": 20.0, "SpaRSA": 5.0, "FOBOS": 6.0}
+POINTS = 30
+
+
+def run_table(solver: str, decade: float, lam: float = 1e-3, **changes: Any) -> pd.DataFrame:
+    """A run whose relative distance falls tenfold in ``decade`` seconds; ``changes`` replace columns."""
+    iteration = np.arange(POINTS)
+    seconds = decade * iteration * 0.2
+    relative = 10.0 ** (-seconds / decade)
+    rows = np.r_[0, np.full(POINTS - 2, 400), 400 if solver == "FOBOS" else BEST_ROWS]
+    if solver.startswith("BCD"):
+        rows = np.r_[0, 400, np.full(POINTS - 2, BEST_ROWS)]
+    table = pd.DataFrame({
+        "data": "hand", "lam": lam, "solver": solver, "iteration": iteration, "passes": iteration.astype(float),
+        "seconds": seconds, "objective": BEST * (1 + relative), "nonzero_rows": rows, "trials": 1.05,
+        "test_accuracy": 0.9 - 0.5 * relative, "best": BEST, "dual": BEST * (1 - 1e-6), "best_rows": BEST_ROWS,
+        "usable_rows": FEATURES, "best_accuracy": 0.9, "lam_max": 0.5, "features": FEATURES, "samples": 500,
+    })  # fmt: skip
+    table = table.assign(nonzero_percent=100 * table["nonzero_rows"] / FEATURES)
+    return table.assign(**changes)
+
+
+def solvers(decades: dict[str, float] | None = None, edit: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+            lams: tuple[float, ...] = (1e-3,)) -> dict[str, pd.DataFrame]:
+    """The table of a comparison of solvers."""
+    chosen = {**AS_CLAIMED, **(decades or {})}
+    table = pd.concat([run_table(s, d, lam) for lam in lams for s, d in chosen.items()], ignore_index=True)
+    return {"solvers": complete(table if edit is None else edit(table))}
+
+
+def where(solver: str, **columns: Any) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """An edit: set columns of one solver."""
+
+    def edit(table: pd.DataFrame) -> pd.DataFrame:
+        chosen = table["solver"] == solver
+        for name, value in columns.items():
+            table.loc[chosen, name] = value(table.loc[chosen]) if callable(value) else value
+        return table
+
+    return edit
+
+
+def everywhere(**columns: Any) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """An edit: set columns of all rows."""
+    return lambda table: table.assign(**columns)
+
+
+def slower_at_small(table: pd.DataFrame) -> pd.DataFrame:
+    """The runs at the smaller λ get half as far."""
+    small = table["lam"] < 1e-4
+    relative = table.loc[small, "objective"] / BEST - 1
+    table.loc[small, "objective"] = BEST * (1 + np.sqrt(relative))
+    return table
+
+
+def patterns(**changes: float) -> dict[str, pd.DataFrame]:
+    """The table of penalties, as the paper draws them; ``changes`` of the group lasso's columns."""
+    rows = [("ridge", 100.0, 100.0, 100.0), ("l1", 60.0, 10.0, 17.0), ("elastic-net", 70.0, 20.0, 29.0),
+            ("l1/l2", 40.0, 40.0, 100.0)]
+    names = ["penalty", "nonzero_rows_percent", "nonzero_percent", "inside_percent"]
+    table = pd.DataFrame(rows, columns=names).assign(data="hand")
+    for name, value in changes.items():
+        table.loc[table["penalty"] == "l1/l2", name] = value
+    return {"patterns": table}
+
+
+def eta0(accuracies: list[float]) -> dict[str, pd.DataFrame]:
+    """The table of candidate steps."""
+    table = pd.DataFrame({"data": "hand", "lam": 1e-3, "eta0": protocol.ETA0, "heldout_accuracy": accuracies,
+                          "objective": 1.0})  # fmt: skip
+    return {"eta0": choose(table)}
+
+
+def shrinking(on: float, off: float) -> dict[str, pd.DataFrame]:
+    """The table of runs with and without shrinking; the numbers are seconds for each decade."""
+    parts = [run_table(s, off if not flag else on).assign(shrinking=flag)
+             for s in ("BCD (LS)", "BCD (CST)") for flag in (False, True)]
+    return {"shrinking": complete(pd.concat(parts, ignore_index=True))}
+
+
+LOSSES = (protocol.MULTICLASS, protocol.MULTITASK, protocol.LOGISTIC, protocol.LOGISTIC)
+SOLVERS = ("BCD (LS)", "BCD (LS)", "BCD (CST)", "BCD (LS)")
+
+
+def objectives(seconds: tuple[float, float, float, float] = (1.0, 2.0, 5.0, 8.0),
+               accuracy: tuple[float, float, float] = (0.0, -0.02, 0.0), percent: float = 1.0,
+               iterations: int = 10) -> dict[str, pd.DataFrame]:
+    """The table of fits: seconds of multiclass, multitask, logistic and logistic (LS) at the middle λ, offsets of the
+    accuracies, and the factor between the multitask and the multiclass hinge's rows."""
+    rows = []
+    for k, (loss, solver) in enumerate(zip(LOSSES, SOLVERS, strict=True)):
+        for split in (0, 1):
+            for step, lam in enumerate((1e-3, 1e-4, 1e-5)):
+                share = (2.0, 8.0, 32.0)[step] * (percent if loss == protocol.MULTITASK else 1.0)
+                rows.append({
+                    "data": "hand", "split": split, "lam": lam, "loss": loss, "solver": solver,
+                    "seconds": seconds[k] * (0.5, 1.0, 3.0)[step] + 0.2 * split, "iterations": iterations,
+                    "stopped": "criterion", "nonzero_rows": 10 * share, "nonzero_percent": share,
+                    "test_accuracy": 0.7 + 0.1 * step + accuracy[min(k, 2)], "features": 1000, "samples": 500,
+                })  # fmt: skip
+    return {"objectives": pd.DataFrame(rows)}
+
+
+def without_logistic() -> dict[str, pd.DataFrame]:
+    """The table of fits, interrupted before the logistic loss."""
+    table = objectives()["objectives"]
+    return {"objectives": table[table["loss"] != protocol.LOGISTIC]}
+
+
+def iterations(multiclass: int, multitask: int, stopped: tuple[str, str] = ("criterion",) * 2) -> dict[str, Any]:
+    """The table of the counts of outer iterations."""
+    rows = []
+    for loss, last, why in zip(LOSSES[:2], (multiclass, multitask), stopped, strict=True):
+        rows += [{"data": "hand", "lam": 1e-3, "loss": loss, "iteration": k, "stopped": why} for k in (0, last)]
+    return {"iterations": pd.DataFrame(rows)}
+
+
+FISTA_AS_BCD = {"FISTA (LS)": 0.5, "SpaRSA": 0.5}
+TRIVIAL = solvers(edit=everywhere(lam_max=1e-4))
+UNKNOWN = solvers(edit=everywhere(dual=0.0))
+BOTH_LAMS = (1e-3, 1e-5)
+
+# claim -> (tables where it holds, tables where it does not, tables that cannot tell)
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    "patterns": (patterns(), patterns(inside_percent=60.0), patterns(nonzero_rows_percent=0.0)),
+    "bcd-ls-vs-cst": (solvers(), solvers({"BCD (CST)": 0.5}), UNKNOWN),
+    "first-try": (solvers(), solvers(edit=where("BCD (LS)", trials=3.0)), solvers(edit=everywhere(trials=np.nan))),
+    "small-lam": (solvers(edit=slower_at_small, lams=BOTH_LAMS), solvers(lams=BOTH_LAMS), solvers()),
+    "two-phases": (solvers(), solvers(edit=where("BCD (LS)", nonzero_rows=lambda run: np.arange(len(run)))), TRIVIAL),
+    "first-to-sparsity": (solvers(), solvers({"SpaRSA": 0.001}), solvers(edit=everywhere(best_rows=950))),
+    "bcd-vs-fobos": (solvers(), solvers({"FOBOS": 0.2}), UNKNOWN),
+    "eta0": (eta0([0.1, 0.2, 0.6, 0.9, 0.895, 0.3, 0.1]), eta0([0.9] * 7), {}),
+    "fobos-dense": (solvers(), solvers(edit=where("FOBOS", nonzero_percent=5.0)), UNKNOWN),
+    "bcd-vs-full-objective": (solvers(), solvers(FISTA_AS_BCD), TRIVIAL),
+    "bcd-vs-full-accuracy": (solvers(), solvers(FISTA_AS_BCD), solvers(edit=everywhere(test_accuracy=0.1))),
+    "fista-vs-sparsa": (solvers(), solvers({"SpaRSA": 2.0}), UNKNOWN),
+    "fista-cst": (solvers(), solvers({"FISTA (CST)": 4.4}), TRIVIAL),
+    "steps": (solvers(), solvers({"BCD (CST)": 10.0}), UNKNOWN),
+    "early-progress": (solvers(edit=lambda t: t.assign(objective=np.where(
+        t["solver"].str.contains("FISTA|SpaRSA") & (t["iteration"] <= 1), 2 * BEST, t["objective"]))),
+        solvers(edit=where("FOBOS", objective=5 * BEST)), TRIVIAL),
+    "rows-fall-slowly": (solvers(), solvers(edit=where("SpaRSA", nonzero_rows=BEST_ROWS)), UNKNOWN),
+    "same-limit": (solvers(), solvers(edit=where("SpaRSA", nonzero_rows=200)),
+                   solvers(edit=everywhere(objective=2 * BEST))),
+    "shrinking": (shrinking(1.0, 1.2), shrinking(1.0, 4.0),
+                  {"shrinking": shrinking(1.0, 1.0)["shrinking"].assign(gap=1.0)}),
+    "accuracy-logistic": (objectives(), objectives(accuracy=(0.0, 0.0, 0.02)), without_logistic()),
+    "time-logistic": (objectives(), objectives((1.0, 2.0, 1.5, 8.0)), {}),
+    "iteration-logistic": (objectives(), objectives((9.0, 2.0, 5.0, 8.0)), {}),
+    "logistic-without-ls": (objectives(), objectives((1.0, 2.0, 5.0, 3.0)), {}),
+    "accuracy-multitask": (objectives(), objectives(accuracy=(0.0, 0.01, 0.0)), objectives(percent=100.0)),
+    "rows-multitask": (objectives(percent=2.0), objectives(accuracy=(0.0, 0.0, 0.0), percent=0.5),
+                       objectives(accuracy=(0.0, 0.0, 0.0))),
+    "time-multitask": (objectives(), objectives((1.0, 0.5, 5.0, 8.0)), {}),
+    "iterations-multitask": (iterations(73, 108), iterations(108, 73),
+                             iterations(100, 50, ("iterations", "iterations"))),
+}  # fmt: skip
+
+def claim(name: str) -> Claim:
+    return next(c for c in PAPER.claims if c.name == name)
+
+
+def test_every_claim_has_its_cases() -> None:
+    assert {c.name for c in PAPER.claims} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
+def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
+    tables = CASES[name][place]
+    (verdict,) = judge([claim(name)], tables)
+    assert verdict.word == word, [f.numbers for f in verdict.findings]
+    assert all(f.numbers for f in verdict.findings)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_findings_name_their_case(name: str) -> None:
+    assert all(f.case.startswith("hand") for f in claim(name).judge(CASES[name][0]))
+
+
+def test_iterations_that_did_not_end_count_for_what_they_show() -> None:
+    found = judge([claim("iterations-multitask")], iterations(73, 200, ("criterion", "iterations")))[0]
+    assert found.word == HOLDS and "more than 200" in found.findings[0].numbers
+    found = judge([claim("iterations-multitask")], iterations(200, 73, ("iterations", "criterion")))[0]
+    assert found.word == FAILS
+    found = judge([claim("iterations-multitask")], iterations(50, 73, ("time", "criterion")))[0]
+    assert found.word == OPEN
+
+
+def test_an_unreached_level_gives_a_bound() -> None:
+    table = solvers({"FISTA (LS)": 4.0}, edit=where("FISTA (LS)", objective=lambda run: BEST * np.maximum(
+        1.05, run["objective"] / BEST)))["solvers"]
+    ratios = reading.speed_ratios(table, "BCD (LS)", "FISTA (LS)")
+    last = table.loc[table["solver"] == "FISTA (LS)", "seconds"].max()
+    assert ratios[1e-3] == pytest.approx(last / 3.0)
+
+
+def test_levels_below_the_certificate_are_left_out() -> None:
+    table = solvers(edit=everywhere(dual=BEST * (1 - 5e-3)))["solvers"]
+    assert set(reading.speed_ratios(table, "BCD (LS)", "FISTA (LS)")) == {1e-1, 1e-2}
+
+
+def test_rows_must_stay_near_the_optimums() -> None:
+    run = run_table("BCD (LS)", 1.0).assign(nonzero_rows=[0, BEST_ROWS] + [400] * 10 + [BEST_ROWS + 4] * (POINTS - 12))
+    assert reading.time_to_rows(run, run) == pytest.approx(0.2 * 12)
+    assert reading.time_to_rows(run.iloc[:11], run) == reading.INFINITY
+
+
+def test_curves_are_compared_at_equal_sparsity() -> None:
+    a = pd.DataFrame({"nonzero_percent": [1.0, 10.0, 100.0], "test_accuracy": [0.5, 0.7, 0.9]})
+    b = pd.DataFrame({"nonzero_percent": [10.0, 100.0, 1000.0], "test_accuracy": [0.6, 0.8, 1.0]})
+    assert reading.curve_difference(a, b) == pytest.approx(0.1)
+    assert np.isnan(reading.curve_difference(a, b.assign(nonzero_percent=b["nonzero_percent"] * 100)))
+    assert reading.rows_for(a, 0.8) == pytest.approx(10**1.5)
+    assert reading.rows_for(a, 0.95) == reading.INFINITY
+
+
+def test_a_better_value_than_the_references_becomes_the_optimum() -> None:
+    table = complete(run_table("BCD (LS)", 1.0).assign(best=2 * BEST))
+    assert table["best"].iloc[0] == table["objective"].min()
+    assert table["relative"].min() == 0.0
+    assert table["gap"].iloc[0] == pytest.approx(1 - table["dual"].iloc[0] / table["objective"].min())
+
+
+def test_table2_has_the_papers_layout() -> None:
+    table = table2(objectives()["objectives"])
+    assert table["seconds"].tolist() == ["minimum", "median", "maximum"]
+    assert list(table.columns) == ["data", "seconds", protocol.MULTICLASS, protocol.MULTITASK, protocol.LOGISTIC,
+                                   "logistic (LS)"]
+    assert table[protocol.MULTITASK].tolist() == pytest.approx([1.1, 2.1, 6.1])  # means of the splits first
+
+
+def test_verdicts_add_up() -> None:
+    some = claim("eta0")
+    yes, no, open_ = (Finding("a", value, "1") for value in (True, False, None))
+    assert Verdict(some, (yes, yes, open_)).word == HOLDS
+    assert Verdict(some, (no, open_)).word == FAILS
+    assert Verdict(some, (open_,)).word == OPEN
+    assert Verdict(some, (yes, no, yes)).word == "holds in 2 of 3 cases"
+
+
+def test_what_was_not_measured_is_not_decided() -> None:
+    found = judge(PAPER.claims, {})
+    assert {v.word for v in found} == {OPEN}
+    assert "not measured: solvers" in {f.numbers for v in found for f in v.findings}
+    table = frame(found)
+    assert len(table) == len(PAPER.claims) and set(table["finding"]) == {OPEN}

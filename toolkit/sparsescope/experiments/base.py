@@ -1,0 +1,126 @@
+"""What a paper's experiments are made of: settings, measurements, experiments, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .pools import Pool
+    from .progress import Report
+    from .verdicts import Finding
+
+Tables = Mapping[str, "pd.DataFrame"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a measurement is made.
+
+    quick : small limits, few λ and splits: about a minute for all experiments on the bundled data
+    seed : of the splits and of the solvers' random orders
+    seconds : limit of solver seconds for each run; ``None`` leaves it to the experiment
+    splits : number of train-test splits where results are averaged over splits; ``None`` likewise
+
+    Raises ``ValueError`` for a negative seed, seconds ≤ 0 or splits < 1.
+    """
+
+    quick: bool = False
+    seed: int = 0
+    seconds: float | None = None
+    splits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; a whole number of at least 0 is needed")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds is {self.seconds}; a number above 0 is needed")
+        if self.splits is not None and self.splits < 1:
+            raise ValueError(f"splits is {self.splits}; at least 1 is needed")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What is measured on one data set.
+
+    ``run(pool, settings, report)`` returns a tidy frame with a column ``data``; measurements with the same ``table``
+    are stored together. ``report.keep`` is given each finished part, so that an interrupted measurement leaves what it
+    has; ``finish`` then completes the columns that need all parts.
+    """
+
+    name: str
+    table: str
+    run: Callable[[Pool, Settings, Report], pd.DataFrame]
+    finish: Callable[[pd.DataFrame], pd.DataFrame] = field(default=lambda frame: frame)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table of the paper: a name for ``--only``, what it needs, and what is made of it.
+
+    ``needs`` are names of measurements, ``table`` is the table it is made from. ``draw(tables)`` gives a plotly figure,
+    or ``None`` where an interrupted measurement left nothing to draw; ``tabulate(tables)`` gives a frame in the paper's
+    layout. Either may be missing.
+    """
+
+    name: str
+    title: str
+    doc: str
+    needs: tuple[str, ...]
+    table: str
+    draw: Callable[[Tables], Any] | None = None
+    tabulate: Callable[[Tables], pd.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that the tables can support or contradict.
+
+    ``judge(tables)`` is a pure function of the tables, whose names are ``needs``; it returns a finding for each case.
+    """
+
+    name: str
+    where: str
+    text: str
+    needs: tuple[str, ...]
+    judge: Callable[[Tables], list[Finding]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: what can be measured, what is made of it, what it claims, and how our protocol differs from its own."""
+
+    number: int
+    title: str
+    reference: str
+    data: tuple[str, ...]  # used when the user names none
+    measurements: tuple[Measurement, ...]
+    experiments: tuple[Experiment, ...]
+    claims: tuple[Claim, ...]
+    differences: tuple[str, ...]
+
+    def choose(self, names: list[str] | None) -> list[Experiment]:
+        """The experiments of these names, in the paper's order; all for ``None``. ``ValueError`` for unknown ones."""
+        if names is None:
+            return list(self.experiments)
+        known = [e.name for e in self.experiments]
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            words = "are no experiments" if len(unknown) > 1 else "is no experiment"
+            raise ValueError(f"{', '.join(map(repr, unknown))} {words} of paper {self.number}; "
+                             f"known: {', '.join(known)}")
+        if not names:
+            raise ValueError(f"no experiment is named; known: {', '.join(known)}")
+        return [e for e in self.experiments if e.name in names]
+
+    def needed(self, chosen: list[Experiment]) -> list[Measurement]:
+        """The measurements that these experiments need, in the paper's order, each once."""
+        return [m for m in self.measurements if any(m.name in e.needs for e in chosen)]
+
+    def claims_on(self, measurements: list[Measurement]) -> list[Claim]:
+        """The claims that these measurements say something on."""
+        tables = {m.table for m in measurements}
+        return [c for c in self.claims if tables & set(c.needs)]

@@ -1,0 +1,99 @@
+"""The command `sparsescope paper`: a paper's experiments, from the arguments to the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Paper, Settings
+    from .conduct import Results
+    from .output import Folder
+    from .pools import Pool
+
+DONE, USAGE, INTERRUPTED = 0, 2, 130
+
+
+def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[str], int]) -> None:
+    """Add the sub-command; ``seconds`` and ``count`` read a positive number and a whole one from text."""
+    text = "measure a paper's experiments: tables, figures, and a verdict on each of its claims"
+    parser = commands.add_parser("paper", help=text, description=text[0].upper() + text[1:] + ".")
+    parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1")
+    parser.add_argument("--data", action="append", metavar="NAME|PATH",
+                        help="a data set's name (see: sparsescope datasets) or a file; may be repeated "
+                             "(default: bundled sets)")
+    parser.add_argument("--quick", action="store_true", help="small limits: about a minute on the bundled data")
+    parser.add_argument("--only", metavar="NAME,NAME…", help="only these experiments (see --list)")
+    parser.add_argument("--list", action="store_true", help="list the experiments and claims, and do nothing else")
+    parser.add_argument("--out", metavar="DIR", help="folder of the results (default: sparsescope-paper-NUMBER)")
+    parser.add_argument("--seed", type=count, default=0, help="of splits and random orders (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, metavar="S", help="limit of solver seconds for each run")
+    parser.add_argument("--splits", type=count, metavar="N", help="train-test splits of Fig. 5 and Table 2")
+    parser.set_defaults(run=run_paper)
+
+
+def run_paper(options: argparse.Namespace) -> int:
+    """0: done · 2: arguments that cannot be used · 130: interrupted, what was finished is in the folder."""
+    from . import load_paper
+
+    try:
+        paper = load_paper(options.number)
+        if options.list:
+            _say(listing(paper))
+            return DONE
+        from .base import Settings
+        from .output import Folder
+        from .pools import load_data
+
+        names = None if options.only is None else [n.strip() for n in options.only.split(",") if n.strip()]
+        chosen = paper.choose(names)
+        settings = Settings(options.quick, options.seed, options.seconds, options.splits)
+        pools = [load_data(name) for name in dict.fromkeys(options.data or paper.data)]
+        folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
+    except (ValueError, OSError) as error:
+        print(f"sparsescope paper: {_words(error)}", file=sys.stderr)
+        return USAGE
+    return _conduct(paper, chosen, pools, settings, folder)
+
+
+def _conduct(paper: Paper, chosen: list[Any], pools: list[Pool], settings: Settings, folder: Folder) -> int:
+    from .conduct import conduct
+    from .progress import reporter
+
+    results = conduct(paper, pools, settings, folder, chosen, reporter())
+    _tell(results, folder)
+    return INTERRUPTED if results.interrupted else DONE
+
+
+def _tell(results: Results, folder: Folder) -> None:
+    from .output import verdict_lines
+
+    for line in verdict_lines(results.verdicts):
+        _say(line)
+    for note in folder.notes:
+        _say(note)
+    if results.interrupted:
+        _say("Interrupted: what was finished by then is kept.")
+    _say(f"Results: {Path(folder.path) / 'index.html'} (verdicts and figures), summary.md, tables as CSV")
+
+
+def listing(paper: Paper) -> str:
+    """Experiments and claims of a paper, a line each."""
+    width = max(len(name) for name in [*(e.name for e in paper.experiments), *(c.name for c in paper.claims)]) + 2
+    lines = [f"Paper {paper.number}: {paper.title}", paper.reference, "", "Experiments (for --only):"]
+    lines += [f"  {e.name:{width}}{e.title}: {e.doc}" for e in paper.experiments]
+    lines += ["", "Claims:"]
+    lines += [f"  {c.name:{width}}{c.text} ({c.where})" for c in paper.claims]
+    return "\n".join(lines)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _words(error: Exception) -> str:
+    # The text of a KeyError is the repr of its argument; ours carry sentences.
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

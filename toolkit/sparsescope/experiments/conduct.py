@@ -1,0 +1,106 @@
+"""Conduct a paper's experiments: measure, keep what is finished, draw, judge. An interruption loses one run at most."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from threadpoolctl import threadpool_limits
+
+from . import output
+from .base import Experiment, Measurement, Paper, Settings
+from .pools import Pool
+from .progress import Report
+from .verdicts import Verdict, frame, judge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Results:
+    """What was measured and made so far. ``tables`` by name, ``figures`` by experiment, ``verdicts`` on all claims."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, pd.DataFrame] = {}
+        self.figures: dict[str, Any] = {}
+        self.verdicts: list[Verdict] = []
+        self.interrupted = False
+
+    def add(self, table: str, part: pd.DataFrame) -> pd.DataFrame:
+        """Put a part to its table; returns the table."""
+        import pandas as pd
+
+        before = [self.tables[table]] if table in self.tables else []
+        self.tables[table] = pd.concat([*before, part], ignore_index=True)
+        return self.tables[table]
+
+
+def conduct(paper: Paper, pools: Sequence[Pool], settings: Settings, folder: output.Folder,
+            chosen: Sequence[Experiment], report: Report) -> Results:
+    """Measure what the chosen experiments need, on each data set in turn; write tables, figures, summary and page.
+
+    Each table is written as soon as a data set is done. Ctrl-C ends the measuring: what is finished by then, single
+    runs of a measurement included, is written, drawn and judged as usual (``interrupted`` is then True).
+    """
+    import pandas as pd
+
+    began = time.perf_counter()
+    results = Results()
+    wanted = paper.needed(list(chosen))
+    try:
+        with threadpool_limits(limits=1):  # one thread for everybody, so that CPU seconds are comparable
+            for pool in pools:
+                for measurement in wanted:
+                    _measure(results, measurement, pool, settings, folder, report)
+    except KeyboardInterrupt:
+        results.interrupted = True
+    facts = pd.DataFrame([pool.facts for pool in pools])
+    folder.table("data", facts)
+    _make(results, chosen, folder)
+    results.verdicts = judge(paper.claims_on(wanted), results.tables)
+    folder.table("verdicts", frame(results.verdicts))
+    notes = list(folder.notes)
+    if results.interrupted:
+        notes.insert(0, "Interrupted: only what was finished by then is here.")
+    if settings.quick:
+        notes.insert(0, "Made with --quick: short limits, few λ and splits. The full protocol may judge otherwise.")
+    folder.write("summary.md", output.summary(paper, chosen, results.verdicts, results.tables, facts, notes))
+    folder.write("index.html", output.page(paper, chosen, results.verdicts, results.tables, results.figures, facts,
+                                           notes))
+    folder.about(paper, settings, [pool.facts for pool in pools], time.perf_counter() - began)
+    return results
+
+
+def _measure(results: Results, measurement: Measurement, pool: Pool, settings: Settings, folder: output.Folder,
+             report: Report) -> None:
+    import pandas as pd
+
+    report.begin(f"{pool.name}: {measurement.name}")
+    try:
+        part = measurement.run(pool, settings, report)
+    except KeyboardInterrupt:
+        if report.parts:
+            part = measurement.finish(pd.concat(report.parts, ignore_index=True))
+            folder.table(measurement.table, results.add(measurement.table, part))
+        raise
+    finally:
+        report.end()
+    folder.table(measurement.table, results.add(measurement.table, part))
+
+
+def _make(results: Results, chosen: Sequence[Experiment], folder: output.Folder) -> None:
+    """Figures and tables of the chosen experiments, from the tables there are."""
+    from plotly.offline import get_plotlyjs
+
+    for experiment in chosen:
+        if experiment.table not in results.tables:
+            continue
+        figure = None if experiment.draw is None else experiment.draw(results.tables)
+        if figure is not None:
+            results.figures[experiment.name] = figure
+            folder.figure(experiment.name, figure)
+        if experiment.tabulate is not None:
+            results.tables[experiment.name] = experiment.tabulate(results.tables)
+            folder.table(experiment.name, results.tables[experiment.name])
+    folder.write("plotly.min.js", get_plotlyjs())  # index.html and the figures share it

@@ -1,0 +1,80 @@
+"""Paper 1: Blondel, Seki and Uehara (2013), Block coordinate descent algorithms for large-scale sparse multiclass
+classification. Machine Learning 93."""
+
+from __future__ import annotations
+
+from ..base import Experiment, Measurement, Paper
+from . import claims_objectives, claims_solvers, figures, protocol
+from .comparison import compare_solvers, complete
+from .eta0 import choose_eta0
+from .objectives import compare_objectives, count_iterations, table2
+from .patterns import fit_penalties
+from .shrinking import compare_shrinking
+
+__all__ = ["PAPER", "choose_eta0", "compare_objectives", "compare_shrinking", "compare_solvers", "count_iterations",
+           "fit_penalties", "table2"]  # fmt: skip
+
+LARGE, SMALL = protocol.LAMS
+
+
+def _solvers(lam: float) -> Measurement:
+    return Measurement(f"solvers, λ = {figures.power(lam)}", "solvers",
+                       lambda pool, settings, report: compare_solvers(pool, lam, settings, report), complete)
+
+
+def _eta0(lam: float) -> Measurement:
+    return Measurement(f"eta0, λ = {figures.power(lam)}", "eta0",
+                       lambda pool, settings, report: choose_eta0(pool, lam, settings, report))
+
+
+def _shrinking(lam: float) -> Measurement:
+    return Measurement(f"shrinking, λ = {figures.power(lam)}", "shrinking",
+                       lambda pool, settings, report: compare_shrinking(pool, lam, settings, report), complete)
+
+
+MEASUREMENTS = (
+    Measurement("patterns", "patterns", fit_penalties),
+    _eta0(LARGE), _solvers(LARGE), _eta0(SMALL), _solvers(SMALL), _shrinking(LARGE), _shrinking(SMALL),
+    Measurement("objectives", "objectives", compare_objectives),
+    Measurement("iterations", "iterations", count_iterations),
+)  # fmt: skip
+_NAMES = {m.name for m in MEASUREMENTS}
+
+
+def _needs(*names: str) -> tuple[str, ...]:
+    assert set(names) <= _NAMES
+    return names
+
+
+AT_LARGE = _needs(_eta0(LARGE).name, _solvers(LARGE).name)
+AT_SMALL = _needs(_eta0(SMALL).name, _solvers(SMALL).name)
+
+EXPERIMENTS = (
+    Experiment("fig1", "Fig. 1", "which weights each penalty sets to zero", _needs("patterns"), "patterns",
+               figures.patterns),
+    Experiment("fig2", "Fig. 2", "six solvers at λ = 1e-3: objective and test accuracy over time", AT_LARGE, "solvers",
+               lambda tables: figures.convergence(tables, LARGE)),
+    Experiment("fig3", "Fig. 3", "six solvers at λ = 1e-5: objective and test accuracy over time", AT_SMALL, "solvers",
+               lambda tables: figures.convergence(tables, SMALL)),
+    Experiment("fig4", "Fig. 4", "percentage of non-zero rows over time, both λ", AT_LARGE + AT_SMALL,
+               "solvers", figures.sparsity),
+    Experiment("shrinking", "Sec. 5.2.4", "block coordinate descent with and without shrinking",
+               _needs(_shrinking(LARGE).name, _shrinking(SMALL).name), "shrinking", figures.shrinking),
+    Experiment("fig5", "Fig. 5", "accuracy against percentage of non-zero rows, three objectives", _needs("objectives"),
+               "objectives", figures.tradeoff),
+    Experiment("table2", "Table 2", "training times of the three objectives", _needs("objectives"), "objectives",
+               tabulate=lambda tables: table2(tables["objectives"])),
+    Experiment("iterations", "Sec. 5.3.2", "outer iterations to the stopping criterion, multiclass against multitask",
+               _needs("iterations"), "iterations", figures.criterion),
+)  # fmt: skip
+
+PAPER = Paper(
+    number=1,
+    title="Block coordinate descent algorithms for large-scale sparse multiclass classification",
+    reference="M. Blondel, K. Seki, K. Uehara, Machine Learning 93 (2013)",
+    data=("digits", "pydocs"),
+    measurements=MEASUREMENTS,
+    experiments=EXPERIMENTS,
+    claims=claims_solvers.CLAIMS + claims_objectives.CLAIMS,
+    differences=protocol.DIFFERENCES,
+)

@@ -1,0 +1,337 @@
+"""What Sec. 2, 4.4 and 5.2 of the paper say on penalties and solvers, and how the tables answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base import Claim, Tables
+from ..verdicts import Finding, points, seconds, times
+from . import reading
+from .reading import INFINITY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LS, CST = "BCD (LS)", "BCD (CST)"
+FISTA_LS, FISTA_CST = "FISTA (LS)", "FISTA (CST)"
+TRIVIAL = "λ is above λ_max: the optimum is W = 0"
+MUCH = 2.0  # "much", "quite", "substantially": at least this factor
+SIMILAR = 2.0  # "similar", "comparable": within this factor
+SLIGHT = 1.5  # "slightly": at most this factor
+
+
+def ratio_words(ratios: dict[float, float], of: str, to: str) -> str:
+    """``time of A / time of B to (F−F*)/F* = 1e-2: 2.1×, …``."""
+    each = ", ".join(f"{level:.0e} {times(r)}".replace("e-0", "e-") for level, r in ratios.items())
+    return f"time of {of} / time of {to}, by level: {each}"
+
+
+def patterns(tables: Tables) -> list[Finding]:
+    """Ridge dense; ℓ1 and elastic net zero inside rows; ℓ1/ℓ2 zero by whole rows."""
+    found = []
+    for data, part in reading.by_data(tables["patterns"]):
+        first = part.groupby("penalty").first()
+        dense, group = first.loc["ridge"], first.loc["l1/l2"]
+        single = [first.loc["l1", "inside_percent"], first.loc["elastic-net", "inside_percent"]]
+        if not group["nonzero_rows_percent"] > 0 or np.isnan(single).any():
+            found.append(Finding(data, None, "a model is zero altogether"))
+            continue
+        holds = (dense["nonzero_percent"] > 95 and max(single) < 99 and group["nonzero_rows_percent"] < 99
+                 and group["inside_percent"] > 99)
+        numbers = (f"non-zero weights: ridge {dense['nonzero_percent']:.0f} %; inside non-zero rows: ℓ1 "
+                   f"{single[0]:.0f} %, elastic net {single[1]:.0f} %, ℓ1/ℓ2 {group['inside_percent']:.0f} %; "
+                   f"non-zero rows with ℓ1/ℓ2: {group['nonzero_rows_percent']:.0f} %")
+        found.append(Finding(data, bool(holds), numbers))
+    return found
+
+
+def compare(tables: Tables, fast: str, slow: str, least: float = 1.0, most: float = INFINITY) -> list[Finding]:
+    """Whether the median over the levels of time(slow)/time(fast) lies in (least, most]."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        ratios = reading.speed_ratios(part, fast, slow)
+        if ratios:
+            middle = reading.median(ratios)
+            numbers = f"{ratio_words(ratios, slow, fast)}; median {times(middle)}"
+            found.append(Finding(case, least < middle <= most, numbers))
+        else:
+            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
+    return found
+
+
+def no_level(part: pd.DataFrame) -> str:
+    """Why no level could be compared."""
+    return (f"no level down to 1e-4 was reached that the optimum is certified for "
+            f"(to {reading.certified(part):.0e})")
+
+
+def first_try(tables: Tables) -> list[Finding]:
+    """α = 1 usually passes the line search: on average fewer than 1.5 trials for a row that moves."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        run = reading.run_of(part, LS)
+        trials = run["trials"].dropna()
+        if not len(trials):
+            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "no row moved"))
+            continue
+        mean = float(trials.mean())
+        found.append(Finding(case, mean < 1.5, f"{mean:.3f} trials for each row that moves (mean of the iterations)"))
+    return found
+
+
+def slow_at_small_lam(tables: Tables) -> list[Finding]:
+    """BCD (LS) needs more outer iterations to a level at the smaller λ than at the larger."""
+    found = []
+    for data, part in reading.by_data(tables["solvers"]):
+        lams = sorted(part["lam"].unique(), reverse=True)
+        if len(lams) < 2:
+            found.append(Finding(data, None, "one λ only"))
+            continue
+        large, small = (reading.run_of(part[part["lam"] == lam], LS) for lam in (lams[0], lams[-1]))
+        if reading.is_trivial(part[part["lam"] == lams[0]]):
+            found.append(Finding(data, None, TRIVIAL))
+            continue
+        known = reading.certified(part)
+        level = next((v for v in (1e-3, 1e-2, 1e-1) if v >= known and reading.time_to(large, v) < INFINITY), None)
+        if level is None:
+            found.append(Finding(data, None, no_level(part)))
+            continue
+        a = float(large.loc[large["relative"] <= level, "iteration"].min())
+        inside = small.loc[small["relative"] <= level, "iteration"]
+        b = float(inside.min()) if len(inside) else INFINITY
+        shown = f"{b:.0f}" if b < INFINITY else f"more than {small['iteration'].max():.0f}"
+        shown_level = f"{level:.0e}".replace("e-0", "e-")
+        if b == INFINITY and small["iteration"].max() <= a:
+            found.append(Finding(data, None, f"the run at λ = {lams[-1]:.0e} ended before it could tell"))
+            continue
+        found.append(Finding(data, b > a, f"outer iterations to {shown_level}: {a:.0f} at λ = {lams[0]:.0e}, "
+                             f"{shown} at λ = {lams[-1]:.0e}"))
+    return found
+
+
+def two_phases(tables: Tables) -> list[Finding]:
+    """The number of non-zero rows of BCD (LS) rises, then falls by more than a tenth."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        why = TRIVIAL if reading.is_trivial(part) else ""
+        run = reading.run_of(part, LS)
+        rows = run["nonzero_rows"].to_numpy(dtype=float)
+        if why or len(rows) < 3:
+            found.append(Finding(case, None, why or "too few points"))
+            continue
+        peak, last = int(np.argmax(rows)), rows[-1]
+        holds = 0 < peak < len(rows) - 1 and rows[peak] > 1.1 * last
+        found.append(Finding(case, bool(holds), f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
+                             f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end"))
+    return found
+
+
+def first_to_sparsity(tables: Tables) -> list[Finding]:
+    """One of the two BCD variants is the first whose number of rows stays near the optimum's."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        why = reading.has_sparsity(part)
+        arrival = {name: reading.time_to_rows(run, part) for name, run in part.groupby("solver", sort=False)}
+        if why or not arrival or min(arrival.values()) == INFINITY:
+            found.append(Finding(case, None, why or "no solver came to stay near the optimum's rows"))
+            continue
+        best = min(arrival, key=lambda name: arrival[name])
+        each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
+        found.append(Finding(case, best in (LS, CST), f"time until the rows stay within 10 % of the optimum's: {each}"))
+    return found
+
+
+def fobos_dense(tables: Tables) -> list[Finding]:
+    """At the end FOBOS has at least twice as many non-zero rows as BCD (LS)."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        runs = reading.run_of(part, LS), reading.run_of(part, "FOBOS")
+        why = reading.has_sparsity(part) if all(map(len, runs)) else "FOBOS or BCD (LS) is missing"
+        if why:
+            found.append(Finding(case, None, why))
+            continue
+        ours, theirs = (float(run["nonzero_percent"].iloc[-1]) for run in runs)
+        found.append(Finding(case, theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS "
+                             f"{theirs:.3g} %"))
+    return found
+
+
+def eta0_matters(tables: Tables) -> list[Finding]:
+    """At most half of the candidate steps come within one point of the best held-out accuracy."""
+    found = []
+    for case, part in reading.cases(tables["eta0"]):
+        best, worst = float(part["heldout_accuracy"].max()), float(part["heldout_accuracy"].min())
+        near = int((part["heldout_accuracy"] >= best - reading.ONE_POINT).sum())
+        chosen = float(part.loc[part["chosen"], "eta0"].iloc[0])
+        numbers = (f"{near} of {len(part)} candidates within a point of the best held-out accuracy "
+                   f"{100 * best:.1f} % (η0 = {chosen:g}); the worst {100 * worst:.1f} %")
+        found.append(Finding(case, 2 * near <= len(part), numbers))
+    return found
+
+
+def faster_accuracy(tables: Tables) -> list[Finding]:
+    """BCD (LS) comes within one point of the optimum's accuracy before FISTA (LS) and SpaRSA."""
+    found = []
+    names = (LS, FISTA_LS, "SpaRSA")
+    for case, part in reading.cases(tables["solvers"]):
+        runs = [reading.run_of(part, name) for name in names]
+        if reading.is_trivial(part) or not all(map(len, runs)):
+            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"))
+            continue
+        arrival = [reading.time_to_accuracy(run, part) for run in runs]
+        each = ", ".join(f"{name} {seconds(t)}" for name, t in zip(names, arrival, strict=True))
+        numbers = f"time to within a point of the optimum's accuracy: {each}"
+        if min(arrival) == INFINITY:
+            found.append(Finding(case, None, numbers))
+            continue
+        found.append(Finding(case, arrival[0] < min(arrival[1:]), numbers))
+    return found
+
+
+def faster_than_full_gradients(tables: Tables) -> list[Finding]:
+    """BCD (LS) is faster than both FISTA (LS) and SpaRSA to the levels of the objective."""
+    found = []
+    for a, b in zip(compare(tables, LS, FISTA_LS), compare(tables, LS, "SpaRSA"), strict=True):
+        decided = [f.holds for f in (a, b) if f.holds is not None]
+        holds = None if len(decided) < 2 else all(decided)
+        found.append(Finding(a.case, holds, a.numbers if a.numbers == b.numbers else f"{a.numbers}; {b.numbers}"))
+    return found
+
+
+def steps_matter_more_for_fista(tables: Tables) -> list[Finding]:
+    """The factor between line search and constant step is smaller for BCD than for FISTA."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        block = reading.median(reading.speed_ratios(part, LS, CST))
+        full = reading.median(reading.speed_ratios(part, FISTA_LS, FISTA_CST))
+        if np.isnan(block) or np.isnan(full):
+            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
+            continue
+        found.append(Finding(case, bool(abs(np.log(block)) < abs(np.log(full))),
+                             f"median time of CST / LS: BCD {times(block)}, FISTA {times(full)}"))
+    return found
+
+
+def early_progress(tables: Tables) -> list[Finding]:
+    """When BCD, FOBOS, FISTA and SpaRSA have all done one iteration, BCD (LS) and FOBOS have the lower objectives."""
+    found = []
+    names = (LS, "FOBOS", FISTA_LS, "SpaRSA")
+    for case, part in reading.cases(tables["solvers"]):
+        runs = [reading.run_of(part, name) for name in names]
+        if reading.is_trivial(part) or not all((run["iteration"] >= 1).any() for run in runs):
+            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"))
+            continue
+        then = max(float(run.loc[run["iteration"] >= 1, "seconds"].iloc[0]) for run in runs)
+        F = [float(run.loc[run["seconds"] <= then, "objective"].iloc[-1]) for run in runs]
+        each = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, F, strict=True))
+        found.append(Finding(case, max(F[:2]) < min(F[2:]), f"objective after {seconds(then)}: {each}"))
+    return found
+
+
+def rows_fall_slowly(tables: Tables) -> list[Finding]:
+    """FISTA (LS) and SpaRSA need at least twice BCD (LS)'s time until their rows stay near the optimum's."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        why = reading.has_sparsity(part)
+        runs = {name: reading.run_of(part, name) for name in (LS, FISTA_LS, "SpaRSA")}
+        if why or not all(map(len, runs.values())):
+            found.append(Finding(case, None, why or "a solver is missing"))
+            continue
+        arrival = {name: reading.time_to_rows(run, part) for name, run in runs.items()}
+        each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
+        numbers = f"time until the rows stay within 10 % of the optimum's: {each}"
+        if min(arrival.values()) == INFINITY:
+            found.append(Finding(case, None, numbers))
+            continue
+        found.append(Finding(case, min(arrival[FISTA_LS], arrival["SpaRSA"]) >= MUCH * arrival[LS], numbers))
+    return found
+
+
+def same_rows_in_the_limit(tables: Tables) -> list[Finding]:
+    """FISTA (LS) and SpaRSA end near the optimum's number of rows, where they came within 1e-4 of its objective."""
+    found = []
+    for case, part in reading.cases(tables["solvers"]):
+        why = reading.has_sparsity(part)
+        runs = {name: reading.run_of(part, name) for name in (FISTA_LS, "SpaRSA")}
+        arrived = {name: run for name, run in runs.items() if len(run) and run["relative"].iloc[-1] <= 1e-4}
+        if why or not arrived:
+            found.append(Finding(case, None, why or "none of them came within 1e-4 of the optimum"))
+            continue
+        best = float(part["best_rows"].iloc[0])
+        rows = {name: float(run["nonzero_rows"].iloc[-1]) for name, run in arrived.items()}
+        holds = all(abs(r - best) <= max(1.0, reading.NEAR * best) for r in rows.values())
+        each = ", ".join(f"{name} {r:.0f}" for name, r in rows.items())
+        found.append(Finding(case, holds, f"non-zero rows at the end: {each}; optimum {best:.0f}"))
+    return found
+
+
+def shrinking_helps_little(tables: Tables) -> list[Finding]:
+    """Shrinking speeds a variant up by at most a slight factor (1.5), or not at all."""
+    found = []
+    for case, part in reading.cases(tables["shrinking"]):
+        for name, runs in part.groupby("solver", sort=False):
+            both = runs.assign(solver=np.where(runs["shrinking"], "on", "off"))
+            ratios = reading.speed_ratios(both, "on", "off")
+            label = f"{case}, {name}"
+            if not ratios:
+                found.append(Finding(label, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
+                continue
+            middle = reading.median(ratios)
+            last = both.groupby("solver")[["iteration", "passes"]].max()
+            passes = ", ".join(f"{k} {v:.0f}" for k, v in last["passes"].items())
+            numbers = f"{ratio_words(ratios, 'off', 'on')}; median {times(middle)}; data passes: {passes}"
+            found.append(Finding(label, middle <= SLIGHT, numbers))
+    return found
+
+
+def against_fobos(tables: Tables) -> list[Finding]:
+    """BCD (LS) reaches the levels of the objective before FOBOS; where FOBOS is within a factor of two, it is close."""
+    found = []
+    for finding, (_, part) in zip(compare(tables, LS, "FOBOS"), reading.cases(tables["solvers"]), strict=True):
+        runs = {name: reading.run_of(part, name) for name in (LS, "FOBOS")}
+        extra = ""
+        if all(map(len, runs.values())) and not reading.is_trivial(part):
+            a, b = (float(run["test_accuracy"].iloc[-1]) for run in runs.values())
+            extra = f"; accuracy at the end: BCD (LS) {100 * a:.1f} %, FOBOS {100 * b:.1f} % ({points(a - b)})"
+        found.append(Finding(finding.case, finding.holds, finding.numbers + extra))
+    return found
+
+
+CLAIMS = (
+    Claim("patterns", "Sec. 2, Fig. 1", "ℓ1/ℓ2 sets whole rows to zero, ℓ1 and elastic net single weights, ridge none.",
+          ("patterns",), patterns),
+    Claim("bcd-ls-vs-cst", "Sec. 5.2.1", "BCD with line search is overall slightly faster to converge than without.",
+          ("solvers",), lambda t: compare(t, LS, CST)),
+    Claim("first-try", "Sec. 4.4.1, 5.2.1", "The line search usually accepts its first trial.", ("solvers",),
+          first_try),
+    Claim("small-lam", "Sec. 5.2.1", "BCD may converge slowly on very loosely regularised problems.", ("solvers",),
+          slow_at_small_lam),
+    Claim("two-phases", "Sec. 5.2.1, Fig. 4", "The number of non-zero rows of BCD first rises, then falls.",
+          ("solvers",), two_phases),
+    Claim("first-to-sparsity", "Sec. 5.2.1, Fig. 4", "BCD is always the fastest to reach the sparsity level of λ.",
+          ("solvers",), first_to_sparsity),
+    Claim("bcd-vs-fobos", "Sec. 5.2.2", "BCD outperforms FOBOS on smaller data (and is comparable on larger ones).",
+          ("solvers",), against_fobos),
+    Claim("eta0", "Sec. 5.2.2", "Tuning the first step η0 is crucial for FOBOS.", ("eta0",), eta0_matters),
+    Claim("fobos-dense", "Sec. 5.2.2, Fig. 4", "FOBOS obtains much less sparse solutions than BCD.", ("solvers",),
+          fobos_dense),
+    Claim("bcd-vs-full-objective", "Sec. 5.2.3", "BCD outperforms FISTA and SpaRSA in speed of objective decrease.",
+          ("solvers",), faster_than_full_gradients),
+    Claim("bcd-vs-full-accuracy", "Sec. 5.2.3", "BCD outperforms FISTA and SpaRSA in speed of test accuracy increase.",
+          ("solvers",), faster_accuracy),
+    Claim("fista-vs-sparsa", "Sec. 5.2.3", "FISTA (LS) and SpaRSA converge at similar speed, FISTA slightly faster.",
+          ("solvers",), lambda t: compare(t, FISTA_LS, "SpaRSA", 1.0, SIMILAR)),
+    Claim("fista-cst", "Sec. 5.2.3", "FISTA (CST) is always quite worse than FISTA (LS).", ("solvers",),
+          lambda t: compare(t, FISTA_LS, FISTA_CST, SLIGHT)),
+    Claim("steps", "Sec. 5.2.3", "The difference between line search and constant step is smaller for BCD than for "
+          "FISTA.", ("solvers",), steps_matter_more_for_fista),
+    Claim("early-progress", "Sec. 5.2.3", "FOBOS and BCD start to minimise while FISTA and SpaRSA still compute their "
+          "first gradient.", ("solvers",), early_progress),
+    Claim("rows-fall-slowly", "Sec. 5.2.3, Fig. 4", "FISTA and SpaRSA reduce the non-zero rows much more slowly than "
+          "BCD.", ("solvers",), rows_fall_slowly),
+    Claim("same-limit", "Sec. 5.2.3", "In the limit, FISTA and SpaRSA obtain similar row sparsity to BCD.",
+          ("solvers",), same_rows_in_the_limit),
+    Claim("shrinking", "Sec. 5.2.4", "Shrinking helps at most slightly.", ("shrinking",), shrinking_helps_little),
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""Data as the papers' protocols want them: all samples of a set in one pool, from which splits are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import datasets
+from ..datasets import Dataset
+from ..datasets.raw import stratified_split
+from ..design import Design
+from ..problem import Problem
+
+# Dense data with fewer non-zero entries than this are stored by columns: a sweep then visits the non-zero ones only.
+SPARSE_BELOW = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A training part, as a problem whose siblings are made with ``problem.with_``, and a held-out part.
+
+    ``references`` remembers what was found out about this split and is needed again, such as optima.
+    """
+
+    name: str
+    X: Any
+    problem: Problem
+    test: Design
+    y_test: np.ndarray
+    references: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def accuracy(self, problem: Problem, W: np.ndarray) -> float:
+        """Share of the held-out samples that W (d, m) classifies correctly."""
+        return float((problem.predict(W, X=self.test) == self.y_test).mean())
+
+    def inner(self, seed: int, test_size: float) -> Split:
+        """The training part split once more: what settings are chosen on."""
+        return make_split(self.name, self.X, self.problem.y, seed, test_size, self.problem.class_names,
+                          self.problem.feature_names)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All samples of a data set, X (n, d) and class numbers y (n,), without the split it may come with."""
+
+    name: str
+    title: str
+    X: Any
+    y: np.ndarray
+    class_names: list[str]
+    feature_names: list[str] | None
+    image_shape: tuple[int, int] | None
+    scaling: str
+    splits: dict[Any, Split] = field(default_factory=dict, repr=False)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Numbers for a table of data sets (the paper's Table 1)."""
+        n, d = self.X.shape
+        nnz = self.X.nnz if sp.issparse(self.X) else np.count_nonzero(self.X)
+        return {"data": self.name, "n": n, "d": d, "classes": len(self.class_names),
+                "nonzero_percent": 100.0 * nnz / (n * d), "scaling": self.scaling,
+                "storage": "sparse" if sp.issparse(self.X) else "dense"}
+
+    def split(self, seed: int = 0, test_size: float = 0.2) -> Split:
+        """Stratified: each class gives the share ``test_size`` to the held-out part. The same seed, the same split."""
+        key = (seed, test_size)
+        if key not in self.splits:
+            self.splits[key] = make_split(self.name, self.X, self.y, seed, test_size, self.class_names,
+                                          self.feature_names)
+        return self.splits[key]
+
+
+def make_split(name: str, X: Any, y: np.ndarray, seed: int, test_size: float, class_names: list[str],
+               feature_names: list[str] | None) -> Split:
+    """Split rows by class; ``ValueError`` if no row would be held out."""
+    train, test = stratified_split(y, test_size, seed)
+    if not len(test):
+        raise ValueError(f"data set {name!r} has too few samples to set a share of {test_size:g} aside")
+    X_train = X[train]
+    problem = Problem(sp.csc_array(X_train) if sp.issparse(X) else X_train, y[train], class_names=class_names,
+                      feature_names=feature_names)
+    return Split(name, X_train, problem, Design(X[test]), y[test])
+
+
+def load_data(name_or_path: str) -> Pool:
+    """A data set by name or file (see :func:`sparsescope.datasets.load`), its parts put together, in one pool.
+
+    Values are scaled by that function's default rule; dense data with few non-zero entries become sparse.
+    Raises what ``load`` raises: ``ValueError`` for unknown names and bad files.
+    """
+    return pool(datasets.load(name_or_path, test_size=0.0))
+
+
+def pool(data: Dataset) -> Pool:
+    """The training and test part of a data set as one pool; ``ValueError`` for a data set with label sets."""
+    X, y = data.X, data.y
+    if sp.issparse(y) or np.ndim(y) != 1:
+        raise ValueError(f"data set {data.name!r} has label sets; these experiments need one class for each sample")
+    if data.y_test is not None:
+        X = sp.vstack([X, data.X_test]) if sp.issparse(X) else np.concatenate([X, data.X_test])
+        y = np.concatenate([y, data.y_test])
+    if sp.issparse(X) or np.count_nonzero(X) < SPARSE_BELOW * X.size:
+        X = sp.csr_array(X)
+    return Pool(data.name, data.title, X, y, list(data.class_names), data.feature_names, data.image_shape,
+                data.scaling)

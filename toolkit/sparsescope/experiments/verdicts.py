@@ -1,0 +1,96 @@
+"""Verdicts on claims: findings for single cases, and what they add up to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .base import Claim, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the tables say on a claim in one case (a data set, often with a λ).
+
+    ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, in words.
+    """
+
+    case: str
+    holds: bool | None
+    numbers: str
+
+    @property
+    def word(self) -> str:
+        """``holds``, ``does not hold here`` or ``not decided``."""
+        return OPEN if self.holds is None else HOLDS if self.holds else FAILS
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with its findings."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def word(self) -> str:
+        """All decided cases together; a claim that holds in some of them only says in how many."""
+        decided = [f.holds for f in self.findings if f.holds is not None]
+        if not decided:
+            return OPEN
+        if all(decided):
+            return HOLDS
+        return f"holds in {sum(decided)} of {len(decided)} cases" if any(decided) else FAILS
+
+
+def judge(claims: Iterable[Claim], tables: Tables) -> list[Verdict]:
+    """The verdicts on all claims, in order; a claim whose tables were not measured is not decided."""
+    found = []
+    for claim in claims:
+        missing = [name for name in claim.needs if name not in tables or not len(tables[name])]
+        if missing:
+            findings = [Finding("", None, f"not measured: {', '.join(missing)}")]
+        else:
+            findings = claim.judge(tables) or [Finding("", None, "no case in the tables")]
+        found.append(Verdict(claim, tuple(findings)))
+    return found
+
+
+def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """A row a finding: claim, where, text, verdict (of all cases), case, finding, numbers."""
+    import pandas as pd
+
+    columns = ["claim", "where", "text", "verdict", "case", "finding", "numbers"]
+    rows = [(v.claim.name, v.claim.where, v.claim.text, v.word, f.case, f.word, f.numbers)
+            for v in verdicts for f in v.findings]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# ----------------------------------------------------------------------------------------------- numbers in words
+def number(value: float, digits: int = 3) -> str:
+    """A number with few digits; ``never`` for NaN and infinity, which mark a level that was not reached."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "never"
+
+
+def seconds(value: float) -> str:
+    """Seconds with a unit."""
+    if not math.isfinite(value):
+        return "never"
+    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def times(value: float) -> str:
+    """A ratio: ``2.3×``."""
+    return f"{value:.2g}×" if value < 100 else f"{value:.0f}×"
+
+
+def points(value: float) -> str:
+    """A difference of two shares in percentage points, with its sign."""
+    return f"{100 * value:+.1f} points"
