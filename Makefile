@@ -5,12 +5,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types browser bench clean
+.PHONY: help explore test test-all lint types browser bench bench-peers clean
 .SILENT:
 
 PORT ?= 5006
 ADDRESS ?= localhost
 ARGS ?=
+ONLY ?=
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell { cat pyproject.toml; pwd; } | cksum | cut -d' ' -f1)
@@ -33,7 +34,8 @@ help:
 	echo "make test-all    the same with the slow tests and the comparisons with other libraries"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
-	echo "make bench       run the measurements of benchmarks/"
+	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
+	echo "make bench-peers build the environment of lightning, which the measurements compare with (never required)"
 	echo "make clean       remove the virtual environment and the tools' caches"
 
 $(BIN)/python:
@@ -109,12 +111,20 @@ test-all: lint types browser
 	$(BIN)/python -m pytest tests -m "not ui" -n 2 --dist worksteal -q $(ARGS)
 	$(BIN)/python -m pytest tests -m ui -q $(ARGS)
 
+# A measurement that fails does not keep the others from running; their names are said at the end.
 bench: $(READY_BENCH)
-	set -eu; \
-	scripts=$$(ls benchmarks/bench_*.py 2>/dev/null || true); \
-	[ -n "$$scripts" ] || { echo "There are no measurements in benchmarks/ yet."; exit 0; }; \
-	for script in $$scripts; do echo "Measuring: $$script"; $(BIN)/python "$$script" $(ARGS); done
+	set -u; failed=""; \
+	names="$(ONLY)"; [ -n "$$names" ] || names=$$(ls benchmarks/bench_*.py | sed 's,.*/bench_,,; s,\.py$$,,'); \
+	for name in $$names; do \
+	  echo; echo "Measuring: benchmarks/bench_$$name.py"; \
+	  $(BIN)/python "benchmarks/bench_$$name.py" $(ARGS) || failed="$$failed $$name"; \
+	done; \
+	$(BIN)/python benchmarks/tables.py; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
+
+bench-peers:
+	PYTHON311="$(PYTHON311)" benchmarks/peers/setup.sh
 
 clean:
-	echo "Removing $(VENV) and the tools' caches"
-	rm -rf $(VENV) build toolkit/*.egg-info .pytest_cache .mypy_cache .ruff_cache test-results
+	echo "Removing $(VENV), the peers' environments and the tools' caches"
+	rm -rf $(VENV) .peers build toolkit/*.egg-info .pytest_cache .mypy_cache .ruff_cache test-results

@@ -62,6 +62,10 @@ def ratios(rows: list[dict[str, Any]], name: str, level: float) -> list[float]:
     return [r for r in (race.ratio(row, "lightning", name, level) for row in rows) if r is not None]
 
 
+def _median(values: list[float]) -> float | None:
+    return _median(values)
+
+
 def slower(rows: list[dict[str, Any]], than: str = "bcd-ls", name: str = "working-set") -> list[str]:
     """Where one of our solvers took longer than another one of ours."""
     worse = []
@@ -77,8 +81,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The figures of the bars, for the stored file."""
     found: dict[str, Any] = {}
     for name in ("bcd-ls", "bcd-ls, shrinking", "working-set"):
-        medians = {f"{level:.0e}": median(ratios(rows, name, level) or [float("nan")]) for level in race.SHOWN}
-        if any(value == value for value in medians.values()):
+        medians = {f"{level:.0e}": _median(ratios(rows, name, level)) for level in race.SHOWN}
+        if any(value is not None for value in medians.values()):
             found[f"lightning's best ÷ {name}, medians"] = medians
     if any("working-set" in row["contestants"] for row in rows):
         found["working-set slower than bcd-ls"] = slower(rows)
@@ -98,10 +102,10 @@ def report(rows: list[dict[str, Any]]) -> None:
             if ratios(rows, name, level):
                 print(f"                {name} at {level:.0e}: {median(ratios(rows, name, level)):.3g}")
     plain = [r for level in race.SHOWN for r in ratios(rows, "bcd-ls", level)]
-    common.bar("plain bcd-ls, all levels together", median(plain) if plain else None, 2.0, at_least=True)
+    common.bar("plain bcd-ls, all levels together", _median(plain), 2.0, at_least=True)
     for level, limit in BARS.items():
         values = ratios(rows, "working-set", level)
-        common.bar(f"working-set at {level:.0e}", median(values) if values else None, limit, at_least=True)
+        common.bar(f"working-set at {level:.0e}", _median(values), limit, at_least=True)
     if any("working-set" in row["contestants"] for row in rows):
         worse = slower(rows)
         where = f" ({'; '.join(worse)})" if worse else ""

@@ -1,0 +1,162 @@
+"""Writes the tables of measured figures into README.md, from results/*.json and from nothing else.
+
+What has not been measured has no table; a peer that was not there has no column, and a sentence says so.
+
+    python benchmarks/tables.py [--check]      --check: only say whether README.md is up to date (exit code 1 if not)
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).resolve().parent / "results"
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+LEVELS = ("1e-02", "1e-04", "1e-06")
+PAPER1 = ("lightning", "bcd-ls", "bcd-ls, shrinking", "working-set")
+LOGISTIC = ("glmnet", "lightning", "bcd-ls", "working-set")
+
+
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
+    """A stored result, or ``None``."""
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def text(folder: Path = RESULTS) -> str:
+    """All tables as Markdown; empty if nothing of them has been measured."""
+    parts = [part for part in (paper1(folder), logistic(folder), compiling(folder)) if part]
+    return "\n\n".join(parts)
+
+
+def number(value: float | None) -> str:
+    """Seconds with two or three digits; – for what was not reached."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}".lstrip("0") if value < 0.1 else f"{value:.2f}".lstrip("0") if value < 10 else f"{value:.0f}"
+
+
+def code(name: str) -> str:
+    """A contestant's name with the registry name in it set as code: `bcd-ls`, shrinking."""
+    first, comma, rest = name.partition(",")
+    return f"`{first}`{comma}{rest}"
+
+
+def where(result: dict[str, Any]) -> str:
+    """Processor and date of a result."""
+    return f"{result['machine']['cpu']}, {result['date']}"
+
+
+def race(result: dict[str, Any], names: tuple[str, ...], peers: dict[str, str]) -> list[str]:
+    """Lines of a table with the seconds to 1e-2 / 1e-4 / 1e-6 of each contestant that took part anywhere."""
+    rows = result["rows"]
+    here = [name for name in names if any(name in row["contestants"] for row in rows)]
+    titles = [peers.get(name, code(name)) for name in here]
+    lines = [f"| problem | {' | '.join(titles)} |", "|---" * (len(here) + 1) + "|"]
+    for row in rows:
+        cells = []
+        for name in here:
+            levels = row["contestants"].get(name, {"levels": {}})["levels"]
+            cells.append("/".join(number((levels.get(level) or {"cpu": None})["cpu"]) for level in LEVELS))
+        lines.append(f"| {row['case']} | {' | '.join(cells)} |")
+    return lines
+
+
+def paper1(folder: Path) -> str:
+    """Multiclass squared hinge beside lightning."""
+    result = load("paper1", folder)
+    if result is None or not result["rows"]:
+        return ""
+    rows = result["rows"]
+    limits = " or ".join(sorted({f"{row['limit']:g}" for row in rows}))
+    lines = ["**ℓ1/ℓ2 multiclass squared hinge**: processor seconds on one thread to a relative sub-optimality of "
+             f"1e-2/1e-4/1e-6, medians of {rows[0]['repeats']} (–: not within {limits} s). Percentages are shares of "
+             "non-zero rows. Optima are certified by a duality gap.", "",
+             *race(result, PAPER1, {"lightning": "lightning, best setting for each figure"}), "", ratios(rows)]
+    certified = [row["certified"] for row in rows if row.get("certified", {}).get("cpu") is not None]
+    if certified:
+        lines.append("To a relative gap of 1e-9, `working-set` takes "
+                     + " and ".join(f"{number(c['cpu'])} s on {c['case']}" for c in certified) + ".")
+    lines.append(f"({where(result)}; `bench_paper1.py`)")
+    return "\n".join(lines)
+
+
+def ratios(rows: list[dict[str, Any]]) -> str:
+    """Medians of lightning's time over ours, in a sentence; where lightning did not get there its limit counts."""
+    if not any("lightning" in row["contestants"] for row in rows):
+        return "lightning was not installed when this was measured."
+    said = []
+    for name in PAPER1[1:]:
+        found = []
+        for level in LEVELS:
+            values = []
+            for row in rows:
+                ours = row["contestants"].get(name, {"levels": {}})["levels"].get(level)
+                theirs = row["contestants"].get("lightning", {"levels": {}})["levels"].get(level)
+                if ours is not None and "lightning" in row["contestants"]:
+                    values.append((theirs["cpu"] if theirs else row["limit"]) / ours["cpu"])
+            found.append(f"{median(values):.1f}" if values else "–")
+        if any(value != "–" for value in found):
+            said.append(f"{'/'.join(found)} for {code(name)}")
+    return "lightning's best time ÷ ours, medians at the three levels: " + "; ".join(said) + "."
+
+
+def logistic(folder: Path) -> str:
+    """Multinomial logistic loss beside glmnet and lightning."""
+    result = load("logistic", folder)
+    if result is None or not result["rows"]:
+        return ""
+    rows = result["rows"]
+    absent = [name for name in ("glmnet", "lightning") if not any(name in row["contestants"] for row in rows)]
+    lines = ["**ℓ1/ℓ2 multinomial logistic**: the same, with λ as a share of λ_max.", "",
+             *race(result, LOGISTIC, {"glmnet": "glmnet (R, grouped)", "lightning": "lightning, best setting"}), ""]
+    if absent:
+        lines.append(f"Not installed when this was measured: {', '.join(absent)}.")
+    lines.append(f"({where(result)}; `bench_logistic.py`)")
+    return "\n".join(lines)
+
+
+def compiling(folder: Path) -> str:
+    """First use with an empty cache and from the cache."""
+    result = load("compile", folder)
+    if result is None or not result["rows"]:
+        return ""
+    cold, cached = ([row[name] for row in result["rows"]] for name in ("cold s", "cached s"))
+    return ("**Compilation**: the first use of a loss × penalty × solver with an empty cache takes "
+            f"{median(cold):.1f} s, at most {max(cold):.1f} s; from the cache {median(cached):.2f} s, at most "
+            f"{max(cached):.2f} s (medians of {len(cold)} combinations; {where(result)}; `bench_compile.py`).")
+
+
+def insert(page: str, tables: str) -> str:
+    """The page with the text between the two marks replaced. ``ValueError`` if the marks are not there."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        raise ValueError(f"README.md needs one line {BEGIN} and one line {END}")
+    head, rest = page.split(BEGIN)
+    tail = rest.split(END)[1]
+    return head + BEGIN + "\n" + (tables + "\n" if tables else "") + END + tail
+
+
+def main() -> int:
+    """Write or check README.md."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    readme = ROOT / "README.md"
+    old = readme.read_text(encoding="utf-8")
+    new = insert(old, text())
+    if args.check:
+        print("README.md is up to date" if new == old else "README.md is not up to date: python benchmarks/tables.py")
+        return int(new != old)
+    if new != old:
+        readme.write_text(new, encoding="utf-8")
+    print("README.md holds the tables of what is stored")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""The measuring tools: the stopwatch, rows that survive an interruption, and the README's tables."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "benchmarks"
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Imports a module of benchmarks/ by its name; none of them stays behind."""
+    # The measuring tools ask for one thread; in this process numba's count must stay as it is.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
+    monkeypatch.setenv("NUMBA_NUM_THREADS", str(numba.config.NUMBA_NUM_THREADS))
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.syspath_prepend(str(FOLDER / "peers"))
+    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic")
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    def load(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_stopwatch_evaluates_our_objective(tool: Any, loss: str, sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 8)), np.arange(30) % 4
+    full = rng.standard_normal((8, 4))
+    for W in (full, full * (np.arange(8) == 3)[:, None], 0.0 * full):
+        problem = ss.Problem(X, y, loss=loss, lam=0.1)
+        found = tool("watch").objective(sp.csc_matrix(X) if sparse else X, y, W, 0.1, loss)
+        assert found == pytest.approx(problem.objective(W), rel=1e-12)
+
+
+def test_the_stopwatch_notes_each_level_once_and_stops(tool: Any) -> None:
+    watch = tool("watch")
+    X, y = np.eye(4), np.arange(4)
+    problem = ss.Problem(X, y, lam=0.01)
+    best = ss.solve(problem, tol=1e-12)
+    task = {"levels": [1e-1, 1e-2], "limit": 60.0, "best": best.objective, "lam": 0.01,
+            "loss": "multiclass-squared-hinge"}
+    seen = watch.Watch(task, X, y)
+    seen.start()
+    assert not seen.look(np.zeros((4, 4)))
+    assert seen.reached == []
+    assert seen.look(np.array(best.W))
+    assert [entry[0] for entry in seen.reached] == [1e-1, 1e-2]
+    assert [entry[3] for entry in seen.reached] == [2, 2]
+    assert seen.ended == "all levels reached"
+
+
+@pytest.mark.parametrize(("rivals", "cpu", "ended"), [({}, 61.0, "time limit"), ({"0.1": 1.0}, 4.0, "given up"),
+                                                      ({"0.1": 1.0}, 2.0, "")])
+def test_the_stopwatch_gives_up(tool: Any, rivals: dict[str, float], cpu: float, ended: str) -> None:
+    task = {"levels": [0.1], "limit": 60.0, "best": 0.5, "lam": 0.01, "loss": "logistic", "rivals": rivals}
+    seen = tool("watch").Watch(task, np.eye(4), np.arange(4))
+    seen.start()
+    seen.cpu = cpu
+    assert seen.look(np.zeros((4, 4))) is bool(ended)
+    assert not ended or seen.ended.startswith(ended)
+
+
+def test_own_worker_reaches_the_levels(tool: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 10)), np.arange(60) % 3
+    problem = ss.Problem(X, y)
+    problem = problem.with_lam(0.2 * problem.lam_max)
+    best = ss.solve(problem, tol=1e-11).objective
+    np.savez(tmp_path / "data.npz", X=X, y=y.astype(np.int32))
+    task = {"data": str(tmp_path / "data.npz"), "loss": "multiclass-squared-hinge", "lam": problem.lam, "best": best,
+            "limit": 30.0, "levels": [1e-2, 1e-6], "setting": {"solver": "bcd-ls"}}
+    race = tool("race")
+    found = race.run(race.own("bcd-ls"), task)
+    assert sorted(race.times(found)) == [1e-6, 1e-2]
+    assert 0 <= found["lowest"] <= 1e-6
+    assert race.run(race.own("bcd-ls"), {**task, "levels": [], "gap": 1e-8})["gap"] <= 1e-8
+    assert race.run(race.own("no-such"), {**task, "setting": {"solver": "no-such"}})["ended"].startswith("failed: ")
+
+
+def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    common = tool("common")
+    monkeypatch.setattr(common, "RESULTS", tmp_path)
+    common.Rows("it", {"repeats": 3}).keep("a", {"case": "a", "value": 1})
+    assert "a" in common.Rows("it", {"repeats": 3})
+    assert "a" not in common.Rows("it", {"repeats": 1})
+    assert "a" not in common.Rows("it", {"repeats": 3}, fresh=True)
+    rows = common.Rows("it", {"repeats": 3})
+    rows.keep("b", {"case": "b", "value": 2})
+    rows.finish(["a", "b", "c"])
+    assert not rows.path.exists()
+    again = common.Rows("it", {"repeats": 3})
+    again.keep("b", {"case": "b", "value": 5})
+    merged = again.finish(["c", "b", "a"])
+    assert [(row["case"], row["value"]) for row in merged] == [("b", 5), ("a", 1)]
+    assert json.loads((tmp_path / "it.json").read_text())["rows"] == merged
+
+
+def result(ours: float | None, theirs: float | None) -> dict[str, Any]:
+    """A row of a race with the same time at all levels."""
+    def levels(seconds: float | None) -> dict[str, Any]:
+        return {"levels": {v: None if seconds is None else {"cpu": seconds} for v in ("1e-02", "1e-04", "1e-06")},
+                "tried": []}
+    return {"case": "a", "limit": 40.0, "repeats": 3,
+            "contestants": {"bcd-ls": levels(ours), "lightning": levels(theirs), "working-set": levels(1.0)}}
+
+
+def test_ratios_take_the_limit_for_what_was_not_reached(tool: Any) -> None:
+    race, bench = tool("race"), tool("bench_paper1")
+    assert race.ratio(result(2.0, 6.0), "lightning", "bcd-ls", 1e-4) == 3.0
+    assert race.ratio(result(2.0, None), "lightning", "bcd-ls", 1e-4) == 20.0
+    assert race.ratio(result(None, 6.0), "lightning", "bcd-ls", 1e-4) is None
+    assert bench.slower([result(2.0, 6.0)]) == []
+    assert len(bench.slower([result(0.5, 6.0)])) == 3
+
+
+def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:
+    tables = tool("tables")
+    assert tables.text(tmp_path) == ""
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": [result(2.0, None)]}
+    (tmp_path / "paper1.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| a | –/–/– | 2.00/2.00/2.00 | 1.00/1.00/1.00 |" in text
+    assert "20.0/20.0/20.0 for `bcd-ls`" in text
+    assert "a processor, 2024-02-29" in text
+    with pytest.raises(ValueError, match="needs one line"):
+        tables.insert("no marks", text)
+
+
+def test_the_readme_is_up_to_date() -> None:
+    done = subprocess.run([sys.executable, str(FOLDER / "tables.py"), "--check"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_missing_data_are_said(tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    problems = tool("problems")
+    monkeypatch.setattr(problems.common, "data_folders", lambda: [tmp_path])
+    with pytest.raises(problems.Missing, match=r"mnist\.npz is not here \(looked in "):
+        problems.case("MNIST-10k 5 %").problem()
