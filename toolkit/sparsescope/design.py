@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .jit import kernel, struct
+from .jit import helper, kernel, struct
 
 BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
+# A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
+# copies of this size stay in the cache until they are multiplied.
+MOST_GATHERED = 0.75
+GATHER_BYTES = 2_000_000
 
 
 @struct
@@ -61,37 +65,62 @@ class SparseColumns:
         return self.data[p]
 
 
+@helper
+def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
+    """Z_i += x_ij·w for the samples of column j: what row j of W contributes to the scores."""
+    for p in range(columns.start(j), columns.stop(j)):
+        x = columns.entry(p, j)
+        z = Z[columns.row(p, j)]
+        for k in range(w.size):
+            z[k] += x * w[k]
+
+
 @kernel
 def columns_matmul(columns, W, Z):
     """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
-    m = Z.shape[1]
     Z[:] = 0.0
     for j in range(W.shape[0]):
         used = False
-        for k in range(m):
+        for k in range(W.shape[1]):
             used = used or W[j, k] != 0.0
         if used:
-            w = W[j]
-            for p in range(columns.start(j), columns.stop(j)):
-                x = columns.entry(p, j)
-                z = Z[columns.row(p, j)]
-                for k in range(m):
-                    z[k] += x * w[k]
+            add_column(columns, j, W[j], Z)
+
+
+@kernel
+def listed_matmul(columns, rows, W, Z):
+    """Z = Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
+    Z[:] = 0.0
+    for position in range(rows.size):
+        add_column(columns, rows[position], W[rows[position]], Z)
 
 
 @kernel
 def columns_rmatmul(columns, U, start, stop, G):
-    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m)."""
+    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m).
+
+    Two entries are taken at a time: half as many loads and stores of the row that they are added to.
+    """
     m = U.shape[1]
     for j in range(start, stop):
         g = G[j - start]
         for k in range(m):
             g[k] = 0.0
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
+        p = columns.start(j)
+        end = columns.stop(j)
+        while p + 1 < end:
+            a = columns.entry(p, j)
+            b = columns.entry(p + 1, j)
+            u = U[columns.row(p, j)]
+            v = U[columns.row(p + 1, j)]
+            for k in range(m):
+                g[k] += a * u[k] + b * v[k]
+            p += 2
+        if p < end:
+            a = columns.entry(p, j)
             u = U[columns.row(p, j)]
             for k in range(m):
-                g[k] += x * u[k]
+                g[k] += a * u[k]
 
 
 class Design:
@@ -166,23 +195,34 @@ class Design:
             return int(sum(a.nbytes for a in self.columns))
         return int(self.matrix.nbytes)
 
-    def matmul(self, coef: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
 
-        coef : (d, m) or (d+1, m); out : (n, m).
+        coef : (d, m) or (d+1, m); out : (n, m); rows : the rows below d that are not zero, if the caller knows them
+        (then W is not searched for them).
         """
         W = coef[: self.d]
         if self.is_sparse:
-            columns_matmul(self.columns, W, out)
+            if rows is None:
+                columns_matmul(self.columns, W, out)
+            else:
+                listed_matmul(self.columns, rows, W, out)
         else:
-            used = np.flatnonzero(W.any(axis=1))
-            if used.size < 0.5 * self.d:
-                np.matmul(self.matrix[:, used], W[used], out=out)
+            used = np.flatnonzero(W.any(axis=1)) if rows is None else rows
+            if used.size < MOST_GATHERED * self.d:
+                self._gathered_matmul(used, W[used], out)
             else:
                 np.matmul(self.matrix, W, out=out)
         if coef.shape[0] > self.d:
             out += coef[self.d]
         return out
+
+    def _gathered_matmul(self, used: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
+        """out = the named columns of a dense X times W: copied and multiplied a few samples at a time, in the cache."""
+        some = max(256, GATHER_BYTES // (max(used.size, 1) * self.dtype.itemsize))
+        for start in range(0, self.n, some):
+            stop = min(start + some, self.n)
+            np.matmul(self.matrix.T[used, start:stop].T, W, out=out[start:stop])
 
     def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
         """XᵀU in pieces (start, stop, rows start…stop): no d×m array is needed to look at all rows once.
@@ -201,7 +241,7 @@ class Design:
     def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
         """out[:d] = XᵀU, and out[d] = column sums of U if out has a row more. U : (n, m)."""
         if self.is_sparse:
-                columns_rmatmul(self.columns, U, 0, self.d, out)
+            columns_rmatmul(self.columns, U, 0, self.d, out)
         else:
             np.matmul(self.matrix.T, U, out=out[: self.d])
         if out.shape[0] > self.d:
