@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers import PENALTIES, PENALTY_FORMULAS, interpreted, penalty_rows
-from sparsescope.kernels.rows import critical_lam, penalty_sum, prox_rows, row_duals, row_violations
+from sparsescope.kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from sparsescope.penalties.base import l1_threshold
 from sparsescope.registry import penalties
 
@@ -109,6 +109,41 @@ def test_violation_is_the_distance_to_the_subdifferential(penalty: Any) -> None:
                 rise = (penalty_rows(penalty, w + t * directions) - penalty_rows(penalty, w[None])) / t
                 expected = max(0.0, float((-directions @ g - lam * rise).max()))
                 assert penalty.violation(g, w, lam) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_a_zero_row_stays_zero_exactly_where_the_prox_leaves_it(penalty: Any, m: int) -> None:
+    seen = set()
+    for v, tau in rows(m):
+        top = penalty.critical(v)
+        cases = [(v, tau)] + ([(v * tau / top * factor, tau) for factor in (0.5, 0.999999, 1.000001, 2.0)]
+                              if 0.0 < top < np.inf else [])
+        for g, lam in cases:
+            stays = penalty.stays_zero(g, lam)
+            seen.add(bool(stays))
+            for step in (0.01, 1.0, 50.0):
+                assert stays == (not prox(penalty, -step * g, step * lam).any())
+    assert seen == {True, False}
+
+
+@every_penalty
+@pytest.mark.parametrize("steps", [1, 2, 30])
+def test_prox_steps_in_a_row_add_up_where_the_penalty_says_so(penalty: Any, steps: int) -> None:
+    rng = np.random.default_rng(9)
+    zeros = 0
+    for v, tau in rows(4, 12):
+        taus = tau * rng.uniform(0.0, 1.0 / steps, steps)
+        one_by_one = v.copy()
+        for t in taus:
+            penalty.prox(one_by_one, t, one_by_one)
+        at_once = np.full_like(v, np.nan)
+        penalty.prox_added(v, sum(penalty.addend(t) for t in taus), at_once)
+        if penalty.adds_up:
+            np.testing.assert_allclose(at_once, one_by_one, rtol=1e-11, atol=1e-13)
+            zeros += not one_by_one.any()
+    if penalty.adds_up and penalty.zeroes_rows and penalty.critical(np.ones(4)) < np.inf:
+        assert zeros, "some rows should die on the way"
 
 
 @every_penalty
@@ -261,11 +296,6 @@ def test_compiled_kernels_do_what_the_interpreted_functions_do(penalty: Any, dty
     both(penalty_sum, W, penalty)
     both(row_duals, G, 0.3, 0.5, penalty)
     both(critical_lam, G, 0.3, penalty)
-    outs = [np.empty_like(W), np.empty_like(W)]
-    for kernel, out in zip((prox_rows, interpreted(prox_rows)), outs, strict=True):
-        kernel(W, G, 0.5, 0.4, penalty, len(W) - 2, out)
-    np.testing.assert_allclose(*outs, **tol)
-    np.testing.assert_allclose(outs[0][-2:], (W - dtype(0.5) * G)[-2:], **tol)  # the intercept: a plain step
     found = [(np.empty(len(W)), np.empty(len(W))) for _ in range(2)]
     for kernel, (exact, paper) in zip((row_violations, interpreted(row_violations)), found, strict=True):
         kernel(G, 0.3, W, 0.5, penalty, penalty.is_norm, exact, paper)

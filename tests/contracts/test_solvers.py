@@ -17,7 +17,7 @@ from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
 # conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.
-LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000}
+LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000, "sparsa": 600}
 DEFAULT_LIMIT = 5000
 TOL = 1e-9
 # Methods whose objective never rises, by construction.
@@ -324,7 +324,7 @@ def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(nam
     assert last.objective == pytest.approx(best(other).objective, rel=1e-7)
 
 
-@pytest.mark.parametrize("name", ["ista", "fista-cst", "fista-ls"])
+@pytest.mark.parametrize("name", ["ista", "fista-cst", "fista-ls", "sparsa"])
 def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: str) -> None:
     problem = problem_on("digits", "multiclass-squared-hinge", "l1/l2")
     run = ss.Run(problem, name, stop=Iterations(9))

@@ -1,4 +1,4 @@
-"""Passes over the rows of scores and weights: loss, gradient, prox, certificates."""
+"""Passes over the rows of scores and weights: loss, gradient, certificates."""
 
 from __future__ import annotations
 
@@ -61,19 +61,6 @@ def penalty_sum(W, penalty):
             entries += count
             total += penalty.value(W[j])
     return total, rows, entries
-
-
-@kernel
-def prox_rows(V, G, step, lam, penalty, penalised, out):
-    """out_j = prox_{step·λΩ}(V_j − step·G_j); rows from ``penalised`` on (the intercept) take the plain step.
-
-    V, G, out : (d, m) or (d+1, m), out not V.
-    """
-    for j in range(V.shape[0]):
-        for k in range(V.shape[1]):
-            out[j, k] = V[j, k] - step * G[j, k]
-        if j < penalised:
-            penalty.prox(out[j], step * lam, out[j])
 
 
 @kernel

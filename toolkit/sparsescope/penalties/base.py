@@ -36,8 +36,17 @@ class Penalty:
     ``stiffness(w, lam)``      a bound of the eigenvalues of λ∇²Ω(w) along the piece
     =========================  ==============================================================================
 
+    Three more have a default here, and are defined by a penalty that knows better:
+
+    =========================  ==============================================================================
+    ``stays_zero(g, lam)``     whether a zero row with gradient g is optimal: critical(g) ≤ λ
+    ``addend(tau)``            what adds up over prox steps in a row: with A = Σ_i addend(τ_i),
+    ``prox_added(v, A, out)``  out = prox_{τ_k}(… prox_{τ_1}(v)) (MATH §7, if the class says ``adds_up``)
+    =========================  ==============================================================================
+
     Class attributes: ``zeroes_rows`` (the prox can set whole rows or entries to zero), ``is_norm`` (Ω is a norm of the
-    row, so that the criterion of Blondel et al., Eq. 9, is defined).
+    row, so that the criterion of Blondel et al., Eq. 9, is defined), ``adds_up`` (prox steps in a row have the closed
+    form above; a penalty without it has them done one after the other).
     """
 
     __slots__ = ()
@@ -48,6 +57,7 @@ class Penalty:
     source: ClassVar[str] = ""
     zeroes_rows: ClassVar[bool] = True
     is_norm: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = False
 
     value: Any
     prox: Any
@@ -59,6 +69,15 @@ class Penalty:
     slope: Any
     bend: Any
     stiffness: Any
+
+    def stays_zero(self, g, lam):  # type: ignore[no-untyped-def]
+        return self.critical(g) <= lam
+
+    def addend(self, tau):  # type: ignore[no-untyped-def]
+        return tau
+
+    def prox_added(self, v, total, out):  # type: ignore[no-untyped-def]
+        self.prox(v, total, out)
 
 
 @helper

@@ -17,6 +17,7 @@ class L1(Penalty):
     doc = "Sum of absolute values; sets single weights to zero."
     formula = "Σ |w|"
     source = "Tibshirani 1996"
+    adds_up = True
 
     def value(self, w):
         return norm1(w)

@@ -17,6 +17,7 @@ class L1L2(Penalty):
     doc = "Sum of the rows' Euclidean norms; a feature is used for all classes or for none."
     formula = "Σ_j ‖W_j‖₂"
     source = "Blondel et al. 2013, Eq. 2 and 4"
+    adds_up = True
 
     def value(self, w):
         return norm2(w)

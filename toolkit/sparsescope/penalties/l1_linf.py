@@ -17,6 +17,7 @@ class L1Linf(Penalty):
     doc = "Sum of the rows' largest absolute values; whole rows vanish, and large entries of a row tie."
     formula = "Σ_j max_k |W_jk|"
     source = "Blondel et al. 2013, Sec. 4.7"
+    adds_up = True
 
     def value(self, w):
         return norm_inf(w)

@@ -19,6 +19,7 @@ class Ridge(Penalty):
     source = "Hoerl and Kennard 1970"
     zeroes_rows = False
     is_norm = False
+    adds_up = True
 
     def value(self, w):
         total = 0.0
@@ -29,6 +30,14 @@ class Ridge(Penalty):
     def prox(self, v, tau, out):
         for k in range(v.size):
             out[k] = v[k] / (1.0 + tau)
+
+    def addend(self, tau):
+        return np.log1p(tau)
+
+    def prox_added(self, v, total, out):
+        keep = np.exp(-total)
+        for k in range(v.size):
+            out[k] = v[k] * keep
 
     def violation(self, g, w, lam):
         total = 0.0

@@ -50,6 +50,13 @@ class SparseGroup(Penalty):
             total += e * e
         return np.sqrt(total)
 
+    def stays_zero(self, g, lam):
+        total = 0.0
+        for k in range(g.size):
+            a = max(abs(g[k]) - lam * self.rho, 0.0)
+            total += a * a
+        return np.sqrt(total) <= lam * (1.0 - self.rho)
+
     def dual_norm(self, v):
         # The ν ≥ 0 with ‖S(v, νρ)‖₂ = ν(1−ρ): a quadratic once the entries above νρ are known (MATH §7).
         if self.rho <= 0.0:

@@ -5,5 +5,6 @@ from .base import Solver, State
 from .bcd import BCD, BCDConstant
 from .ista import ISTA
 from .fista import FISTA
+from .sparsa import SpaRSA
 
-__all__ = ["BCD", "FISTA", "ISTA", "BCDConstant", "Solver", "State"]
+__all__ = ["BCD", "FISTA", "ISTA", "BCDConstant", "Solver", "SpaRSA", "State"]

@@ -116,9 +116,13 @@ class Solver:
 
 @dataclass_transform(field_specifiers=(field,), frozen_default=True, kw_only_default=True)
 def settings(cls: T) -> T:
-    """Make a solver class with declared fields a frozen dataclass that checks its settings."""
-    fields = collect_fields(cls)
-    for f in fields:
+    """Make a solver class with declared fields a frozen dataclass that checks its settings.
+
+    Fields of a base class that is decorated itself are inherited; one that is declared again takes its place.
+    """
+    own = collect_fields(cls)
+    fields = tuple({f.name: f for f in (*cls.fields, *own)}.values())
+    for f in own:
         setattr(cls, f.name, f.default)
 
     def check(self: Any) -> None:

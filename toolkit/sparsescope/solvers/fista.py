@@ -17,40 +17,38 @@ import numpy as np
 
 from ..problem import Problem
 from ..registry import field, solvers
-from .base import Solver, settings
-from .proximal import KINDS, ProximalState, first_constant, proximal_step
+from .base import settings
+from .proximal import Proximal, ProximalState, first_constant, proximal_step
 
 
 @settings
-class FISTA(Solver):
+class FISTA(Proximal):
     """Accelerated proximal gradient (Beck and Teboulle 2009)."""
 
-    line_search: bool = field(True, doc="double K until the quadratic bound holds, instead of a constant K")
-    constants: str = field("class-aware", choices=KINDS, doc="which constant K (constant step only)")
+    line_search: bool = field(True, doc="raise K until the quadratic bound holds, instead of a constant K")
     restart: bool = field(False, doc="forget the momentum when it points uphill (O'Donoghue and Candès)")
-    growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
 
     title = "FISTA"
     doc = "Accelerated proximal gradient on all of W at once."
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
-        state = ProximalState(problem, coef)
+        state = ProximalState(problem, coef, extrapolates=True)
         state.K = first_constant(problem, self.line_search, self.constants)
         return state
 
     def step(self, problem: Problem, state: ProximalState) -> None:
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.t**2))
-        state.extrapolate((state.t - 1.0) / following if state.iteration else 0.0)
+        beta = (state.t - 1.0) / following
         state.t = following
-        proximal_step(problem, state, self.line_search, self.growth)
-        if self.restart and float(np.vdot(state.V - state.coef, state.coef - state.old)) > 0.0:
+        proximal_step(problem, state, beta, self.line_search, self.growth)
+        if self.restart and state.turn > 0.0:
             state.t = 1.0
 
     def adapt(self, problem: Problem, state: ProximalState) -> None:
+        super().adapt(problem, state)
         state.t = 1.0
-        state.old[:], state.old_Z[:] = state.coef, state.Z
-        state.K = first_constant(problem, self.line_search, self.constants)
+        state.forget()
 
 
 solvers.add("fista-cst", FISTA, title="FISTA (constant step)", line_search=False,

@@ -1,0 +1,102 @@
+"""What does one iteration of a proximal gradient method cost beside its two products with X?
+
+A few iterations bring the state to where the method spends its time. Then, turn by turn, one iteration is timed, the
+two products of the same state (``design.rmatmul(U, G)``, and ``design.matmul(coef, Z)`` once for each line-search
+trial), and the same two products by scipy (CSR times W and CSC transposed times U) or, for dense data, by BLAS. Each
+turn gives a ratio; the median over the turns is reported, in CPU time of this thread.
+
+    python benchmarks/bench_iteration_cost.py [--turns 15] [--data digits mnist mnist-csr news20 news20-float32]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import common  # first: it sets the thread counts before numpy is imported
+import numpy as np
+import scipy.sparse as sp
+from problems import Missing, dataset
+
+import sparsescope as ss
+
+BAR = 1.3
+RATIO = 0.05  # λ/λ_max
+SOLVERS = ("ista", "fista-cst", "fista-ls", "sparsa")
+# name -> (data set, storage, precision, iterations before the first that is timed)
+DATA = {
+    "digits": ("digits", "dense", "float64", 60),
+    "mnist": ("mnist10k", "dense", "float64", 20),
+    "mnist-csr": ("mnist10k", "csr", "float64", 20),
+    "news20": ("news20", "csr", "float64", 30),
+    "news20-float32": ("news20", "csr", "float32", 30),
+}
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """CPU seconds of this thread."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+def arrays(name: str) -> tuple[Any, np.ndarray]:
+    """X and y of a case, stored as it asks."""
+    source, storage, precision, _ = DATA[name]
+    data = dataset(source)
+    X = data.X.astype(precision)
+    if storage == "dense":
+        return (X.toarray() if sp.issparse(X) else X), data.y
+    return sp.csr_array(X), data.y
+
+
+def measure(name: str, X: Any, y: np.ndarray, solver_name: str, turns: int) -> dict[str, Any]:
+    """One line of the table: medians of times and ratios over the turns."""
+    problem = ss.Problem(X, y)
+    problem = problem.with_lam(RATIO * problem.lam_max)
+    solver = ss.registry.solvers.create(solver_name)
+    state = solver.init(problem)
+    for _ in range(DATA[name][3]):
+        solver.step(problem, state)
+    by_rows, by_columns = (X, sp.csc_array(X)) if sp.issparse(X) else (X, np.asfortranarray(X))
+    G, Z = np.empty_like(state.coef), np.empty_like(state.Z)
+    table = []
+    for _ in range(turns):
+        step = timed(lambda: solver.step(problem, state))
+        trials = max(1.0, np.nan_to_num(state.trials))
+        W = state.coef.copy()
+        ours = timed(lambda: problem.design.rmatmul(state.U, G)) + trials * timed(lambda: problem.design.matmul(W, Z))  # noqa: B023
+        theirs = timed(lambda: by_columns.T @ state.U) + trials * timed(lambda: by_rows @ W)  # noqa: B023
+        table.append((step, ours, theirs, step / ours, step / theirs, trials))
+    columns = [median(column) for column in zip(*table, strict=True)]
+    kind = "scipy" if sp.issparse(X) else "BLAS"
+    return {"data": name, "solver": solver_name, "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
+            "trials": columns[5], "step ms": 1e3 * columns[0], "products ms": 1e3 * columns[1],
+            "ratio": columns[3], "peer": kind, "peer ms": 1e3 * columns[2], "ratio to peer": columns[4]}
+
+
+def main() -> None:
+    """Measure all cases and store the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--data", nargs="+", default=list(DATA), choices=list(DATA))
+    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
+    args = parser.parse_args()
+    rows = []
+    for name in args.data:
+        try:
+            X, y = arrays(name)
+        except Missing as reason:
+            print(f"{name} is left out: {reason}")
+            continue
+        rows += [measure(name, X, y, solver, args.turns) for solver in args.solvers]
+    common.show(rows)
+    common.store("iteration_cost", rows, bar=BAR, worst_ratio=max((r["ratio"] for r in rows), default=None),
+          worst_ratio_to_peer=max((r["ratio to peer"] for r in rows), default=None))
+
+
+if __name__ == "__main__":
+    main()

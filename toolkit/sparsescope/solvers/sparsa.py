@@ -1,0 +1,97 @@
+"""SpaRSA: proximal gradient with Barzilai–Borwein steps and a non-monotone test (Wright, Nowak and Figueiredo 2009).
+
+    α ← the largest block constant
+    repeat:
+        G ← XᵀU/n,  U_i = ∇ℓ(z_i, y_i)
+        repeat:
+            W⁺ ← prox_{λ/α}(W − G/α)
+            stop if F(W⁺) ≤ max of the last M values of F − (σ/2)·α·‖W⁺ − W‖²
+            α ← max(ηα, κ),  κ the curvature of the loss along the rejected step
+        W ← W⁺
+        α ← ⟨ΔW, ΔG⟩/⟨ΔW, ΔW⟩ of this step, kept within [1e-30, 1e30]      (⟨ΔW, ΔG⟩ = ⟨ΔZ, ΔU⟩/n: Z is linear in W)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.proximal import turned_gradient
+from ..kernels.rows import loss_gradient, penalty_sum
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import Solver, settings
+from .proximal import MOST_TRIALS, ProximalState, first_constant
+
+LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the paper
+
+
+class SpaRSAState(ProximalState):
+    """State: two points with the gradients of their losses in the scores, α, and the last M objectives."""
+
+    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        super().__init__(problem, coef)
+        self.old_U = np.empty_like(self.U)
+        self.values: list[float] = []
+        self.begin(problem)
+
+    def begin(self, problem: Problem) -> None:
+        """Forget the past: loss and gradient afresh, and the first α."""
+        self.f = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
+        self.values = [self.f + problem.lam * penalty_sum(self.coef[: self.d], problem.penalty)[0]]
+        self.K = first_constant(problem, True, "class-aware")
+
+    def exchange(self) -> None:
+        super().exchange()
+        self.U, self.old_U = self.old_U, self.U
+
+
+@settings
+class SpaRSA(Solver):
+    """Proximal gradient with Barzilai–Borwein steps (Wright et al. 2009). One iteration costs what one of ISTA does."""
+
+    memory: int = field(5, 1, 50, "M: the new objective is compared with the largest of the last M (1: it never rises)")
+    sigma: float = field(0.01, 0.0, 0.99, "σ: share of the quadratic decrease that a step must reach")
+    growth: float = field(2.0, 1.1, 10.0, "η: factor by which α is raised, at least, after a rejected step")
+
+    title = "SpaRSA"
+    doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
+    source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
+
+    def start(self, problem: Problem, coef: np.ndarray) -> SpaRSAState:
+        return SpaRSAState(problem, coef)
+
+    def step(self, problem: Problem, state: SpaRSAState) -> None:
+        n, eps = problem.n, float(np.finfo(problem.dtype).eps)
+        worst, f = max(state.values), state.f
+        # Near the optimum F changes by less than its rounding error: such a rise is not one.
+        slack = 8.0 * eps * abs(worst)
+        state.exchange()
+        state.take_gradient(problem, state.old_U, 0.0)
+        for trial in range(1, MOST_TRIALS + 1):
+            state.move(problem, 1.0 / state.K)
+            state.trials = float(trial)
+            total, turn = turned_gradient(state.Z, state.old_Z, problem.y, problem.loss, state.old_U, state.U)
+            value = total / n + problem.lam * state.omega
+            if value <= worst - 0.5 * self.sigma * state.K * state.size + slack:
+                break
+            state.K = self._raised(problem, state, total / n - f)
+        state.f = total / n
+        state.values = [*state.values, value][-self.memory :]
+        state.step_size = 1.0 / state.K
+        state.working_set = float(problem.rows)
+        state.iteration += 1
+        if state.size > 0.0:
+            state.K = min(max(turn / n / state.size, LEAST), MOST)
+
+    def _raised(self, problem: Problem, state: SpaRSAState, rise: float) -> float:
+        """α after a rejected step: the curvature it met says more than a factor, above all when α was far too small."""
+        met = 2.0 * (rise - state.slope) / state.size if state.size > 0.0 else 0.0
+        if not np.isfinite(met):  # a step so long that it left the range of numbers
+            met = first_constant(problem, True, "class-aware")
+        return min(max(self.growth * state.K, met), MOST)
+
+    def adapt(self, problem: Problem, state: SpaRSAState) -> None:
+        state.begin(problem)
+
+
+solvers.add("sparsa", SpaRSA)
