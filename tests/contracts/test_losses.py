@@ -21,6 +21,7 @@ CLASSES = (2, 3, 6)
 TIGHT = {"multiclass-squared-hinge", "multitask-squared-hinge", "logistic", "squared"}  # c is reached (MATH §2)
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
+every_smooth_loss = pytest.mark.parametrize("loss", [p for p in LOSSES if p.values[0].smooth])
 each_m = pytest.mark.parametrize("m", CLASSES)
 
 
@@ -110,6 +111,41 @@ def test_row_functions_agree_and_add_with_their_factor(loss: Any, m: int) -> Non
         np.testing.assert_allclose(g2, first[2] + x * unit, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(g, first[0] + x * unit, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(h, first[1] + x * x * unit_h, rtol=1e-12, atol=1e-12)
+
+
+def product(loss: Any, z: np.ndarray, y: Any, v: np.ndarray) -> np.ndarray:
+    """∇²ℓ(z, y)·v."""
+    out = np.full(z.size, np.nan)  # the function assigns, whatever was there
+    loss.hessian_product(z, y, v, out)
+    return out
+
+
+@every_smooth_loss
+@each_m
+def test_hessian_product_is_the_derivative_of_the_gradient(loss: Any, m: int) -> None:
+    rng = np.random.default_rng(5)
+    compared = 0
+    for z, y in samples(m):
+        v = rng.standard_normal(m)
+        exact = product(loss, z, y, v)
+        fine, coarse = ((grad(loss, z + h * v, y) - grad(loss, z - h * v, y)) / (2 * h) for h in (1e-6, 4e-6))
+        if np.all(np.abs(fine - coarse) <= 1e-6 * (1 + np.abs(fine))):  # no kink in between
+            compared += 1
+            np.testing.assert_allclose(exact, fine, rtol=1e-5, atol=1e-5)
+    assert compared > 20
+
+
+@every_smooth_loss
+@each_m
+def test_hessian_is_symmetric_positive_semidefinite_with_the_diagonal_of_derivatives(loss: Any, m: int) -> None:
+    for z, y in samples(m, 15):
+        H = np.column_stack([product(loss, z, y, e) for e in np.eye(m)])
+        h = np.zeros(m)
+        loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
+        np.testing.assert_allclose(np.diag(H), h, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(H, H.T, atol=1e-12)
+        eigenvalues = np.linalg.eigvalsh(H)
+        assert eigenvalues[0] >= -1e-12 and eigenvalues[-1] <= loss.curvature(m) * (1 + 1e-12)
 
 
 @every_loss

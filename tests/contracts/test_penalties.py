@@ -224,6 +224,50 @@ def test_conjugate_is_the_supremum_and_its_domain_has_the_dual_norm_as_gauge(pen
             assert float((W @ (v * 1.1 / gauge) - values).max()) > 1.0, "outside, the supremum is unbounded"
 
 
+def pieces(penalty: Any, m: int) -> list[np.ndarray]:
+    """Non-zero rows as solvers meet them: results of the prox, with its zeros and ties."""
+    found = [prox(penalty, v, tau) for v, tau in rows(m, 40)]
+    return [w for w in found if w.any()]
+
+
+def along(penalty: Any, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """v, projected on the piece of Ω that w lies on."""
+    t = v.copy()
+    penalty.tangent(w, t)
+    return t
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_tangent_is_an_orthogonal_projection_that_keeps_the_row(penalty: Any, m: int) -> None:
+    for w in pieces(penalty, m):
+        P = np.column_stack([along(penalty, w, e) for e in np.eye(m)])
+        np.testing.assert_allclose(P, P.T, atol=1e-14)
+        np.testing.assert_allclose(P @ P, P, atol=1e-14)
+        np.testing.assert_allclose(along(penalty, w, w), w, rtol=1e-14)
+
+
+@every_penalty
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_slope_and_bend_are_the_derivatives_along_the_piece(penalty: Any, m: int) -> None:
+    rng = np.random.default_rng(0)
+    lam, compared = 0.7, 0
+    for w in pieces(penalty, m):
+        t = along(penalty, w, rng.standard_normal(m))
+        slope, bend = np.ones(m), np.ones(m)  # both are added
+        penalty.slope(w, lam, slope)
+        penalty.bend(w, lam, t, bend)
+        slope, bend = slope - 1.0, bend - 1.0
+        size = 1e-2 * np.abs(w[w != 0.0]).min() / (1.0 + np.abs(t).max())
+        ahead, here, behind = (lam * penalty.value(w + s * size * t) for s in (1.0, 0.0, -1.0))
+        assert (ahead - behind) / (2 * size) == pytest.approx(float(slope @ t), rel=1e-4, abs=1e-8)
+        rounding = 1e-15 * (1.0 + abs(here)) / size**2
+        assert (ahead - 2 * here + behind) / size**2 == pytest.approx(float(bend @ t), rel=1e-2, abs=rounding)
+        assert float(bend @ t) <= penalty.stiffness(w, lam) * float(t @ t) * (1 + 1e-12) + 1e-14
+        compared += bool(t.any())
+    assert compared >= 10
+
+
 def test_l1_linf_prox_ties_to_the_last_bit() -> None:
     penalty = penalties.create("l1/linf")
     tied = 0

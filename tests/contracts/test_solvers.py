@@ -17,7 +17,8 @@ from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
 # conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.
-LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000, "sparsa": 600}
+LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000, "sparsa": 600,
+          "working-set": 300, "auto": 300}
 DEFAULT_LIMIT = 5000
 TOL = 1e-9
 # Methods whose objective never rises, by construction.

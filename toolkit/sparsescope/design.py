@@ -123,6 +123,37 @@ def columns_rmatmul(columns, U, start, stop, G):
                 g[k] += a * u[k]
 
 
+@kernel
+def chosen_matmul(columns, rows, V, E):
+    """E = Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
+    m = E.shape[1]
+    E[:] = 0.0
+    for q in range(rows.size):
+        j = rows[q]
+        v = V[q]
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            e = E[columns.row(p, j)]
+            for k in range(m):
+                e[k] += x * v[k]
+
+
+@kernel
+def chosen_rmatmul(columns, rows, U, G):
+    """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
+    m = U.shape[1]
+    for q in range(rows.size):
+        j = rows[q]
+        g = G[q]
+        for k in range(m):
+            g[k] = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += x * u[k]
+
+
 class Design:
     """n samples by d features.
 
@@ -246,6 +277,28 @@ class Design:
             np.matmul(self.matrix.T, U, out=out[: self.d])
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)
+        return out
+
+    def matmul_rows(self, rows: np.ndarray, V: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out = X[:, rows] V; a row index d, if it comes last, is the intercept's. rows (s,), V (s, m), out (n, m)."""
+        last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
+        if self.is_sparse:
+            chosen_matmul(self.columns, rows[:last], V, out)
+        else:
+            np.matmul(self.matrix[:, rows[:last]], V[:last], out=out)
+        if last < rows.size:
+            out += V[last]
+        return out
+
+    def rmatmul_rows(self, rows: np.ndarray, U: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out = X[:, rows]ᵀU; a row index d, if it comes last, is the intercept's. rows (s,), U (n, m), out (s, m)."""
+        last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
+        if self.is_sparse:
+            chosen_rmatmul(self.columns, rows[:last], U, out)
+        else:
+            np.matmul(self.matrix[:, rows[:last]].T, U, out=out[:last])
+        if last < rows.size:
+            out[last] = U.sum(axis=0)
         return out
 
     @cached_property

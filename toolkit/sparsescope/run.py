@@ -86,6 +86,11 @@ class Run:
         return self.observe()
 
     @property
+    def reason(self) -> str:
+        """Which solver ``auto`` chose and why; empty for every other solver, and before the run began."""
+        return "" if self.state is None else self.state.reason
+
+    @property
     def opened(self) -> bool:
         """Whether the starting point has been evaluated."""
         return self._opened
@@ -132,11 +137,9 @@ class Run:
             warm_up(new_problem, new_solver)
         if self.state is not None:
             began = self._clock()
-            if kept:
-                new_solver.adapt(new_problem, self.state)
-            else:
-                old = self.state
-                state = new_solver.start(new_problem, old.coef.copy())
+            old = self.state
+            state = new_solver.adapt(new_problem, old) if kept else new_solver.start(new_problem, old.coef.copy())
+            if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
             self.seconds += self._clock() - began
@@ -258,7 +261,8 @@ def is_warm(problem: Problem, solver: Solver) -> bool:
 
 def _warm_key(problem: Problem, solver: Solver) -> Any:
     return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
-            type(solver), tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
+            type(solver), solver.variant(problem),
+            tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
 
 
 def warm_up(problem: Problem, solver: Solver) -> None:
@@ -269,8 +273,7 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     X: Any = np.eye(4, 3, dtype=problem.dtype)
     tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, [0, 1, 0, 1], loss=problem.loss,
                    penalty=problem.penalty, lam=0.01, intercept=problem.intercept)
-    state = solver.init(tiny)
-    solver.step(tiny, state)
+    state = solver.rehearse(tiny, problem)
     loss_sum(state.Z, tiny.y, tiny.loss)
     certify(tiny, state.coef, state.Z, Workspace(tiny))
     _warm.add(key)
@@ -281,7 +284,8 @@ class Result:
     """What ``solve`` returns.
 
     W (d, m) and b (m,) or ``None``; objective, dual, gap, relative_gap of that point; ``converged`` says whether the
-    tolerance was reached and ``message`` in words why the run ended; seconds (solver time), iterations, passes; trace.
+    tolerance was reached and ``message`` in words why the run ended; seconds (solver time), iterations, passes; trace;
+    ``reason``: which solver ``auto`` chose and why (empty for every other solver).
     """
 
     W: np.ndarray
@@ -297,6 +301,7 @@ class Result:
     iterations: int
     passes: float
     trace: Trace | None
+    reason: str = ""
 
     def __repr__(self) -> str:
         rows = int(np.count_nonzero(np.asarray(self.W).any(axis=1)))
@@ -336,5 +341,5 @@ def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-
         objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
         violation=found.violation, converged=bool(found.relative_gap <= tol), message=run.message,
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
-        trace=None if recorder is None else recorder.trace,
+        trace=None if recorder is None else recorder.trace, reason=run.reason,
     )

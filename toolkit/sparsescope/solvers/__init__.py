@@ -6,5 +6,7 @@ from .bcd import BCD, BCDConstant
 from .ista import ISTA
 from .fista import FISTA
 from .sparsa import SpaRSA
+from .working_set import WorkingSet
+from .auto import Auto
 
-__all__ = ["BCD", "FISTA", "ISTA", "BCDConstant", "Solver", "SpaRSA", "State"]
+__all__ = ["BCD", "FISTA", "ISTA", "Auto", "BCDConstant", "Solver", "SpaRSA", "State", "WorkingSet"]

@@ -36,6 +36,8 @@ class State:
         self.Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
         self.iteration = 0
         self.passes = 0.0
+        self.delegate: Any = None  # the solver that `auto` chose, and why
+        self.reason = ""
         self.step_size = float("nan")
         self.trials = float("nan")
         self.working_set = float("nan")
@@ -106,8 +108,23 @@ class Solver:
         """One outer iteration, in place."""
         raise TypeError(f"{type(self).__name__} does not define step")
 
-    def adapt(self, problem: Problem, state: Any) -> None:
-        """Called once after loss, penalty or λ changed under a state (warm start)."""
+    def adapt(self, problem: Problem, state: Any) -> State | None:
+        """Called once after loss, penalty or λ changed under a state (warm start). May return a state to go on with
+        instead, at the same weights; ``None`` keeps this one."""
+        return None
+
+    def variant(self, problem: Problem) -> Any:
+        """What, besides the types of its parts, decides which kernels a run on this problem needs (hashable)."""
+        return None
+
+    def rehearse(self, tiny: Problem, problem: Problem) -> State:
+        """Compile every kernel that a run on ``problem`` may need, on a tiny problem of the same types.
+
+        One step does that for most solvers; a solver whose first step does not use all its kernels says more here.
+        """
+        state = self.init(tiny)
+        self.step(tiny, state)
+        return state
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in self.fields)

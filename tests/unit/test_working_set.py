@@ -1,0 +1,231 @@
+"""The working-set solver: its choice of rows, its Newton steps, and what it does without second derivatives."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from helpers import PAIRS, digits, text
+from sparsescope.jit import part
+from sparsescope.registry import losses, penalties, solvers
+from sparsescope.run import warm_up
+from sparsescope.solvers import WorkingSet
+from sparsescope.solvers.auto import choose
+from sparsescope.solvers.newton import Newton, Support
+from sparsescope.stopping import Gap, Iterations
+
+every_pair = pytest.mark.parametrize(("loss", "penalty"), PAIRS)
+
+
+def on_digits(share: float = 0.1, sparse: bool = False, **parts: Any) -> ss.Problem:
+    X, y = digits()
+    problem = ss.Problem(sp.csc_array(X) if sparse else X, y, **parts)
+    return problem.with_lam(share * problem.lam_reference)
+
+
+def events(problem: ss.Problem, solver: Any, count: int) -> list[Any]:
+    found = list(ss.Run(problem, solver, stop=Iterations(count)))
+    return [(e.objective, e.working_set, e.passes) for e in found[1:]]
+
+
+# ------------------------------------------------------------------------------------------------------- Newton steps
+def dense_hessian(problem: ss.Problem, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """(1/n) Σ_i (x_i x_iᵀ) ⊗ ∇²ℓ(z_i) on the given rows, from the loss's row function: (s·m, s·m)."""
+    X = problem.design.matrix[:, rows]
+    X = X.toarray() if sp.issparse(X) else X
+    if problem.intercept:
+        X = np.column_stack([X, np.ones(problem.n)])
+    m = problem.m
+    H = np.zeros((X.shape[1] * m, X.shape[1] * m))
+    for x, z, y in zip(X, Z, problem.y, strict=True):
+        B = np.empty((m, m))
+        for k in range(m):
+            problem.loss.hessian_product(z, y, np.eye(m)[k], B[:, k])
+        H += np.kron(np.outer(x, x), B)
+    return H / problem.n
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize(("sparse", "block"), [(False, True), (True, True), (True, False)])
+@pytest.mark.parametrize(("single", "tol"), [(False, 1e-12), (True, 2e-6)])
+def test_hessian_products_are_those_of_the_written_out_matrix(sparse: bool, block: bool, single: bool, tol: float,
+                                                             intercept: bool) -> None:
+    X, y = text()
+    X = X.toarray() if sp.issparse(X) else X
+    problem = ss.Problem(sp.csc_array(X) if sparse else X, y, intercept=intercept)
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.choice(problem.d, 5, replace=False))
+    Z = rng.standard_normal((problem.n, problem.m))
+    support = Support(problem, rows, single, block)
+    A = np.zeros_like(Z)
+    g, work = np.zeros(problem.m), np.empty(problem.m)
+    for z, label, a in zip(Z, problem.y, A, strict=True):
+        problem.loss.derivatives(z, label, 1.0, g, a, work)
+    H = support.bend(np.flatnonzero(A.any(axis=1)), A)
+    exact = dense_hessian(problem, Z, rows)
+    np.testing.assert_allclose(H.ravel(), np.diag(exact), rtol=tol, atol=tol)
+    V = rng.standard_normal(H.shape).astype(support.dtype)
+    out = np.empty_like(V)
+    support.hessian_product(Z, V, out)
+    np.testing.assert_allclose(out.ravel(), exact @ V.ravel(), rtol=tol, atol=tol * np.abs(exact @ V.ravel()).max())
+
+
+@every_pair
+def test_a_newton_step_never_raises_the_objective_and_keeps_scores_and_zero_rows(loss: str, penalty: str) -> None:
+    problem = on_digits(loss=loss, penalty=penalty)
+    state = WorkingSet().init(problem)
+    for _ in range(2):
+        WorkingSet(newton=False).step(problem, state)
+    before, zero = problem.objective(state.coef), ~state.coef.any(axis=1)
+    done = Newton(problem, 30).step(problem, state)
+    assert done is not None and done.taken and done.products > 0
+    assert done.before == pytest.approx(before, rel=1e-12)
+    assert done.after == pytest.approx(problem.objective(state.coef), rel=1e-12)
+    assert done.after < done.before
+    np.testing.assert_allclose(state.Z, problem.scores(state.coef), atol=1e-10)
+    assert not state.coef[zero].any()
+
+
+def test_near_the_solution_newton_steps_converge_faster_than_any_constant_factor() -> None:
+    problem = on_digits(0.2, loss="logistic", penalty="elastic-net")
+    start = ss.solve(problem, "bcd-ls", tol=1e-4, record=False)
+    state = WorkingSet().init(problem, start.W)
+    newton = Newton(problem, 200)
+    newton.damping = 1e-6
+    optimum = ss.solve(problem, "bcd-ls", tol=1e-13, max_iter=50_000, record=False, certify_every=50).objective
+    excess = [problem.objective(state.coef) - optimum]
+    for _ in range(3):
+        newton.step(problem, state)
+        excess.append(max(problem.objective(state.coef) - optimum, 1e-16))
+    assert excess[2] < 1e-2 * excess[0]
+    assert excess[3] <= 1e-9
+
+
+def test_no_row_in_use_means_no_newton_step() -> None:
+    problem = on_digits()
+    assert Newton(problem, 30).step(problem, WorkingSet().init(problem)) is None
+
+
+# ------------------------------------------------------------------------------------------------------ working sets
+def test_the_first_working_set_holds_the_largest_violations() -> None:
+    problem = ss.Problem(*text(), lam=1.0)
+    problem = problem.with_lam(0.05 * problem.lam_max)
+    state = WorkingSet().init(problem)
+    G = problem.gradient(np.zeros((problem.d, problem.m)))
+    violated = np.flatnonzero(np.linalg.norm(G, axis=1) > problem.lam)
+    WorkingSet().step(problem, state)
+    assert set(np.flatnonzero(state.working)) <= set(violated)
+    assert state.working.sum() == min(64, violated.size)
+
+
+def test_the_working_set_follows_the_support_and_is_smaller_than_all_rows() -> None:
+    X = np.random.default_rng(0).standard_normal((200, 1500))
+    W = np.zeros((1500, 3))
+    W[:10] = 3 * np.random.default_rng(1).standard_normal((10, 3))
+    problem = ss.Problem(X, (X @ W).argmax(axis=1))
+    problem = problem.with_lam(0.2 * problem.lam_max)
+    sizes, passes = [], []
+    for event in ss.Run(problem, "working-set", stop=Gap(1e-8) | Iterations(300)):
+        if event.iteration:
+            sizes.append(event.working_set)
+            passes.append(event.passes)
+            inside = event.state.working
+            assert inside[event.state.weights().any(axis=1)].all(), "rows in use belong to the working set"
+    assert "certified" in event.message
+    assert max(sizes) < 0.5 * problem.d
+    plain = ss.solve(problem, "bcd-ls", tol=1e-8, record=False)
+    assert passes[-1] < 0.5 * plain.passes
+
+
+def test_an_empty_working_set_is_the_answer_above_lam_max() -> None:
+    problem = on_digits(1.5)
+    found = ss.solve(problem, "working-set", tol=1e-10)
+    assert found.converged and not found.W.any()
+
+
+def test_rows_come_back_when_lam_falls_in_mid_run() -> None:
+    problem = on_digits(0.5)
+    run = ss.Run(problem, "working-set", stop=Gap(1e-8))
+    few = list(run)[-1].nonzero_rows
+    run.change(problem=problem.with_lam(0.05 * problem.lam_max))
+    many = list(run)[-1].nonzero_rows
+    assert many > few
+    fresh = ss.solve(run.problem, "bcd-ls", tol=1e-8, record=False)
+    assert run.certificate().objective == pytest.approx(fresh.objective, rel=1e-7)
+
+
+def test_without_newton_steps_it_is_coordinate_descent_on_the_working_set() -> None:
+    problem = on_digits()
+    found = ss.solve(problem, WorkingSet(newton=False), tol=1e-7, record=False)
+    with_them = ss.solve(problem, "working-set", tol=1e-7, record=False)
+    assert found.converged and with_them.converged
+    assert with_them.iterations < found.iterations
+
+
+def test_a_fork_goes_the_same_way() -> None:
+    problem = on_digits()
+    state = WorkingSet().init(problem)
+    for _ in range(5):
+        WorkingSet().step(problem, state)
+    fork = state.copy()
+    for one in (state, fork):
+        for _ in range(5):
+            WorkingSet().step(problem, one)
+    np.testing.assert_array_equal(state.coef, fork.coef)
+
+
+def test_warming_up_compiles_every_kernel_of_a_run() -> None:
+    import sparsescope.kernels.newton as kernels
+
+    problem = on_digits(sparse=True)
+    warm_up(problem, solvers.create("working-set"))
+    compiled = [getattr(kernels, name) for name in ("support_hessian_product", "hessian_rows", "moved_loss")]
+    if not all(hasattr(k, "signatures") for k in compiled):
+        pytest.skip("kernels are not compiled in this run")
+    before = [len(k.signatures) for k in compiled]
+    ss.solve(problem, "working-set", tol=1e-6, record=False)
+    assert [len(k.signatures) for k in compiled] == before
+
+
+# --------------------------------------------------------------------------------------------- parts without a Hessian
+def test_a_loss_without_hessian_products_is_solved_by_sweeps_alone() -> None:
+    X, y = digits()
+
+    class FirstOrder(ss.losses.Loss):
+        title = "squared, first order only"
+        doc = "Squared loss without second derivatives."
+        source = "test"
+        value, gradient, derivatives = (vars(ss.losses.Squared)[k] for k in ("value", "gradient", "derivatives"))
+        conjugate, repair, curvature = (vars(ss.losses.Squared)[k] for k in ("conjugate", "repair", "curvature"))
+
+    problem = ss.Problem(X, y, loss=part(FirstOrder)())
+    problem = problem.with_lam(0.3 * problem.lam_max)
+    found = ss.solve(problem, "working-set", tol=1e-7, record=False)
+    same = ss.solve(problem.with_(loss="squared"), "working-set", tol=1e-7, record=False)
+    assert found.converged and found.objective == pytest.approx(same.objective, rel=1e-6)
+    solver, reason = choose(problem)
+    assert solver == WorkingSet(newton=False) and "second derivatives" in reason
+
+
+# -------------------------------------------------------------------------------------------------------------- auto
+@pytest.mark.parametrize("penalty", list(penalties))
+@pytest.mark.parametrize("loss", [name for name in losses if losses.create(name).smooth])
+def test_auto_chooses_a_solver_that_can_and_says_why(loss: str, penalty: str) -> None:
+    solver, reason = choose(on_digits(loss=loss, penalty=penalty))
+    assert solver.solves(on_digits(loss=loss, penalty=penalty)) is None
+    assert len(reason.split()) >= 6
+
+
+def test_auto_does_what_its_choice_does_and_results_carry_the_reason() -> None:
+    problem = on_digits()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert events(problem, "auto", 8) == events(problem, "working-set", 8)
+    found = ss.solve(problem, "auto")
+    assert found.reason.startswith("working-set: ") and "Newton" in found.reason
+    assert ss.solve(problem, "bcd-ls").reason == ""

@@ -1,0 +1,170 @@
+"""Second-order pieces on the rows of W in use: products with the Hessian, its diagonal, and steps along a direction.
+
+Everything here works on the *support*: s rows of the coefficient array and the columns of data that belong to them,
+stored by samples. A sample is then read once for a product: its change of scores is formed, bent by the loss's Hessian
+and spread back while its entries are still in the cache; samples on which the loss is flat (all hinges inactive) are
+not read at all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel, struct
+
+LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest
+
+
+@struct
+class SupportRows:
+    """The support's columns by samples (CSR): entry p of a sample belongs to row ``indices[p]`` of the support."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
+@kernel
+def loss_derivatives(Z, Y, loss, U, A, bent):
+    """U_i = ∇ℓ(z_i), A_i = diag ∇²ℓ(z_i), bent_i = whether that diagonal is not zero. Returns Σ_i ℓ. Z, U, A (n, m)."""
+    m = Z.shape[1]
+    work = np.empty(m)
+    total = 0.0
+    U[:] = 0.0
+    A[:] = 0.0
+    for i in range(Z.shape[0]):
+        total += loss.derivatives(Z[i], Y[i], 1.0, U[i], A[i], work)
+        top = 0.0
+        for k in range(m):
+            top = max(top, A[i, k])
+        bent[i] = top > 0.0
+    return total
+
+
+@kernel
+def support_diagonal(rows, samples, A, scale, H):
+    """H += scale·(X∘X)ᵀA on the support, over the samples named. A (n, m), H (s, m)."""
+    m = A.shape[1]
+    for position in range(samples.size):
+        i = samples[position]
+        a = A[i]
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            xx = H.dtype.type(scale) * rows.data[p] * rows.data[p]
+            h = H[rows.indices[p]]
+            for k in range(m):
+                h[k] += xx * a[k]
+
+
+@kernel
+def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pull):
+    """out += scale·Xᵀ∇²ℓ(Z)(XV + 1·shiftᵀ) over the samples named; pull += scale·(the same without Xᵀ, summed).
+
+    V, out : (s, m); shift, pull : (m,), the intercept's part (zeros, and ignored, without one).
+    """
+    m = V.shape[1]
+    e = np.empty(m, dtype=V.dtype)
+    r = np.empty(m, dtype=V.dtype)
+    factor = V.dtype.type(scale)
+    for position in range(samples.size):
+        i = samples[position]
+        first, last = rows.indptr[i], rows.indptr[i + 1]
+        for k in range(m):
+            e[k] = shift[k]
+        for p in range(first, last):
+            x = rows.data[p]
+            v = V[rows.indices[p]]
+            for k in range(m):
+                e[k] += x * v[k]
+        loss.hessian_product(Z[i], Y[i], e, r)
+        for k in range(m):
+            r[k] *= factor
+            pull[k] += r[k]
+        for p in range(first, last):
+            x = rows.data[p]
+            o = out[rows.indices[p]]
+            for k in range(m):
+                o[k] += x * r[k]
+
+
+@kernel
+def hessian_rows(samples, Z, Y, loss, scale, E):
+    """E_p ← scale·∇²ℓ(z_i) E_p with i = samples[p], in place. Z (n, m), E (samples, m)."""
+    m = Z.shape[1]
+    r = np.empty(m, dtype=E.dtype)
+    factor = E.dtype.type(scale)
+    for p in range(samples.size):
+        i = samples[p]
+        loss.hessian_product(Z[i], Y[i], E[p], r)
+        for k in range(m):
+            E[p, k] = factor * r[k]
+
+
+@kernel
+def tangent_gradient(W, G, lam, penalty):
+    """G ← the gradient of F along the piece of Ω that the non-zero rows of W lie on; G holds the loss's. All (s, m)."""
+    for j in range(W.shape[0]):
+        penalty.slope(W[j], lam, G[j])
+        penalty.tangent(W[j], G[j])
+
+
+@kernel
+def damped_diagonal(W, H, lam, penalty, penalised, damping, D):
+    """The preconditioner D and the damping: on return H holds damping·D, with D = diag ∇²f + stiffness of Ω. (s, m)
+
+    Rows from ``penalised`` on (the intercept) have no penalty. Classes without active samples get a floor, or their
+    step had no bound.
+    """
+    for j in range(W.shape[0]):
+        stiff = H.dtype.type(penalty.stiffness(W[j], lam)) if j < penalised else H.dtype.type(0.0)
+        top = H.dtype.type(0.0)
+        for k in range(H.shape[1]):
+            top = max(top, H[j, k])
+        floor = H.dtype.type(LEAST_SHARE) * (top + stiff) + H.dtype.type(1e-12)
+        for k in range(H.shape[1]):
+            D[j, k] = max(H[j, k] + stiff, floor)
+            H[j, k] = H.dtype.type(damping) * D[j, k]
+
+
+@kernel
+def tangent_hessian(W, V, lam, penalty, penalised, damping, out):
+    """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the piece of Ω that W lies on. All (s, m)."""
+    for j in range(W.shape[0]):
+        for k in range(W.shape[1]):
+            out[j, k] += damping[j, k] * V[j, k]
+        if j < penalised:
+            penalty.bend(W[j], lam, V[j], out[j])
+            penalty.tangent(W[j], out[j])
+
+
+@kernel
+def tangent_precondition(W, D, R, penalty, penalised, out):
+    """out ← P D⁻¹ R. All (s, m)."""
+    for j in range(R.shape[0]):
+        for k in range(R.shape[1]):
+            out[j, k] = R[j, k] / D[j, k]
+        if j < penalised:
+            penalty.tangent(W[j], out[j])
+
+
+@kernel
+def moved_loss(Z, E, step, Y, loss):
+    """Σ_i ℓ(z_i + step·e_i, y_i). Z, E (n, m)."""
+    z = np.empty(Z.shape[1])
+    total = 0.0
+    for i in range(Z.shape[0]):
+        for k in range(z.size):
+            z[k] = Z[i, k] + step * E[i, k]
+        total += loss.value(z, Y[i])
+    return total
+
+
+@kernel
+def moved_penalty(W, D, step, penalty, penalised, out):
+    """out = W + step·D; returns Ω of its first ``penalised`` rows. All (s, m)."""
+    total = 0.0
+    for j in range(W.shape[0]):
+        for k in range(W.shape[1]):
+            out[j, k] = W[j, k] + step * D[j, k]
+        if j < penalised:
+            total += penalty.value(out[j])
+    return total

@@ -1,0 +1,87 @@
+"""`auto`: choose a solver for the problem, and say why.
+
+    smooth loss          → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
+                           where loss and penalty have the row functions for them
+    loss with kinks      → fobos, a stochastic subgradient method: gradients do not exist everywhere
+A live change of loss or penalty chooses again; the weights are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..problem import Problem
+from ..registry import solvers
+from .base import Solver, State, settings
+from .newton import able
+
+
+def choose(problem: Problem) -> tuple[Solver, str]:
+    """The solver for a problem and the reason in words.
+
+    Raises ``ValueError`` if no registered solver can solve it.
+    """
+    loss, penalty = problem.loss.title, problem.penalty.title
+    if problem.loss.smooth:
+        if not able(problem):
+            lacking = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty
+            return solvers.create("working-set", newton=False), (
+                f"smooth loss; sweeps over the most violated features, without Newton steps because {lacking.title} "
+                "does not define second derivatives")
+        if problem.penalty.zeroes_rows:
+            return solvers.create("working-set"), (
+                f"{loss} is smooth and {penalty} leaves most features unused: sweeps over the most violated of the "
+                f"{problem.d} features, Newton steps on those in use")
+        return solvers.create("working-set"), (
+            f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
+            "with sweeps in between")
+    for name in ("fobos",):
+        if name in solvers:
+            solver = solvers.create(name)
+            if solver.solves(problem) is None:
+                return solver, f"{loss} has kinks: a stochastic subgradient method, one sample a step"
+    raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
+
+
+@settings
+class Auto(Solver):
+    """Chooses a solver for the problem; the state it makes is that solver's, with ``delegate`` and ``reason``."""
+
+    title = "automatic"
+    doc = "Chooses a solver for the problem and says why."
+    source = "this project"
+
+    def solves(self, problem: Problem) -> str | None:
+        try:
+            solver, _ = choose(problem)
+        except ValueError as error:
+            return str(error)
+        return solver.solves(problem)
+
+    def start(self, problem: Problem, coef: np.ndarray) -> State:
+        solver, reason = choose(problem)
+        state = solver.start(problem, coef)
+        state.delegate, state.reason = solver, f"{solver.name}: {reason}"
+        return state
+
+    def step(self, problem: Problem, state: Any) -> None:
+        state.delegate.step(problem, state)
+
+    def adapt(self, problem: Problem, state: Any) -> State | None:
+        solver, reason = choose(problem)
+        if solver != state.delegate:
+            return self.start(problem, state.coef.copy())
+        state.reason = f"{solver.name}: {reason}"
+        return solver.adapt(problem, state)
+
+    def variant(self, problem: Problem) -> Any:
+        solver, _ = choose(problem)
+        return solver.name, solver.variant(problem)
+
+    def rehearse(self, tiny: Problem, problem: Problem) -> State:
+        return choose(problem)[0].rehearse(tiny, problem)
+
+
+solvers.add("auto", Auto)

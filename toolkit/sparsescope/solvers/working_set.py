@@ -1,0 +1,174 @@
+"""Working sets with block coordinate descent and Newton steps: the fast solver beyond the papers.
+
+    repeat:
+        choose     v ← violations of all rows (one gradient); B ← rows in use and the rows of largest violation
+        repeat     on B only:
+            sweep  one pass of BCD with line search over B
+            Newton now and then: a damped Newton step on the rows in use (newton.py)
+        until      the residual of the sweep is below a share of the largest violation that made B
+    Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
+    alone would have gained at the same cost, judged by how fast the last two sweeps converged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.rows import loss_gradient, loss_sum, penalty_sum, row_violations
+from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, sweep_line_search
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import Solver, State, settings
+from .newton import Newton, able, single
+
+LEAST_ROWS = 64  # smallest working set
+GROWTH = 2  # a working set holds at most this many times the rows in use
+# A working set is left when its residual is below these shares of the largest violation of all rows, or of those left
+# outside: rows inside are worked on anyway.
+LEAVE, LEAVE_OUTSIDE = 0.1, 0.5
+SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
+# What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
+SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
+FIRST_PATIENCE, MOST_PATIENCE = 2, 8  # sweeps between two Newton steps
+RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is estimated from two of them
+
+
+class WorkingSetState(State):
+    """State: the working set and the violation that made it; and the account of sweeps against Newton steps."""
+
+    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        super().__init__(problem, coef)
+        self.U = np.empty_like(self.Z)
+        self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
+        self.report = np.zeros(REPORT)
+        self.forget()
+
+    def forget(self) -> None:
+        """Start the choice of rows and the account afresh."""
+        self.chosen: np.ndarray | None = None
+        self.working: np.ndarray | None = None  # flags (d,) of the working set, for those who watch
+        self.target = 0.0
+        self.objective = float("nan")
+        self.newton: Newton | None = None
+        self.sweeps = 0  # since the last Newton step
+        self.patience = FIRST_PATIENCE
+        self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0  # of the last sweep: its gain, over the one before; cost
+        self.debt: float | None = None  # what the sweep after a Newton step must gain for that step to have paid
+
+
+@settings
+class WorkingSet(Solver):
+    """BCD on a working set of violated rows, with damped Newton steps on the rows in use."""
+
+    newton: bool = field(True, doc="take Newton steps on the rows in use, as often as they pay")
+    cg_steps: int = field(30, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)",
+                          log=True)
+
+    title = "working set + Newton"
+    doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
+    source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
+
+    def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
+        return WorkingSetState(problem, coef)
+
+    def adapt(self, problem: Problem, state: WorkingSetState) -> None:
+        state.forget()
+
+    def variant(self, problem: Problem) -> bool:
+        return single(problem)
+
+    def rehearse(self, tiny: Problem, problem: Problem) -> State:
+        state = super().rehearse(tiny, problem)
+        if self.newton and able(problem):
+            state.coef[: tiny.d] = 1.0  # some row has to be in use
+            for block in (True, False) if tiny.design.is_sparse else (True,):
+                Newton(tiny, 2, single(problem), block).step(tiny, state)
+        return state
+
+    def step(self, problem: Problem, state: WorkingSetState) -> None:
+        if state.chosen is None:
+            self._choose(problem, state)
+        due = self.newton and state.sweeps >= state.patience and able(problem)
+        if not (due and self._newton(problem, state)):
+            self._sweep(problem, state)
+        state.iteration += 1
+
+    def _choose(self, problem: Problem, state: WorkingSetState) -> None:
+        """Rank all rows by violation and take those in use and the worst of the others."""
+        d, n, penalty = problem.d, problem.n, problem.penalty
+        if state.iteration:
+            problem.design.matmul(state.coef, state.Z)  # rounding of many updates must not pile up
+        loss = loss_gradient(state.Z, problem.y, problem.loss, state.U) / n
+        for start, stop, G in problem.design.rmatmul_blocks(state.U):
+            row_violations(G, 1.0 / n, state.coef[start:stop], problem.lam, penalty, False,
+                           state.violation[start:stop], state.paper[start:stop])
+        state.passes += 1.0
+        state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
+        used = state.coef[:d].any(axis=1)
+        size = max(LEAST_ROWS, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
+        rank = np.where(used, np.inf, state.violation)
+        best = np.argpartition(-rank, size - 1)[:size] if size < d else np.arange(d)
+        state.chosen = np.sort(best[rank[best] > 0.0])
+        state.working = np.zeros(d, dtype=np.uint8)
+        state.working[state.chosen] = 1
+        outside = float(np.where(state.working == 1, 0.0, state.violation).max())
+        state.target = max(LEAVE * float(state.violation.max()), LEAVE_OUTSIDE * outside)
+
+    def _sweep(self, problem: Problem, state: WorkingSetState) -> None:
+        design, report, d = problem.design, state.report, problem.d
+        assert state.chosen is not None
+        report[:] = 0.0
+        eps = float(np.finfo(problem.dtype).eps)
+        parts = [(design.columns, state.chosen, slice(0, d))]
+        if problem.intercept:
+            parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
+        for columns, order, rows in parts:
+            sweep_line_search(columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty,
+                              problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, report)
+        loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
+        after = loss + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
+        self._account(state, state.objective - after)
+        state.objective = after
+        state.sweeps += 1
+        state.passes += report[READ] / _entries(problem)
+        state.cost = max(report[READ], 1.0)
+        state.working_set = float(state.chosen.size)
+        state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
+        state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
+        if report[RESIDUAL] <= state.target:
+            state.chosen = None
+
+    @staticmethod
+    def _account(state: WorkingSetState, drop: float) -> None:
+        """Note the gain of a sweep; right after a Newton step, judge that step."""
+        if state.debt is not None:
+            paid = drop >= state.debt
+            state.patience = max(1, state.patience // 2) if paid else min(2 * state.patience, MOST_PATIENCE)
+            state.debt = None
+        elif state.drop > 0.0:
+            state.ratio = min(max(drop / state.drop, RATIOS[0]), RATIOS[1])
+        state.drop = max(drop, 0.0)
+
+    def _newton(self, problem: Problem, state: WorkingSetState) -> bool:
+        """A Newton step on the rows in use; False if no row is in use (the state is then as it was)."""
+        if state.newton is None:
+            state.newton = Newton(problem, self.cg_steps)
+        done = state.newton.step(problem, state)
+        state.sweeps = 0
+        if done is None:
+            return False
+        state.passes += done.read / _entries(problem)
+        sweep = state.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
+        q, sweeps = state.ratio, done.read / sweep + 1.0  # the sweep that follows counts for both sides
+        state.debt = state.drop * q * (1.0 - q**sweeps) / (1.0 - q) - (done.before - done.after)
+        state.objective = done.after
+        state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
+        state.trials, state.step_size = float(done.trials), done.size
+        return True
+
+
+def _entries(problem: Problem) -> float:
+    return float(problem.design.nnz + problem.n * problem.intercept)
+
+
+solvers.add("working-set", WorkingSet)
