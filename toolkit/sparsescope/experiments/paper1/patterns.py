@@ -13,6 +13,7 @@ from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather
 from ..runs import CLOCK, reference_solver
+from . import protocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +32,8 @@ def fit_penalties(pool: Pool, settings: Settings, report: Report | None = None) 
     class, weight; and of the whole matrix nonzero_rows_percent (of the features that occur), nonzero_percent (of their
     weights) and inside_percent (of the weights in non-zero rows), the same in all rows of a penalty.
     """
-    split = pool.split(settings.seed)
-    seconds = 1.0 if settings.quick else 20.0
+    split = pool.split(settings.seed, protocol.TEST_SIZE)
+    seconds = protocol.limits(settings).seconds
     return gather([(p, partial(_fit, split, p, seconds)) for p in PENALTIES], report or Report())
 
 

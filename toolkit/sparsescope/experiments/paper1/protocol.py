@@ -32,9 +32,9 @@ class Limits:
     """What a run may take, and how well the optimum is to be known.
 
     target : runs end at this relative distance from the optimum · seconds : or after so many solver seconds
-    reference_tol, reference_seconds : the certified optimum · shrinking_target : for the shrinking experiment
-    eta0_passes : of each candidate step size · lams, splits, ls_splits : of Fig. 5 and Table 2 (ls: for the
-    logistic loss with line search, which the paper gives one number of)
+    reference_tol, reference_seconds : the certified optimum · eta0_passes : of each candidate step
+    lams, splits, ls_splits : of Fig. 5 and Table 2 (ls: of the logistic loss with line search, of which the paper says
+    one number)
     """
 
     target: float
@@ -59,6 +59,7 @@ def limits(settings: Settings) -> Limits:
     changed: dict[str, Any] = {}
     if settings.seconds is not None:
         changed["seconds"] = settings.seconds
+        changed["reference_seconds"] = settings.seconds * base.reference_seconds / base.seconds
     if settings.splits is not None:
         changed["splits"] = settings.splits
     return Limits(**{**vars(base), **changed})

@@ -1,0 +1,382 @@
+"""Experiments without their claims: data in one pool, runs as tables, what stays in the folder, the command."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+import scipy.sparse as sp
+
+import helpers
+import sparsescope as ss
+from sparsescope import cli
+from sparsescope.experiments import PAPERS, Claim, Experiment, Finding, Measurement, Paper, Settings, load_data
+from sparsescope.experiments import load_paper as load
+from sparsescope.experiments import output, runs
+from sparsescope.experiments.conduct import conduct
+from sparsescope.experiments.paper1 import protocol
+from sparsescope.experiments.pools import Pool, pool
+from sparsescope.experiments.progress import Bars, Lines, Report, gather, reporter
+from sparsescope.experiments.verdicts import number, points, seconds, times
+from sparsescope.stopping import Iterations, Seconds
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TINY = Settings(quick=True, seconds=0.02, splits=1)
+
+
+@pytest.fixture
+def flowers() -> Pool:
+    return load_data("iris")
+
+
+# ------------------------------------------------------------------------------------------------------------- pools
+def test_both_parts_of_a_data_set_are_put_together(tmp_path: Path) -> None:
+    X, y = helpers.digits()
+    np.savez(tmp_path / "own.npz", X_train=X[:90], y_train=y[:90], X_test=X[90:], y_test=y[90:])
+    found = load_data(str(tmp_path / "own.npz"))
+    assert found.X.shape == X.shape and sorted(found.y) == sorted(y)
+
+
+def test_splits_are_stratified_and_repeatable(flowers: Pool) -> None:
+    split = flowers.split(3, 0.2)
+    assert split.problem.n == 120 and np.bincount(split.y_test).tolist() == [10, 10, 10]
+    assert flowers.split(3, 0.2) is split
+    again = load_data("iris").split(3, 0.2)
+    assert (again.y_test == split.y_test).all()
+    other = flowers.split(4, 0.2)
+    assert not np.array_equal(other.problem.scores(np.ones((4, 3))), split.problem.scores(np.ones((4, 3))))
+
+
+def test_the_inner_split_uses_the_training_part_only(flowers: Pool) -> None:
+    split = flowers.split(0, 0.2)
+    inner = split.inner(0, 0.2)
+    assert inner.problem.n == 96 and inner.y_test.size == 24
+    rows = {tuple(row) for row in split.X}
+    assert {tuple(row) for row in inner.X} <= rows
+
+
+def test_dense_data_with_few_entries_become_sparse() -> None:
+    X = np.zeros((40, 10))
+    X[:, 0] = 1.0
+    few = pool(ss.datasets.from_arrays(X, np.arange(40) % 2))
+    many = pool(ss.datasets.from_arrays(X + 1.0, np.arange(40) % 2))
+    assert sp.issparse(few.X) and not sp.issparse(many.X)
+    assert few.facts["storage"] == "sparse" and few.facts["nonzero_percent"] == pytest.approx(10.0)
+    assert few.split(0).problem.design.is_sparse
+
+
+def test_too_few_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="too few samples to set a share of 0.2 aside"):
+        pool(ss.datasets.from_arrays(np.eye(2), [0, 1])).split(0, 0.2)
+
+
+# -------------------------------------------------------------------------------------------------------------- runs
+def test_a_run_becomes_a_tidy_table(flowers: Pool) -> None:
+    split = flowers.split()
+    problem = split.problem.with_lam(0.01)
+    table = runs.follow(split, problem, "bcd-ls", Iterations(40), {"data": "iris", "solver": "x"})
+    assert list(table.columns[:2]) == ["data", "solver"]
+    assert table["iteration"].iloc[0] == 0 and table["iteration"].iloc[-1] == 40
+    assert table["seconds"].is_monotonic_increasing and table["objective"].is_monotonic_decreasing
+    assert table["test_accuracy"].between(0, 1).all() and (table["message"] == "limit of 40 iterations").all()
+    assert table["nonzero_percent"].max() <= 100.0
+    W = ss.solve(problem, "bcd-ls", stop=Iterations(40), tol=0.0).W
+    assert table["objective"].iloc[-1] == pytest.approx(problem.objective(W), rel=1e-12)
+    assert table["test_accuracy"].iloc[-1] == split.accuracy(problem, W)
+
+
+def test_points_get_rarer(flowers: Pool) -> None:
+    class At:
+        message = ""
+        state = ss.solvers.BCD().init(flowers.split().problem)
+        problem = flowers.split().problem
+
+        def __init__(self, k: int) -> None:
+            self.iteration, self.seconds = k, float(k)
+
+        def __getattr__(self, name: str) -> float:
+            return 0.0
+
+    recorder = runs.Recorder(flowers.split(), growth=2.0)
+    for k in range(101):
+        recorder(At(k))  # type: ignore[arg-type]
+    assert [p["iteration"] for p in recorder.points] == [*range(runs.FIRST_POINTS), 22, 44, 88]
+
+
+def test_a_method_that_diverges_is_a_result(flowers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(self: Any, problem: Any, state: Any) -> None:
+        state.iteration += 1
+        if state.iteration == 3:
+            state.Z[:] = np.nan
+
+    monkeypatch.setattr(ss.solvers.BCD, "step", explode)
+    split = flowers.split()
+    table = runs.follow(split, split.problem, ss.solvers.BCD(), Iterations(9), {})
+    assert len(table) == 3 and table["message"].str.contains("diverged at iteration 3").all()
+
+
+def test_the_reference_is_certified_and_remembered(flowers: Pool) -> None:
+    split = flowers.split()
+    problem = split.problem.with_lam(0.05)
+    best = runs.reference(split, problem, tol=1e-6, seconds=20.0)
+    assert best.gap <= 1e-6 and best.dual <= best.objective and best.usable_rows == 4
+    assert runs.reference(split, problem, tol=1e-6, seconds=20.0) is best
+
+
+def test_time_limits_and_splits_of_the_settings_count() -> None:
+    assert protocol.limits(Settings()).splits == 3 and protocol.limits(Settings()).lams == 10
+    assert protocol.limits(Settings(splits=2)).splits == 2
+    limit = protocol.limits(Settings(quick=True, seconds=1.2))
+    assert limit.seconds == 1.2 and limit.reference_seconds == pytest.approx(8.0)
+
+
+def test_lams_of_sector_are_the_papers() -> None:
+    assert protocol.lam_range("sector_partial") == (1e-2, 1e-4)
+    assert protocol.lam_range("news20") == (1e-3, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"seed": -1}, "seed is -1"), ({"seconds": 0.0}, "seconds is 0"), ({"splits": 0}, "splits is 0")],
+)
+def test_settings_are_checked(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Settings(**changes)
+
+
+# ---------------------------------------------------------------------------------------------------------- progress
+def test_jobs_are_reported_and_their_parts_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [("one", lambda: pd.DataFrame({"a": [1]})), ("two", lambda: pd.DataFrame({"a": [2]}))]
+    report = Lines()
+    report.begin("counting")
+    table = gather(parts, report)
+    report.end()
+    assert table["a"].tolist() == [1, 2] and len(report.parts) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == ["counting", "  1/2 one", "  2/2 two"] and lines[3].endswith(" s")
+
+
+def test_a_terminal_gets_bars(capsys: pytest.CaptureFixture[str]) -> None:
+    assert isinstance(reporter(True), Bars) and isinstance(reporter(False), Lines)
+    report = Bars()
+    report.begin("counting")
+    gather([("one", lambda: pd.DataFrame({"a": [1]}))], report)
+    report.say("a line")
+    report.end()
+    shown = capsys.readouterr().err
+    assert "counting" in shown and "1/1" in shown and "a line" in shown
+
+
+# --------------------------------------------------------------------------------------- output, with a paper by hand
+def made_paper(run: Callable[..., pd.DataFrame]) -> Paper:
+    """A paper with one measurement that only counts, one figure and one claim on it."""
+
+    def judged(tables: Any) -> list[Finding]:
+        top = int(tables["counts"]["k"].max())
+        return [Finding("hand", top > 1, f"up to {top}")]
+
+    return Paper(
+        number=9, title="Counting <to> two", reference="nobody", data=("iris",),
+        measurements=(Measurement("counting", "counts", run, lambda t: t.assign(finished=True)),),
+        experiments=(
+            Experiment("fig1", "Fig. 1", "a line", ("counting",), "counts",
+                       lambda tables: go.Figure(go.Scatter(y=tables["counts"]["k"]))),
+            Experiment("table1", "Table 1", "sums", ("counting",), "counts",
+                       tabulate=lambda tables: tables["counts"].groupby("data", as_index=False)["k"].sum()),
+        ),
+        claims=(Claim("two", "Sec. 1", "It counts to two.", ("counts",), judged),), differences=("It is made up.",),
+    )  # fmt: skip
+
+
+def count(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
+    jobs = [(str(k), lambda k=k: pd.DataFrame({"data": [data.name], "k": [k]})) for k in (1, 2)]
+    return gather(jobs, report).assign(finished=True)
+
+
+def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:
+    paper = made_paper(count)
+    folder = output.Folder(tmp_path / "deep" / "out")
+    results = conduct(paper, [flowers], Settings(quick=True), folder, paper.choose(None), Report())
+    assert not results.interrupted
+    names = {p.name for p in folder.path.iterdir()}
+    assert {"counts.csv", "table1.csv", "verdicts.csv", "data.csv", "fig1.html", "plotly.min.js", "index.html",
+            "summary.md", "about.json"} <= names
+    assert not any(name.endswith(".part") for name in names)
+    assert pd.read_csv(folder.path / "counts.csv")["k"].tolist() == [1, 2]
+    text = (folder.path / "summary.md").read_text()
+    assert "- **holds**: It counts to two. (Sec. 1)" in text and "hand: holds: up to 2" in text
+    assert "| iris | 3 |" in text and "It is made up." in text and "--quick" in text
+    page = (folder.path / "index.html").read_text()
+    assert "Counting &lt;to&gt; two" in page and "plotly.min.js" in page and "http://" not in page.split("plotly.min")[0]
+    about = json.loads((folder.path / "about.json").read_text())
+    assert about["settings"]["quick"] is True and about["data"][0]["n"] == 150 and "numpy" in about["versions"]
+
+
+def test_figures_need_no_network(flowers: Pool, tmp_path: Path) -> None:
+    paper = made_paper(count)
+    folder = output.Folder(tmp_path)
+    conduct(paper, [flowers], Settings(), folder, paper.choose(["fig1"]), Report())
+    for name in ("fig1.html", "index.html"):
+        text = (tmp_path / name).read_text()
+        assert 'src="plotly.min.js"' in text.replace("'", '"')
+        assert 'src="http' not in text.replace("'", '"')
+
+
+def test_an_interruption_leaves_what_is_finished(flowers: Pool, tmp_path: Path) -> None:
+    def interrupted(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
+        def stop() -> pd.DataFrame:
+            raise KeyboardInterrupt
+
+        return gather([("1", lambda: pd.DataFrame({"data": [data.name], "k": [1]})), ("2", stop)], report)
+
+    paper = made_paper(interrupted)
+    results = conduct(paper, [flowers, flowers], Settings(), output.Folder(tmp_path), paper.choose(None), Report())
+    assert results.interrupted and results.tables["counts"]["k"].tolist() == [1]
+    assert results.tables["counts"]["finished"].all(), "the columns that need all parts are completed as well"
+    assert results.verdicts[0].word == "does not hold here"
+    assert "Interrupted" in (tmp_path / "summary.md").read_text()
+
+
+def test_an_interruption_before_anything_is_finished(flowers: Pool, tmp_path: Path) -> None:
+    def interrupted(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
+        raise KeyboardInterrupt
+
+    paper = made_paper(interrupted)
+    results = conduct(paper, [flowers], Settings(), output.Folder(tmp_path), paper.choose(None), Report())
+    assert results.interrupted and results.verdicts[0].word == "not decided"
+    assert not (tmp_path / "fig1.html").exists() and (tmp_path / "index.html").exists()
+
+
+def test_missing_optional_packages_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.importlib.util, "find_spec", lambda name: None)
+    folder = output.Folder(tmp_path)
+    assert "install pyarrow" in folder.notes[0] and "install kaleido" in folder.notes[1]
+    folder.table("t", pd.DataFrame({"a": [1]}))
+    assert not (tmp_path / "t.parquet").exists()
+
+
+def test_parquet_is_written_where_it_can_be(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    output.Folder(tmp_path).table("t", pd.DataFrame({"a": [1.5]}))
+    assert pd.read_parquet(tmp_path / "t.parquet")["a"].tolist() == [1.5]
+
+
+def test_a_png_that_fails_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no browser\nlong story")
+
+    monkeypatch.setattr(go.Figure, "write_image", fail)
+    folder = output.Folder(tmp_path)
+    folder.png, folder.notes = True, []
+    for name in ("a", "b"):
+        folder.figure(name, go.Figure())
+    assert folder.notes == ["No PNG: kaleido failed (no browser)."] and (tmp_path / "b.html").exists()
+
+
+def test_numbers_in_words() -> None:
+    assert (number(0.12345), number(float("inf"))) == ("0.123", "never")
+    assert (seconds(0.0123), seconds(12.34), seconds(float("inf"))) == ("12.3 ms", "12.3 s", "never")
+    assert (times(2.345), times(345.6), points(0.0123)) == ("2.3×", "346×", "+1.2 points")
+    assert [output.cell(v) for v in (float("nan"), 12345.6, 0.12345, 1234, "a|b")] == ["", "12 346", "0.123", "1 234",
+                                                                                      "a\\|b"]
+
+
+# ----------------------------------------------------------------------------------------------------------- command
+def run(*arguments: str) -> int:
+    """Exit code of the command, also where argparse leaves by SystemExit."""
+    try:
+        return cli.main(["paper", *arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["7"], "there are no experiments of paper 7; known: 1"),
+        (["one"], "'one' is not a whole number"),
+        (["1", "--data", "digit"], "did you mean 'digits'"),
+        (["1", "--data", "/nowhere/x.npz"], "no data set or file '/nowhere/x.npz'"),
+        (["1", "--only", "fig1,fig9,fig10"], "'fig9', 'fig10' are no experiments of paper 1; known: fig1, fig2"),
+        (["1", "--only", ","], "no experiment is named; known: fig1"),
+        (["1", "--seed", "-1"], "-1 is negative"),
+        (["1", "--seconds", "0"], "'0' is not a number above 0"),
+        (["1", "--splits", "0"], "splits is 0; at least 1 is needed"),
+        ([], "required"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments: list[str], words: str, tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == cli.USAGE
+    error = capsys.readouterr().err
+    assert words in error and "Traceback" not in error
+    assert not any(tmp_path.iterdir()), "nothing is written before the arguments are known to be right"
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert run("1", "--data", "iris", "--out", str(tmp_path / "file")) == cli.USAGE
+    assert f"cannot write into {tmp_path / 'file'}" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o500)
+    assert run("1", "--data", "iris", "--out", str(tmp_path)) == cli.USAGE
+    assert "cannot write into" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", PAPERS)
+def test_the_list_names_experiments_and_claims(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(number), "--list") == cli.DONE
+    text = capsys.readouterr().out
+    paper = load(number)
+    assert all(e.name in text for e in paper.experiments) and all(c.text in text for c in paper.claims)
+
+
+@pytest.mark.parametrize("number", PAPERS)
+def test_every_experiment_and_claim_is_documented(number: int) -> None:
+    page = (DOCS / "papers.md").read_text(encoding="utf-8").split(f"## Paper {number}")[1].split("\n## Paper")[0]
+    paper = load(number)
+    missing = [item.name for item in (*paper.experiments, *paper.claims) if f"| `{item.name}` |" not in page]  # type: ignore[attr-defined]
+    assert not missing, f"docs/papers.md lacks {missing}"
+
+
+@pytest.mark.parametrize("number", PAPERS)
+def test_differences_are_documented(number: int) -> None:
+    marks = [f"<!-- differences of paper {number}: {word} -->" for word in ("begin", "end")]
+    text = (DOCS / "papers.md").read_text(encoding="utf-8").split(marks[0])[1].split(marks[1])[0]
+    expected = "".join(f"- {line}\n" for line in load(number).differences)
+    assert text.strip() == expected.strip(), "docs/papers.md: write these lines:\n" + expected
+
+
+@pytest.mark.parametrize("number", PAPERS)
+def test_papers_are_sound(number: int) -> None:
+    paper = load(number)
+    tables = {m.table for m in paper.measurements}
+    names = {m.name for m in paper.measurements}
+    assert paper.number == number and paper.differences
+    for experiment in paper.experiments:
+        assert set(experiment.needs) <= names and experiment.table in tables, experiment.name
+        assert (experiment.draw or experiment.tabulate) is not None
+    for claim in paper.claims:
+        assert set(claim.needs) <= tables, claim.name
+    assert all(name in ss.datasets.names() for name in paper.data)
+    assert not tables & {e.name for e in paper.experiments if e.tabulate}, "a made table would replace a measured one"
+
+
+def test_the_parser_loads_no_heavy_package() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys; from sparsescope import cli; cli.make_parser(); print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert not {"pandas", "plotly", "numba", "tqdm"} & set(done.stdout.split())
