@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .event import NUMBERS, Event
+from .registry import check_whole
 
 FORMAT = 1
 # Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
@@ -183,9 +184,8 @@ class Path:
 
         features, norms = self.norms()
         if top is not None:
-            if int(top) != top or top < 1:
-                raise ValueError(f"top is {top!r}; a whole number of at least 1, or None, is needed")
-            largest = np.sort(np.argsort(-norms.max(axis=0, initial=0.0), kind="stable")[: int(top)])
+            count = check_whole("top", top, 1)
+            largest = np.sort(np.argsort(-norms.max(axis=0, initial=0.0), kind="stable")[:count])
             features, norms = features[largest], norms[:, largest]
         known = self.info.get("feature_names")
         names = [known[j] if known else f"feature {j}" for j in features]

@@ -17,6 +17,7 @@ import numpy as np
 from .event import Event
 from .path_result import Path, Point
 from .problem import Problem
+from .registry import check_whole
 from .run import Run
 from .solvers.base import Solver, State
 from .stopping import Stop
@@ -35,8 +36,8 @@ class Solved(Stop):
     tol: float = 1e-4
 
     def __post_init__(self) -> None:
-        if not self.tol > 0:
-            raise ValueError(f"tol is {self.tol!r}; it must be positive")
+        if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
+            raise ValueError(f"tol is {self.tol!r}; it must be a positive number")
 
     def check(self, event: Event) -> str | None:
         if event.relative_gap <= self.tol:
@@ -56,11 +57,10 @@ def lam_grid(problem: Problem, n_lams: int = 50, ratio: float = 1e-2,
     positive and finite.
     """
     if lams is None:
-        if isinstance(n_lams, bool) or int(n_lams) != n_lams or n_lams < 2:
-            raise ValueError(f"n_lams is {n_lams!r}; a whole number of at least 2 is needed")
-        if not 0 < ratio < 1:
+        count = check_whole("n_lams", n_lams, 2)
+        if not (isinstance(ratio, int | float | np.number) and 0 < ratio < 1):
             raise ValueError(f"ratio is {ratio!r}; smallest λ over largest must lie between 0 and 1, both excluded")
-        return problem.lam_reference * np.geomspace(1.0, ratio, int(n_lams)), ()
+        return problem.lam_reference * np.geomspace(1.0, ratio, count), ()
     try:
         given = np.asarray(lams, dtype=float)
     except (TypeError, ValueError):
@@ -109,8 +109,7 @@ class PathRun(Run):
                  stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
                  state: State | None = None, certify_every: int | None = 5, test: Any = None) -> None:
-        if int(max_iter) != max_iter or max_iter < 1:
-            raise ValueError(f"max_iter is {max_iter!r}; a whole number of at least 1 is needed")
+        self.max_iter = check_whole("max_iter", max_iter, 1)
         if stop is not None and not isinstance(stop, Stop):
             raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), is needed")
         self.lams, self.notes = lam_grid(problem, n_lams, ratio, lams)
@@ -118,7 +117,7 @@ class PathRun(Run):
         super().__init__(problem.with_lam(self.lams[0]), solver, stop=Solved(tol) if stop is None else
                          copy.deepcopy(stop), callbacks=callbacks, W=W, b=b, state=state, certify_every=certify_every,
                          test=test)
-        self.max_iter, self.stop_when, self.keep_weights = int(max_iter), stop_when, keep_weights
+        self.stop_when, self.keep_weights = stop_when, keep_weights
         self.position = 0
         self._given = problem
         self._points: list[Point] = []

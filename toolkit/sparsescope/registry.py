@@ -106,6 +106,17 @@ def field(
     return Field("", default, low, high, doc, log, choices, kind, open_low)
 
 
+def check_whole(name: str, value: Any, low: int) -> int:
+    """``value`` as an int; ``ValueError`` in words unless it is a whole number of at least ``low``."""
+    try:
+        fits = not isinstance(value, bool) and int(value) == value and value >= low
+    except (TypeError, ValueError, OverflowError):  # words, NaN, infinity
+        fits = False
+    if not fits:
+        raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed")
+    return int(value)
+
+
 def collect_fields(cls: type) -> tuple[Field, ...]:
     """The :class:`Field` declarations in the body of ``cls``, in order, with their names filled in."""
     found = []
