@@ -73,9 +73,7 @@ def _squared_hinge_margins(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _signs(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    S = -np.ones_like(Z)
-    S[np.arange(len(y)), y] = 1.0
-    return S
+    return 2.0 * _indicator(Z, y) - 1.0
 
 
 def _hot(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -92,6 +90,23 @@ def _balance(U: np.ndarray, y: np.ndarray) -> np.ndarray:
     return U
 
 
+def _indicator(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return _hot(Z, y) if y.ndim == 1 else y.astype(float)
+
+
+def _pair_hinges(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values and gradients of the label ranking hinge, pair by pair; y are classes (n,) or an indicator (n, m)."""
+    values, U = np.zeros(len(Z)), np.zeros(Z.shape)
+    for i, (z, labels) in enumerate(zip(Z, _indicator(Z, y), strict=True)):
+        inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+        for p, r in product(inside, outside):
+            a = max(1.0 - (float(z[p]) - float(z[r])), 0.0)
+            values[i] += a * a
+            U[i, r] += 2 * a
+            U[i, p] -= 2 * a
+    return values, U
+
+
 # name -> (values of the rows, gradients of the rows), as functions of Z (n, m), y (n,) and the part
 LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "multiclass-squared-hinge": (
@@ -106,6 +121,7 @@ LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda Z, y, part: logsumexp(_shifted(Z, y, part.margin), axis=1),
         lambda Z, y, part: softmax(_shifted(Z, y, part.margin), axis=1) - _hot(Z, y),
     ),
+    "label-ranking-squared-hinge": (lambda Z, y, part: _pair_hinges(Z, y)[0], lambda Z, y, part: _pair_hinges(Z, y)[1]),
     "squared": (
         lambda Z, y, part: 0.5 * ((Z - _hot(Z, y)) ** 2).sum(axis=1),
         lambda Z, y, part: Z - _hot(Z, y),

@@ -14,7 +14,7 @@ import pytest
 from helpers import LOSS_FORMULAS, LOSSES, gradient_rows, interpreted, loss_rows
 from sparsescope.constants import block_constants
 from sparsescope.design import Design
-from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual
+from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from sparsescope.registry import losses
 
 CLASSES = (2, 3, 6)
@@ -303,10 +303,12 @@ def test_compiled_kernels_do_what_the_interpreted_functions_do(loss: Any, dtype:
     np.testing.assert_allclose(loss_sum(Z, y, loss), interpreted(loss_sum)(Z, y, loss), **tol)
     np.testing.assert_allclose(loss_gradient(Z, y, loss, U), interpreted(loss_gradient)(Z, y, loss, V), **tol)
     np.testing.assert_allclose(U, V, **tol)
-    np.testing.assert_allclose(conjugate_sum(U, 0.7, y, loss), interpreted(conjugate_sum)(U, 0.7, y, loss), **tol)
+    np.testing.assert_allclose(conjugate_sum(Z, U, 0.7, y, loss), interpreted(conjugate_sum)(Z, U, 0.7, y, loss), **tol)
     repair_dual(U, y, loss)
     interpreted(repair_dual)(V, y, loss)
     np.testing.assert_allclose(U, V, **tol)
+    found = [f(Z, U, 0.7, y, loss) for f in (repaired_conjugate_sum, interpreted(repaired_conjugate_sum))]
+    np.testing.assert_allclose(*found, **tol)
 
 
 def test_margin_of_the_logistic_loss_shifts_the_other_classes() -> None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .design import BLOCK
-from .kernels.rows import conjugate_sum, loss_gradient, penalty_sum, repair_dual, row_duals, row_violations
+from .kernels.rows import (
+    conjugate_sum,
+    loss_gradient,
+    penalty_sum,
+    repair_dual,
+    repaired_conjugate_sum,
+    row_duals,
+    row_violations,
+)
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -75,7 +83,8 @@ def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace) 
             norm, star = row_duals(G, 1.0 / n, lam, penalty)
             top, conjugate = max(top, norm), conjugate + star
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
-    dual = -conjugate_sum(work.U, scale, problem.y, problem.loss) / n - lam * conjugate
+    loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
+    dual = -loss_part(Z, work.U, scale, problem.y, problem.loss) / n - lam * conjugate
     objective = loss + lam * omega
     gap = objective - dual
     return Certificate(

@@ -366,18 +366,19 @@ helper = functools.partial(numba.njit, nogil=True, fastmath=FASTMATH, error_mode
 """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
 
 
-def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any]) -> Callable[..., Any]:
-    """One function out of two, chosen by the type of its first argument: the second is for arrays.
+def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any], by: int = 0) -> Callable[..., Any]:
+    """One function out of two, chosen by the type of argument number ``by``: the second is for arrays.
 
     Compiled code decides when it is compiled, so there is no branch left in the kernel. Both have to take the same
-    arguments; they are plain functions, not decorated.
+    arguments; they are plain functions or helpers.
     """
+    on_number, on_array = (getattr(function, "py_func", function) for function in (on_number, on_array))
 
-    def chosen(first: Any, *rest: Any) -> Any:
-        return (on_array if isinstance(first, np.ndarray) else on_number)(first, *rest)
+    def chosen(*args: Any) -> Any:
+        return (on_array if isinstance(args[by], np.ndarray) else on_number)(*args)
 
-    def typed(first: Any, *rest: Any) -> Callable[..., Any]:
-        return on_array if isinstance(first, numba_types.Array) else on_number
+    def typed(*args: Any) -> Callable[..., Any]:
+        return on_array if isinstance(args[by], numba_types.Array) else on_number
 
     if not disabled():
         options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}

@@ -14,6 +14,7 @@ from .certificate import Certificate, Workspace, certify
 from .design import Design
 from .event import Event
 from .kernels.rows import loss_sum, penalty_sum
+from .metrics import watched
 from .problem import Problem
 from .registry import solvers
 from .solvers.base import Solver, State
@@ -37,7 +38,7 @@ class Run:
     W, b : starting point; ``state`` instead resumes a state (a fork, or a paused run)
     certify_every : certificates and accuracies at every k-th iteration; ``None``: as often as they cost less than
         about a third of the time that passes between them (the default of live sessions; not reproducible to the event)
-    test : (X, y) held out, for the test accuracy
+    test : (X, y) held out, for the test accuracy (or the measures of label sets)
     clock : what solver seconds are counted with, a function without arguments; ``None``: wall time. With
         ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb
 
@@ -161,9 +162,10 @@ class Run:
         if certify_now or self._due(state.iteration):
             began = CLOCK()
             facts = _certificate_facts(self.certificate())
-            facts["train_accuracy"] = _accuracy(state.Z, problem.y)
+            cut = problem.threshold(state.Z) if problem.multilabel else None
+            facts |= watched("train", state.Z, problem.y, cut)
             if self._test is not None:
-                facts["test_accuracy"] = self._test.accuracy(state.coef)
+                facts |= watched("test", self._test.scores(state.coef), self._test.y, cut)
             self._last_certificate = CLOCK()
             self._cost = self._last_certificate - began
         else:
@@ -215,24 +217,20 @@ class Run:
 
 
 class _Test:
-    """Held-out data: the accuracy of weights on it."""
+    """Held-out data: its targets, and the scores of weights on it."""
 
     def __init__(self, problem: Problem, X: Any, y: Any) -> None:
         self.design = X if isinstance(X, Design) else Design(X)
         if self.design.d != problem.d:
             raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
         self.y = problem.encode(y)
-        if self.y.size != self.design.n:
-            raise ValueError(f"test y has {self.y.size} labels, test X has {self.design.n} samples; they must be equal")
+        if len(self.y) != self.design.n:
+            what = "label sets" if problem.multilabel else "labels"
+            raise ValueError(f"test y has {len(self.y)} {what}, test X has {self.design.n} samples; they must be equal")
         self.Z = np.empty((self.design.n, problem.m), dtype=self.design.dtype)
 
-    def accuracy(self, coef: np.ndarray) -> float:
-        self.design.matmul(coef.astype(self.design.dtype, copy=False), self.Z)
-        return _accuracy(self.Z, self.y)
-
-
-def _accuracy(Z: np.ndarray, y: np.ndarray) -> float:
-    return float((Z.argmax(axis=1) == y).mean())
+    def scores(self, coef: np.ndarray) -> np.ndarray:
+        return self.design.matmul(coef.astype(self.design.dtype, copy=False), self.Z)
 
 
 def _certificate_facts(found: Certificate) -> dict[str, Any]:
@@ -261,7 +259,7 @@ def is_warm(problem: Problem, solver: Solver) -> bool:
 
 def _warm_key(problem: Problem, solver: Solver) -> Any:
     return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
-            type(solver), solver.variant(problem),
+            problem.multilabel, type(solver), solver.variant(problem),
             tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
 
 
@@ -271,11 +269,13 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     if key in _warm:
         return
     X: Any = np.eye(4, 3, dtype=problem.dtype)
-    tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, [0, 1, 0, 1], loss=problem.loss,
-                   penalty=problem.penalty, lam=0.01, intercept=problem.intercept)
+    y = np.array([0, 1, 0, 1])
+    tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
+                   loss=problem.loss, penalty=problem.penalty, lam=0.01, intercept=problem.intercept)
     state = solver.rehearse(tiny, problem)
     loss_sum(state.Z, tiny.y, tiny.loss)
     certify(tiny, state.coef, state.Z, Workspace(tiny))
+    watched("train", state.Z, tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
     _warm.add(key)
 
 

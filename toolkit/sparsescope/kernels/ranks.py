@@ -93,7 +93,7 @@ def score_histogram(Z, Y, low, step, inside, outside):
         for r in range(Z.shape[1]):
             above = Z[i, r] - low
             if above >= 0.0:
-                place = min(int(above / step), last)
+                place = last if above >= last * step else int(above / step)
                 if Y[i, r] != 0:
                     inside[place] += 1
                 else:

@@ -28,14 +28,22 @@ def loss_gradient(Z, Y, loss, U):
 
 
 @kernel
-def conjugate_sum(U, scale, Y, loss):
-    """Σ_i ℓ*(scale·u_i). U (n, m)."""
+def conjugate_sum(Z, U, scale, Y, loss):
+    """Σ_i ℓ*(scale·u_i), or an upper bound of it, where u_i = ∇ℓ(z_i, y_i). Z, U (n, m)."""
     total = 0.0
-    u = np.empty(U.shape[1])
+    work = np.empty((2, U.shape[1]))
     for i in range(U.shape[0]):
-        for k in range(u.size):
-            u[k] = scale * U[i, k]
-        total += loss.conjugate(u, Y[i])
+        total += loss.scaled_conjugate(Z[i], U[i], Y[i], scale, work)
+    return total
+
+
+@kernel
+def repaired_conjugate_sum(Z, U, scale, Y, loss):
+    """The same for the rows that :func:`repair_dual` made of these gradients."""
+    total = 0.0
+    work = np.empty((2, U.shape[1]))
+    for i in range(U.shape[0]):
+        total += loss.repaired_conjugate(Z[i], U[i], Y[i], scale, work)
     return total
 
 

@@ -6,5 +6,13 @@ from .multiclass_squared_hinge import MulticlassSquaredHinge
 from .multitask_squared_hinge import MultitaskSquaredHinge
 from .logistic import Logistic
 from .squared import Squared
+from .label_ranking_squared_hinge import LabelRankingSquaredHinge
 
-__all__ = ["Logistic", "Loss", "MulticlassSquaredHinge", "MultitaskSquaredHinge", "Squared"]
+__all__ = [
+    "LabelRankingSquaredHinge",
+    "Logistic",
+    "Loss",
+    "MulticlassSquaredHinge",
+    "MultitaskSquaredHinge",
+    "Squared",
+]

@@ -28,7 +28,7 @@ class Loss:
     ``gradient(z, y, x, g, work)``      adds x·∇ℓ to g, returns ℓ
     ``derivatives(z, y, x, g, h, work)``  adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ
     ``hessian_product(z, y, v, out)``   out = ∇²ℓ(z, y)·v (generalised where ℓ has kinks; ``out`` is not ``v``)
-    ``conjugate(u, y)``                 ℓ*(u), +inf outside its domain
+    ``conjugate(u, y)``                 ℓ*(u) or an upper bound of it, +inf outside its domain
     ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
     ==================================  =====================================================================
 
@@ -58,6 +58,24 @@ class Loss:
     hessian_product: Any
     conjugate: Any
     repair: Any
+
+    def scaled_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
+        """ℓ*(scale·u) for u = ∇ℓ(z, y), or an upper bound of it: losses whose conjugate is only known there define it.
+
+        The dual value is made of this. ``work`` is (2, m).
+        """
+        row = work[0]
+        for r in range(u.size):
+            row[r] = scale * u[r]
+        return self.conjugate(row, y)
+
+    def repaired_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
+        """The same for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it."""
+        return self.scaled_conjugate(z, u, y, scale, work)
+
+    def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
+        """The best intercept at W = 0 where it has a formula, else ``None``. weights : shares of the classes, (m,)."""
+        return None
 
     def curvature(self, m: int) -> float:
         """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""

@@ -1,0 +1,115 @@
+"""Label ranking squared hinge (Blondel et al. 2013, Sec. 4.7): Σ_{p∈Y} Σ_{r∉Y} max(1 − (z_p − z_r), 0)²."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import part, two_forms
+from ..registry import losses
+from .base import Loss
+from .label_flows import flow_cost, product_flow_cost, repair_label_flows, repaired_flow_cost
+from .multiclass_squared_hinge import MulticlassSquaredHinge
+from .pairs import pair_derivatives, pair_gradient, pair_product, pair_value
+
+HINGE = MulticlassSquaredHinge()
+
+
+# A class is a set with one label, and the sum over its pairs is the multiclass squared hinge, which is written for it.
+def class_value(z, y):  # type: ignore[no-untyped-def]
+    return HINGE.value(z, y)
+
+
+def class_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
+    return HINGE.gradient(z, y, x, g, work)
+
+
+def class_derivatives(z, y, x, g, h, work):  # type: ignore[no-untyped-def]
+    return HINGE.derivatives(z, y, x, g, h, work)
+
+
+def class_product(z, y, v, out):  # type: ignore[no-untyped-def]
+    HINGE.hessian_product(z, y, v, out)
+
+
+def class_conjugate(u, y):  # type: ignore[no-untyped-def]
+    return HINGE.conjugate(u, y)
+
+
+def class_scaled(z, u, y, scale, work):  # type: ignore[no-untyped-def]
+    return HINGE.scaled_conjugate(z, u, y, scale, work)
+
+
+def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
+    HINGE.repair(U, Y)
+
+
+value = two_forms(class_value, pair_value, by=1)
+gradient = two_forms(class_gradient, pair_gradient, by=1)
+derivatives = two_forms(class_derivatives, pair_derivatives, by=1)
+product = two_forms(class_product, pair_product, by=1)
+
+
+def set_repaired(z, u, y, scale, work):  # type: ignore[no-untyped-def]
+    for r in range(u.size):
+        work[0, r] = 0.0
+    gradient(z, y, 1.0, work[0], work[1])
+    return repaired_flow_cost(z, u, work[0], y, scale, work[1])
+
+
+conjugate = two_forms(class_conjugate, product_flow_cost, by=1)
+scaled = two_forms(class_scaled, flow_cost, by=2)
+repaired = two_forms(class_scaled, set_repaired, by=2)
+repair = two_forms(class_repair, repair_label_flows, by=2)
+
+
+@part
+class LabelRankingSquaredHinge(Loss):
+    """Squared hinges over all pairs of a label in the set and one off it (Blondel et al. 2013, Sec. 4.7).
+
+    Empty and full sets have no pairs: their loss is 0. For a class it is the multiclass squared hinge.
+    """
+
+    title = "label ranking squared hinge"
+    doc = "Every label of a sample should score at least 1 above every label it does not have; shortfalls are squared."
+    formula = "Σ_{p∈Y} Σ_{r∉Y} max(1 − z_p + z_r, 0)²"
+    source = "Blondel et al. 2013, Sec. 4.7"
+    takes = ("classes", "sets")
+    difference_curvature = 2.0
+
+    def value(self, z, y):
+        return value(z, y)
+
+    def gradient(self, z, y, x, g, work):
+        return gradient(z, y, x, g, work)
+
+    def derivatives(self, z, y, x, g, h, work):
+        return derivatives(z, y, x, g, h, work)
+
+    def hessian_product(self, z, y, v, out):
+        product(z, y, v, out)
+
+    def conjugate(self, u, y):
+        return conjugate(u, y)
+
+    def scaled_conjugate(self, z, u, y, scale, work):
+        return scaled(z, u, y, scale, work)
+
+    def repaired_conjugate(self, z, u, y, scale, work):
+        return repaired(z, u, y, scale, work)
+
+    def repair(self, U, Y):
+        repair(U, Y, Y[0])
+
+    def curvature(self, m: int) -> float:
+        # With a labels in the set, twice the Laplacian of a complete bipartite graph: 0, 2a, 2(m − a) and 2m.
+        return 2.0 * m
+
+    def class_aware(self, sums: np.ndarray) -> np.ndarray | None:
+        return HINGE.class_aware(sums)
+
+    def set_aware(self, norms: np.ndarray, sums: np.ndarray, m: int) -> np.ndarray:
+        # A Laplacian is at most twice its largest degree; sums hold the degrees, weighted.
+        return 2.0 * np.minimum(m * norms, 2.0 * sums.max(axis=1))
+
+
+losses.add("label-ranking-squared-hinge", LabelRankingSquaredHinge)
