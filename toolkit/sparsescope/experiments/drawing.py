@@ -72,6 +72,13 @@ def level(fig: go.Figure, row: int, col: int, y: float, text: str, side: str = "
     )  # fmt: skip
 
 
+def corner(fig: go.Figure, row: int, col: int, text: str) -> None:
+    """Small words in the lower left corner of a plot."""
+    fig.add_annotation(text=style.escape(text), x=0.01, y=0.02, xref="x domain", yref="y domain", xanchor="left",
+                       yanchor="bottom", showarrow=False, font={"size": 11, "color": COLOURS["muted"]}, row=row,
+                       col=col)  # fmt: skip
+
+
 def log_time(fig: go.Figure, row: int, col: int, seconds: Any) -> None:
     """A log x axis of solver seconds that shows all of ``seconds`` above zero."""
     fig.update_xaxes(title_text="solver time [s]", row=row, col=col, **log_axis(seconds))

@@ -101,6 +101,12 @@ class Recorder:
             self.points.append({**{name: getattr(event, name) for name in POINT}, "test_accuracy": accuracy})
 
 
+def fresh(problem: Problem) -> Problem:
+    """The same problem without the constants that others computed before: each solver pays for what it needs."""
+    return Problem(problem.design, problem.y, loss=problem.loss, penalty=problem.penalty, lam=problem.lam,
+                   class_names=problem.class_names, feature_names=problem.feature_names)  # fmt: skip
+
+
 def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop,
            labels: Mapping[str, Any]) -> pd.DataFrame:
     """Run a solver from zero weights and return its points, a row each, with ``labels`` as further columns.
@@ -112,7 +118,7 @@ def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop,
     import pandas as pd
 
     recorder = Recorder(split)
-    run = Run(problem, solver, stop=stop, callbacks=[recorder], certify_every=NEVER, clock=CLOCK)
+    run = Run(fresh(problem), solver, stop=stop, callbacks=[recorder], certify_every=NEVER, clock=CLOCK)
     try:
         for _ in run:
             pass

@@ -93,10 +93,14 @@ def convergence(tables: Tables, lam: float) -> go.Figure | None:
             drawing.add_line(fig, i, 1, run["seconds"], relative, name, look, "%{x:.3g} s: %{y:.2e}")
             drawing.add_line(fig, i, 2, run["seconds"], 100 * run["test_accuracy"], name, look,
                              "%{x:.3g} s: %{y:.1f} %")
-        gap = float(part["gap"].iloc[0])
-        drawing.level(fig, i, 1, max(gap, drawing.FLOOR), f"F* is certified to {power(gap)}", "left", log=True)
-        drawing.level(fig, i, 2, 100 * float(part["best_accuracy"].iloc[0]), "accuracy at the optimum")
-        drawing.log_values(fig, i, 1, "(F − F*) / F*", [*part["relative"], gap])
+        gap = max(float(part["gap"].iloc[0]), drawing.FLOOR)
+        shown = drawing.positive(part["relative"])
+        if len(shown) and gap > shown.min():  # below that line the picture says nothing
+            drawing.level(fig, i, 1, gap, f"F* is certified to {power(gap)}", "left", log=True)
+        else:
+            drawing.corner(fig, i, 1, f"F* is certified to {power(gap)}")
+        drawing.log_values(fig, i, 1, "(F − F*) / F*", shown)
+        drawing.level(fig, i, 2, 100 * float(part["best_accuracy"].iloc[0]), "accuracy at the optimum", "left")
         fig.update_yaxes(title_text="test accuracy [%]", row=i, col=2)
         for col in (1, 2):
             drawing.log_time(fig, i, col, part["seconds"])
