@@ -11,31 +11,61 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import LOSS_FORMULAS, LOSSES, gradient_rows, interpreted, loss_rows
+from helpers import LOSS_FORMULAS, LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
 from sparsescope.constants import block_constants
 from sparsescope.design import Design
 from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from sparsescope.registry import losses
 
 CLASSES = (2, 3, 6)
-TIGHT = {"multiclass-squared-hinge", "multitask-squared-hinge", "logistic", "squared"}  # c is reached (MATH §2)
+# c is reached (MATH §2)
+TIGHT = {"multiclass-squared-hinge", "multitask-squared-hinge", "logistic", "squared", "label-ranking-squared-hinge"}
 
-every_loss = pytest.mark.parametrize("loss", LOSSES)
-every_smooth_loss = pytest.mark.parametrize("loss", [p for p in LOSSES if p.values[0].smooth])
+
+def with_targets(found: list[Any]) -> list[Any]:
+    """Each loss with each kind of target that it takes: one class a sample, or a set of labels."""
+    return [pytest.param(p.values[0], kind, id=f"{p.id}-{kind}") for p in found for kind in p.values[0].takes]
+
+
+every_loss = pytest.mark.parametrize(("loss", "kind"), with_targets(LOSSES))
+every_smooth_loss = pytest.mark.parametrize(("loss", "kind"), with_targets(SMOOTH_LOSSES))
 each_m = pytest.mark.parametrize("m", CLASSES)
 
 
-def grad(loss: Any, z: np.ndarray, y: int, x: float = 1.0) -> np.ndarray:
+def grad(loss: Any, z: np.ndarray, y: Any, x: float = 1.0) -> np.ndarray:
     """∇ℓ(z, y), times x."""
     g = np.zeros(z.size)
     loss.gradient(z, y, x, g, np.empty(z.size))
     return g
 
 
-def samples(m: int, count: int = 40, scale: float = 2.0, seed: int = 0) -> list[tuple[np.ndarray, int]]:
-    """Random scores with random classes; a few large ones among them."""
+def target(rng: np.random.Generator, m: int, kind: str) -> Any:
+    """A random class, or a random set of labels: one in seven is empty or full."""
+    if kind == "classes":
+        return int(rng.integers(m))
+    inside = rng.integers(1, m) if rng.random() < 6 / 7 else rng.choice([0, m])
+    return (rng.permutation(m) < inside).astype(np.uint8)
+
+
+def targets(rng: np.random.Generator, n: int, m: int, kind: str) -> np.ndarray:
+    """The same for n samples, as in a problem."""
+    return np.array([target(rng, m, kind) for _ in range(n)], dtype=np.int64 if kind == "classes" else np.uint8)
+
+
+def single(c: int, m: int, kind: str) -> Any:
+    """Class c, or the set of c alone."""
+    return c if kind == "classes" else np.eye(m, dtype=np.uint8)[c]
+
+
+def samples(m: int, kind: str, count: int = 40, scale: float = 2.0, seed: int = 0) -> list[tuple[np.ndarray, Any]]:
+    """Random scores with random targets; a few large ones among them."""
     rng = np.random.default_rng(seed + m)
-    return [(scale * rng.standard_normal(m) * rng.choice([0.2, 1.0, 4.0]), int(rng.integers(m))) for _ in range(count)]
+    return [(scale * rng.standard_normal(m) * rng.choice([0.2, 1.0, 4.0]), target(rng, m, kind)) for _ in range(count)]
+
+
+def star(loss: Any, z: np.ndarray, u: np.ndarray, y: Any, scale: float = 1.0) -> float:
+    """ℓ*(scale·u) for u = ∇ℓ(z, y), by the function that certificates use."""
+    return float(loss.scaled_conjugate(z, u, y, scale, np.full((2, z.size), np.nan)))
 
 
 def slope(f: Any, z: np.ndarray, k: int, h: float) -> Any:
@@ -56,8 +86,8 @@ def test_every_registered_loss_has_a_formula_in_the_helpers() -> None:
 
 @every_loss
 @each_m
-def test_value_and_gradient_follow_the_formula(loss: Any, m: int) -> None:
-    Z, y = (np.array(a) for a in zip(*samples(m), strict=True))
+def test_value_and_gradient_follow_the_formula(loss: Any, kind: str, m: int) -> None:
+    Z, y = (np.array(a) for a in zip(*samples(m, kind), strict=True))
     values = [loss.value(z, c) for z, c in zip(Z, y, strict=True)]
     gradients = [grad(loss, z, c) for z, c in zip(Z, y, strict=True)]
     np.testing.assert_allclose(values, loss_rows(loss, Z, y), rtol=1e-12, atol=1e-12)
@@ -66,9 +96,9 @@ def test_value_and_gradient_follow_the_formula(loss: Any, m: int) -> None:
 
 @every_loss
 @each_m
-def test_gradient_is_the_derivative_of_the_value(loss: Any, m: int) -> None:
+def test_gradient_is_the_derivative_of_the_value(loss: Any, kind: str, m: int) -> None:
     compared = 0
-    for z, y in samples(m):
+    for z, y in samples(m, kind):
         g = grad(loss, z, y)
         for k in range(m):
             found = away_from_kinks(lambda v, y=y: loss.value(v, y), z, k, 1e-5, 1e-7)
@@ -80,9 +110,9 @@ def test_gradient_is_the_derivative_of_the_value(loss: Any, m: int) -> None:
 
 @every_loss
 @each_m
-def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, m: int) -> None:
+def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, kind: str, m: int) -> None:
     compared = 0
-    for z, y in samples(m):
+    for z, y in samples(m, kind):
         h = np.zeros(m)
         loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
         for k in range(m):
@@ -95,9 +125,9 @@ def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, m: int
 
 @every_loss
 @each_m
-def test_row_functions_agree_and_add_with_their_factor(loss: Any, m: int) -> None:
+def test_row_functions_agree_and_add_with_their_factor(loss: Any, kind: str, m: int) -> None:
     rng = np.random.default_rng(1)
-    for z, y in samples(m, 10):
+    for z, y in samples(m, kind, 10):
         x = float(rng.normal())
         first = rng.standard_normal((3, m))
         g, h, g2 = first[0].copy(), first[1].copy(), first[2].copy()
@@ -122,10 +152,10 @@ def product(loss: Any, z: np.ndarray, y: Any, v: np.ndarray) -> np.ndarray:
 
 @every_smooth_loss
 @each_m
-def test_hessian_product_is_the_derivative_of_the_gradient(loss: Any, m: int) -> None:
+def test_hessian_product_is_the_derivative_of_the_gradient(loss: Any, kind: str, m: int) -> None:
     rng = np.random.default_rng(5)
     compared = 0
-    for z, y in samples(m):
+    for z, y in samples(m, kind):
         v = rng.standard_normal(m)
         exact = product(loss, z, y, v)
         fine, coarse = ((grad(loss, z + h * v, y) - grad(loss, z - h * v, y)) / (2 * h) for h in (1e-6, 4e-6))
@@ -137,8 +167,8 @@ def test_hessian_product_is_the_derivative_of_the_gradient(loss: Any, m: int) ->
 
 @every_smooth_loss
 @each_m
-def test_hessian_is_symmetric_positive_semidefinite_with_the_diagonal_of_derivatives(loss: Any, m: int) -> None:
-    for z, y in samples(m, 15):
+def test_hessian_is_symmetric_and_semidefinite_with_the_diagonal_of_derivatives(loss: Any, kind: str, m: int) -> None:
+    for z, y in samples(m, kind, 15):
         H = np.column_stack([product(loss, z, y, e) for e in np.eye(m)])
         h = np.zeros(m)
         loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
@@ -150,75 +180,77 @@ def test_hessian_is_symmetric_positive_semidefinite_with_the_diagonal_of_derivat
 
 @every_loss
 @each_m
-def test_fenchel_young_holds_with_equality_at_the_gradient(loss: Any, m: int) -> None:
-    for z, y in samples(m):
+def test_fenchel_young_holds_with_equality_at_the_gradient(loss: Any, kind: str, m: int) -> None:
+    for z, y in samples(m, kind):
         u = grad(loss, z, y)
-        both = loss.value(z, y) + loss.conjugate(u, y)
+        both = loss.value(z, y) + star(loss, z, u, y)
         assert both == pytest.approx(float(z @ u), rel=1e-10, abs=1e-10)
 
 
 @every_loss
 @each_m
-def test_fenchel_young_inequality_for_scaled_gradients(loss: Any, m: int) -> None:
-    points = samples(m, 25)
+def test_fenchel_young_inequality_for_scaled_gradients(loss: Any, kind: str, m: int) -> None:
+    points = samples(m, kind, 25)
     for (z, y), (other, _) in zip(points, reversed(points), strict=True):
         for scale in (0.0, 0.25, 0.9, 1.0):
-            u = scale * grad(loss, other, y)
-            star = loss.conjugate(u, y)
-            assert np.isfinite(star), "a scaled gradient has to stay in the domain"
-            assert loss.value(z, y) + star >= float(z @ u) - 1e-10 * (1 + abs(star))
+            u = grad(loss, other, y)
+            exact, bound = star(loss, other, u, y, scale), loss.conjugate(scale * u, y)
+            assert np.isfinite(bound), "a scaled gradient has to stay in the domain"
+            assert loss.value(z, y) + exact >= scale * float(z @ u) - 1e-10 * (1 + abs(exact))
+            assert bound >= exact - 1e-10 * (1 + abs(exact))
 
 
 @every_loss
 @each_m
-def test_conjugate_is_infinite_exactly_where_the_supremum_is(loss: Any, m: int) -> None:
+def test_conjugate_is_infinite_exactly_where_the_supremum_is(loss: Any, kind: str, m: int) -> None:
     rng = np.random.default_rng(3)
     directions = [s * e for e in [*np.eye(m), np.ones(m)] for s in (-1.0, 1.0)]
     directions += [a - b for a in np.eye(m) for b in np.eye(m) if (a != b).any()]
     inside = 0
-    for i, (z, y) in enumerate(samples(m, 40)):
+    for i, (z, y) in enumerate(samples(m, kind, 40)):
         u = 0.8 * grad(loss, z, y)
         if i % 2:
             u = u + rng.choice([-0.3, 0.0, 0.3], size=m)
-        star = loss.conjugate(u, y)
+        found = loss.conjugate(u, y)
         far = 1e5
         reached = max(float(far * d @ u) - loss.value(far * d, y) for d in directions)
-        if np.isinf(star):
-            assert star > 0 and reached > 1e3, f"ℓ* is infinite at {u}, but no direction is unbounded"
+        if np.isinf(found):
+            assert found > 0 and reached > 1e3, f"ℓ* is infinite at {u}, but no direction is unbounded"
         else:
             inside += 1
-            assert reached <= star + 1e-6, f"ℓ* is {star} at {u}, but ⟨z,u⟩ − ℓ(z) reaches {reached}"
+            assert reached <= found + 1e-6, f"ℓ* is {found} at {u}, but ⟨z,u⟩ − ℓ(z) reaches {reached}"
     assert inside >= 20
 
 
-def hessian(loss: Any, z: np.ndarray, y: int, h: float = 1e-6) -> np.ndarray:
+def hessian(loss: Any, z: np.ndarray, y: Any, h: float = 1e-6) -> np.ndarray:
     H = np.array([slope(lambda v: grad(loss, v, y), z, k, h) for k in range(z.size)])
     return 0.5 * (H + H.T)
 
 
-def scores_of_interest(m: int) -> list[tuple[np.ndarray, int]]:
+def scores_of_interest(m: int, kind: str) -> list[tuple[np.ndarray, Any]]:
     """Random scores, zero, and scores where one competitor is level with the true class and the others far behind."""
-    found = [*samples(m, 20), *samples(m, 10, scale=0.2, seed=9), (np.zeros(m), 0), (np.zeros(m), m - 1)]
+    found = [*samples(m, kind, 20), *samples(m, kind, 10, scale=0.2, seed=9)]
+    found += [(np.zeros(m), single(c, m, kind)) for c in (0, m - 1)]
     for level in np.linspace(-12, 12, 97):
         z = np.full(m, -50.0)
         z[0], z[1] = 0.0, level
-        found.append((z, 0))
+        found.append((z, single(0, m, kind)))
     return found
 
 
-@every_loss
+@every_smooth_loss
 @each_m
-def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, m: int) -> None:
+def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, kind: str, m: int) -> None:
     c = loss.curvature(m)
-    largest = max(float(np.linalg.eigvalsh(hessian(loss, z, y))[-1]) for z, y in scores_of_interest(m))
+    largest = max(float(np.linalg.eigvalsh(hessian(loss, z, y))[-1]) for z, y in scores_of_interest(m, kind))
     assert largest <= c * (1 + 1e-5)
     if losses.name_of(loss) in TIGHT:
         assert largest >= 0.985 * c
 
 
-@every_loss
+@every_smooth_loss
 @each_m
-def test_printed_constant_is_not_below_the_bound(loss: Any, m: int) -> None:
+def test_printed_constant_is_not_below_the_bound(loss: Any, kind: str, m: int) -> None:
     assert loss.paper_curvature(m) >= loss.curvature(m)
 
 
@@ -228,23 +260,25 @@ def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor
         assert loss.paper_curvature(m) / loss.curvature(m) == pytest.approx(2 * (1 - 1 / m))
 
 
-@every_loss
+@every_smooth_loss
 @pytest.mark.parametrize("intercept", [False, True])
-def test_block_constants_are_ordered_and_above_the_true_ones(loss: Any, intercept: bool) -> None:
+def test_block_constants_are_ordered_and_above_the_true_ones(loss: Any, kind: str, intercept: bool) -> None:
     rng = np.random.default_rng(0)
     n, d, m = 24, 5, 4
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7)
     y = np.minimum(rng.geometric(0.4, n) - 1, m - 1)  # unbalanced classes
     y[:m] = np.arange(m)
-    kinds = [block_constants(Design(X), y, m, loss, intercept, kind) for kind in ("class-aware", "tight", "paper")]
-    assert all(k.shape == (d + intercept,) for k in kinds)
-    assert (kinds[0] <= kinds[1] * (1 + 1e-12)).all() and (kinds[1] <= kinds[2] * (1 + 1e-12)).all()
+    if kind == "sets":
+        y = targets(rng, n, m, kind)
+    found = [block_constants(Design(X), y, m, loss, intercept, name) for name in ("class-aware", "tight", "paper")]
+    assert all(k.shape == (d + intercept,) for k in found)
+    assert (found[0] <= found[1] * (1 + 1e-12)).all() and (found[1] <= found[2] * (1 + 1e-12)).all()
     columns = np.column_stack([X, np.ones(n)]) if intercept else X
     for scale in (0.0, 0.3, 2.0):
-        H = np.array([hessian(loss, scale * rng.standard_normal(m), int(c)) for c in y])
+        H = np.array([hessian(loss, scale * rng.standard_normal(m), c) for c in y])
         for j, column in enumerate(columns.T):
             exact = np.linalg.eigvalsh(np.einsum("i,ikl->kl", column**2, H) / n)[-1]
-            assert exact <= kinds[0][j] * (1 + 1e-5)
+            assert exact <= found[0][j] * (1 + 1e-5)
 
 
 def test_class_aware_bound_of_balanced_classes_does_not_grow_with_their_number() -> None:
@@ -256,27 +290,32 @@ def test_class_aware_bound_of_balanced_classes_does_not_grow_with_their_number()
 
 @every_loss
 @each_m
-def test_everything_is_finite_at_large_scores(loss: Any, m: int) -> None:
+def test_everything_is_finite_at_large_scores(loss: Any, kind: str, m: int) -> None:
     rng = np.random.default_rng(0)
-    for y in range(m):
-        for z in (1e3 * rng.choice([-1.0, 1.0], m), np.full(m, 1e3), np.full(m, -1e3), 1e3 * np.eye(m)[y]):
+    for c in range(m):
+        y = single(c, m, kind) if c else target(rng, m, kind)
+        for z in (1e3 * rng.choice([-1.0, 1.0], m), np.full(m, 1e3), np.full(m, -1e3), 1e3 * np.eye(m)[c]):
             g, h = np.zeros(m), np.zeros(m)
-            values = [loss.value(z, y), loss.derivatives(z, y, 1.0, g, h, np.empty(m)), loss.conjugate(g, y)]
+            values = [loss.value(z, y), loss.derivatives(z, y, 1.0, g, h, np.empty(m)), loss.conjugate(g, y),
+                      star(loss, z, g, y)]
             assert np.isfinite(values).all() and np.isfinite(g).all() and np.isfinite(h).all()
             assert values[0] >= 0.0 and (h >= 0.0).all()
 
 
 @every_loss
-@pytest.mark.parametrize("kind", ["balanced", "unbalanced", "absent class", "large scores"])
-def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss: Any, kind: str) -> None:
+@pytest.mark.parametrize("what", ["balanced", "unbalanced", "absent class", "large scores"])
+def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss: Any, kind: str, what: str) -> None:
     rng = np.random.default_rng(2)
     n, m = 30, 4
     y = np.arange(n) % m
-    if kind == "unbalanced":
+    if what == "unbalanced":
         y = np.minimum(rng.geometric(0.6, n) - 1, m - 1)
-    elif kind == "absent class":
+    elif what == "absent class":
         y = y % (m - 1)
-    Z = (50.0 if kind == "large scores" else 1.0) * rng.standard_normal((n, m)) + rng.standard_normal(m)
+    if kind == "sets":
+        y = np.maximum(targets(rng, n, m, kind), np.eye(m, dtype=np.uint8)[y])
+        y[:, m - 1] *= what != "absent class"
+    Z = (50.0 if what == "large scores" else 1.0) * rng.standard_normal((n, m)) + rng.standard_normal(m)
     U = gradient_rows(loss, Z, y)
     assert np.abs(U.sum(axis=0)).max() > 1e-3
     size = np.abs(U).sum()
@@ -289,15 +328,16 @@ def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss:
 
 
 # Each type of number costs a compilation; in single precision two losses stand for all.
-SINGLE = [(p.values[0], np.float32) for p in LOSSES if p.id in ("multiclass-squared-hinge", "logistic-margin=0")]
+SINGLE = [(p.values[0], "classes", np.float32) for p in LOSSES
+          if p.id in ("multiclass-squared-hinge", "logistic-margin=0")]
 
 
-@pytest.mark.parametrize(("loss", "dtype"), [*((p.values[0], np.float64) for p in LOSSES), *SINGLE])
-def test_compiled_kernels_do_what_the_interpreted_functions_do(loss: Any, dtype: type) -> None:
+@pytest.mark.parametrize(("loss", "kind", "dtype"), [*((*p.values, np.float64) for p in with_targets(LOSSES)), *SINGLE])
+def test_compiled_kernels_do_what_the_interpreted_functions_do(loss: Any, kind: str, dtype: type) -> None:
     rng = np.random.default_rng(4)
     n, m = 12, 5
     Z = (3 * rng.standard_normal((n, m))).astype(dtype)
-    y = np.arange(n) % m
+    y = np.arange(n) % m if kind == "classes" else targets(rng, n, m, kind)
     tol = {"rtol": 1e-12 if dtype is np.float64 else 2e-6, "atol": 1e-12 if dtype is np.float64 else 2e-6}
     U, V = np.empty_like(Z), np.empty_like(Z)
     np.testing.assert_allclose(loss_sum(Z, y, loss), interpreted(loss_sum)(Z, y, loss), **tol)
@@ -313,7 +353,7 @@ def test_compiled_kernels_do_what_the_interpreted_functions_do(loss: Any, dtype:
 
 def test_margin_of_the_logistic_loss_shifts_the_other_classes() -> None:
     plain, shifted = losses.create("logistic"), losses.create("logistic", margin=1.5)
-    for z, y in samples(4):
+    for z, y in samples(4, "classes"):
         moved = z + 1.5
         moved[y] -= 1.5
         assert shifted.value(z, y) == pytest.approx(plain.value(moved, y))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import LOSSES, digits, forms, gradient, iris, random_point, text
+from helpers import SMOOTH_LOSSES, digits, forms, gradient, iris, random_point, text
 from sparsescope.constants import INFLATE, KINDS, block_constants, full_constant
 from sparsescope.design import Design
 
@@ -46,7 +46,7 @@ def test_full_constants_are_those_of_a_singular_value_decomposition(data: Any, i
         assert full_constant(design, y, m, hinge, intercept, "class-aware") == pytest.approx(INFLATE * exact, rel=1e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH_LOSSES)
 @each_intercept
 def test_full_constants_bound_the_gradient_and_are_ordered(loss: Any, intercept: bool) -> None:
     X, y = iris()

@@ -193,6 +193,13 @@ class Problem:
         names = self._data.feature_names
         return names[j] if names is not None else f"feature {j}"
 
+    @property
+    def class_shares(self) -> np.ndarray:
+        """Share of the samples that have each class or label, (m,) float64."""
+        if self.multilabel:
+            return np.asarray(self.y.mean(axis=0, dtype=np.float64))
+        return np.bincount(self.y, minlength=self.m) / self.n
+
     def encode(self, y: Any) -> np.ndarray:
         """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
 
@@ -311,7 +318,11 @@ class Problem:
 
     @cached_property
     def lam_max(self) -> float:
-        """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge)."""
+        """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).
+
+        For a loss with kinks (``loss.smooth`` is False) it is only an upper bound: the smallest such λ is a minimum over
+        all subgradients at W = 0, and one of them is taken.
+        """
         return self._critical(self.penalty)
 
     @cached_property
@@ -323,7 +334,11 @@ class Problem:
         def compute() -> float:
             Z = np.tile(self.null_intercept.astype(self.dtype), (self.n, 1))
             U = np.empty_like(Z)
-            loss_gradient(Z, self.y, self.loss, U)
+            table = None if self.multilabel else self.loss.null_subgradients(self.class_shares, self.intercept)
+            if table is None:
+                loss_gradient(Z, self.y, self.loss, U)
+            else:
+                U[:] = table[self.y]
             return float(max(critical_lam(G, 1.0 / self.n, penalty) for _, _, G in self.design.rmatmul_blocks(U)))
         return self._data.cached(("critical", self.loss, penalty), compute)
 
@@ -337,6 +352,9 @@ class Problem:
     def _fit_null_intercept(self) -> np.ndarray:
         from scipy.optimize import minimize  # takes a third of a second to import, and few problems need it
 
+        ready = None if self.multilabel else self.loss.null_intercept(self.class_shares)
+        if ready is not None:
+            return ready
         value = self._null_value_of_sets() if self.multilabel else self._null_value_of_classes()
         found = minimize(value, np.zeros(self.m), jac=True, method="L-BFGS-B",
                          options={"ftol": 0.0, "gtol": 1e-13, "maxiter": 2000, "maxfun": 5000})
@@ -344,7 +362,7 @@ class Problem:
 
     def _null_value_of_classes(self) -> Any:
         # With W = 0 all samples of a class are alike: m weighted samples, a convex problem in m unknowns.
-        weights = np.bincount(self.y, minlength=self.m) / self.n
+        weights = self.class_shares
 
         def value(b: np.ndarray) -> tuple[float, np.ndarray]:
             g, work, total = np.zeros(self.m), np.empty(self.m), 0.0

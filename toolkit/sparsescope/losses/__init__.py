@@ -7,8 +7,10 @@ from .multitask_squared_hinge import MultitaskSquaredHinge
 from .logistic import Logistic
 from .squared import Squared
 from .label_ranking_squared_hinge import LabelRankingSquaredHinge
+from .crammer_singer import CrammerSinger
 
 __all__ = [
+    "CrammerSinger",
     "LabelRankingSquaredHinge",
     "Logistic",
     "Loss",

@@ -77,6 +77,11 @@ class Loss:
         """The best intercept at W = 0 where it has a formula, else ``None``. weights : shares of the classes, (m,)."""
         return None
 
+    def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray | None:
+        """For losses with kinks: a subgradient at W = 0 (and the best intercept) for each class, shape (m, m), with
+        Σ_c weights_c·u_c = 0 if there is an intercept. They give an upper bound of λ_max."""
+        return None
+
     def curvature(self, m: int) -> float:
         """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""
         raise TypeError(f"{type(self).__name__} does not define its curvature")
