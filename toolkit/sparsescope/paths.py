@@ -104,7 +104,7 @@ class PathRun(Run):
     Raises ``ValueError`` for values that are not allowed.
     """
 
-    def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, n_lams: int = 50, ratio: float = 1e-2,
+    def __init__(self, problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
                  lams: Any = None, tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
                  stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
@@ -128,7 +128,7 @@ class PathRun(Run):
     @property
     def path(self) -> Path:
         """The path so far: the λ that are done. Costs nothing but a few references."""
-        return Path(tuple(self._points), _describe(self.problem, self.solver), self.notes, self.message)
+        return Path(tuple(self._points), _describe(self), self.notes, self.message)
 
     def advance(self) -> Event:
         """The next event: one iteration further, or the start of the next λ."""
@@ -198,7 +198,7 @@ class PathRun(Run):
         return f"path done: {total} λ down to {where}" + (f"; {missed} λ not converged" if missed else "")
 
 
-def path(problem: Problem, solver: str | Solver = "bcd-ls", *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
+def path(problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
          tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
          stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True, test: Any = None,
          callbacks: Iterable[Callable[[Event], Any]] = (), certify_every: int | None = 5,
@@ -229,10 +229,12 @@ def _line(done: int, total: int, event: Event) -> None:
           flush=True)
 
 
-def _describe(problem: Problem, solver: Solver) -> dict[str, Any]:
+def _describe(run: Run) -> dict[str, Any]:
+    problem = run.problem
     return {
         "dataset": problem.name, "n": problem.n, "d": problem.d, "m": problem.m, "loss": repr(problem.loss),
-        "penalty": repr(problem.penalty), "solver": repr(solver), "intercept": problem.intercept,
+        "penalty": repr(problem.penalty), "intercept": problem.intercept, "solver": repr(run.solver),
+        "reason": run.reason,  # of `auto`
         "class_names": list(problem.class_names),
         "feature_names": None if problem.feature_names is None else list(problem.feature_names),
     }
