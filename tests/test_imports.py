@@ -54,6 +54,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "numpy": set(MAY_IMPORT),
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
+    "llvmlite": {"jit"},
     "sklearn": {"datasets"},
     "pandas": {"trace", "paths", "datasets", "experiments"},
     "plotly": {"views", "experiments"},

@@ -17,7 +17,7 @@ import pytest
 import sparsescope as ss
 from helpers import PAIRS, interpreted, iris
 from sparsescope import jit
-from sparsescope.jit import digest, kernel, part
+from sparsescope.jit import digest, exponential, kernel, part
 from sparsescope.kernels.rows import loss_gradient, loss_sum
 from sparsescope.registry import field
 
@@ -339,3 +339,17 @@ def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -
     compiled = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
                 if any(mark in path.read_text(encoding="utf-8") for mark in marks)}
     assert compiled <= set(jit.SOURCES), "code that is compiled has to count for the name of the cache folder"
+
+
+def test_exponential_is_accurate_and_never_overflows_downwards() -> None:
+    @kernel
+    def fill(x, out):  # type: ignore[no-untyped-def]
+        for i in range(x.size):
+            out[i] = exponential(x[i])
+
+    x = np.concatenate([np.linspace(-699, 5, 20_001), [0.0, -1e-300, -700.0, -1e3, -np.inf]])
+    out = np.empty_like(x)
+    fill(x, out)
+    np.testing.assert_allclose(out[:-2], np.exp(x[:-2]), rtol=1e-13)
+    assert np.isfinite(out).all() and (out[-2:] < 1e-303).all()
+    assert exponential(0.0) == 1.0

@@ -43,11 +43,12 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numba
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from .registry import collect_fields, field
 
@@ -384,3 +385,53 @@ def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any], by: i
         options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
         overload(chosen, strict=False, jit_options=options)(typed)
     return chosen
+
+
+@intrinsic
+def _power_of_two(typingctx, k):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        exponent = builder.add(arguments[0], ir.Constant(ir.IntType(64), 1023))
+        return builder.bitcast(builder.shl(exponent, ir.Constant(ir.IntType(64), 52)), ir.DoubleType())
+
+    return numba_types.float64(numba_types.int64), build
+
+
+if disabled():
+
+    def power_of_two(k: int) -> float:
+        """2^k for a whole number k in −1022…1023."""
+        return float(np.ldexp(1.0, k))
+
+else:
+
+    @helper
+    def power_of_two(k):  # type: ignore[no-untyped-def]
+        """2^k for a whole number k in −1022…1023, by writing the bits of its exponent."""
+        return _power_of_two(np.int64(k))
+
+
+@helper
+def exponential(x):  # type: ignore[no-untyped-def]
+    """e^x for x ≤ 700, to a relative error of 1e-13; e^−700 (1e-304) for everything below.
+
+    Unlike a call of the system's exp it can be part of a vectorised loop, which makes rows of exponentials about three
+    times as fast: x = k·ln 2 + r with |r| ≤ ½ ln 2, and e^r by its Taylor polynomial (whose rest is below 1e-16).
+    """
+    x = max(x, -700.0)
+    k = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - k * 0.6931471803691238 - k * 1.9082149292705877e-10
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * power_of_two(np.int32(k))  # type: ignore[arg-type]

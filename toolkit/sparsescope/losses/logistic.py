@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, part
+from ..jit import exponential, helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
 
 
 @helper
+def largest(z):  # type: ignore[no-untyped-def]
+    """max_r z_r, in four strands: a chain of comparisons is slow, and NaN keeps compilers from splitting it."""
+    a, b, c, d = z[0], z[0], z[0], z[0]
+    whole = z.size - z.size % 4
+    for r in range(0, whole, 4):
+        a = z[r] if z[r] > a else a
+        b = z[r + 1] if z[r + 1] > b else b
+        c = z[r + 2] if z[r + 2] > c else c
+        d = z[r + 3] if z[r + 3] > d else d
+    for r in range(whole, z.size):
+        a = z[r] if z[r] > a else a
+    a, b = max(a, b), max(c, d)
+    return max(a, b)
+
+
+@helper
 def shifted_exponentials(z, y, margin, work):  # type: ignore[no-untyped-def]
-    """work_r = exp(z_r + margin·[r≠y] − top) with top the largest exponent; returns Σ_r work_r and top."""
-    top = z[y]
-    for r in range(z.size):
-        if r != y:
-            top = max(top, z[r] + margin)
+    """work_r = exp(z_r + margin·[r≠y] − top), top the largest of z_r + margin; returns Σ_r work_r (> 0) and top."""
+    top = largest(z) + margin
     total = 0.0
     for r in range(z.size):
-        e = np.exp(z[r] + (0.0 if r == y else margin) - top)
+        e = exponential(z[r] + (0.0 if r == y else margin) - top)
         work[r] = e
         total += e
     return total, top
@@ -40,13 +53,10 @@ class Logistic(Loss):
     source = "Blondel et al. 2013, Eq. 12; Chierchia et al. 2015, Sec. 4 for μ = 1"
 
     def value(self, z, y):
-        top = z[y]
-        for r in range(z.size):
-            if r != y:
-                top = max(top, z[r] + self.margin)
+        top = largest(z) + self.margin
         total = 0.0
         for r in range(z.size):
-            total += np.exp(z[r] + (0.0 if r == y else self.margin) - top)
+            total += exponential(z[r] + (0.0 if r == y else self.margin) - top)
         return np.log(total) + top - z[y]
 
     def gradient(self, z, y, x, g, work):
