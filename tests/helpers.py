@@ -217,6 +217,20 @@ def text() -> tuple[sp.csr_array, np.ndarray]:
     return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), y
 
 
+@cache
+def tags() -> tuple[sp.csr_array, np.ndarray]:
+    """The same kind of matrix with label sets: (60, 40), five labels, two empty sets and a full one."""
+    rng = np.random.default_rng(6)
+    Y = (rng.random((60, 5)) < (0.5, 0.35, 0.3, 0.2, 0.1)).astype(np.uint8)
+    Y[:2], Y[2] = 0, 1
+    topics = rng.gamma(0.25, size=(5, 40))
+    counts = rng.poisson(Y @ topics + 0.1 * topics.mean(axis=0)).astype(float)
+    counts[:, 7] = 0.0
+    counts[11] = 0.0
+    norms = np.linalg.norm(counts, axis=1, keepdims=True)
+    return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), Y
+
+
 def forms(X: Any) -> Iterator[tuple[str, Any]]:
     """The same matrix dense, as CSR and as CSC."""
     yield "dense", X.toarray() if sp.issparse(X) else X
