@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -88,9 +89,11 @@ class Bars(Report):
 
         if self._bar is None:
             layout = "{desc} {bar} {n_fmt}/{total_fmt} [{elapsed}]{postfix}"
-            self._bar = tqdm(total=0, desc=self._title, bar_format=layout, file=sys.stderr, dynamic_ncols=True)
-        self._bar.total += count
-        self._bar.refresh()
+            width = shutil.get_terminal_size().columns  # 80 where the terminal does not say
+            self._bar = tqdm(total=count, desc=self._title, bar_format=layout, file=sys.stderr, ncols=width)
+        else:
+            self._bar.total += count
+            self._bar.refresh()
 
     def job(self, label: str) -> None:
         if self._bar is not None:
