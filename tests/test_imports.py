@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "problem": {"jit", "registry", "design", "kernels", "labels", "losses", "metrics", "penalties"},
     "solvers": {"jit", "registry", "design", "kernels", "problem"},
     "event": {"problem", "solvers.base"},
-    "stopping": {"event"},
+    "stopping": {"event", "registry"},
     "trace": {"event", "kernels", "problem"},
     "run": {"registry", "design", "kernels", "metrics", "problem", "solvers.base", "event", "stopping", "trace"},
     "paths": {"event", "problem", "registry", "run", "solvers.base", "stopping", "trace"},

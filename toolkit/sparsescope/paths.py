@@ -10,6 +10,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .event import Event
 from .path_result import Path, Point
 from .problem import Problem
 from .registry import check_whole
-from .run import Run
+from .run import Run, as_problem
 from .solvers.base import Solver, State
 from .stopping import Stop
 from .trace import Recorder
@@ -36,7 +37,7 @@ class Solved(Stop):
     tol: float = 1e-4
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
+        if not (isinstance(self.tol, Real) and self.tol > 0):
             raise ValueError(f"tol is {self.tol!r}; it must be a positive number")
 
     def check(self, event: Event) -> str | None:
@@ -58,7 +59,7 @@ def lam_grid(problem: Problem, n_lams: int = 50, ratio: float = 1e-2,
     """
     if lams is None:
         count = check_whole("n_lams", n_lams, 2)
-        if not (isinstance(ratio, int | float | np.number) and 0 < ratio < 1):
+        if not (isinstance(ratio, Real) and 0 < ratio < 1):
             raise ValueError(f"ratio is {ratio!r}; smallest λ over largest must lie between 0 and 1, both excluded")
         return problem.lam_reference * np.geomspace(1.0, ratio, count), ()
     try:
@@ -98,7 +99,7 @@ class PathRun(Run):
     keep_weights : keep W at every λ (its non-zero rows); False saves memory where rows do not vanish (ridge)
     certify_every : certificates and accuracies at every k-th iteration; more often in the first iterations at a λ,
         because a warm start may need only a few; ``None`` as in :class:`Run`
-    callbacks, W, b, state, test : see :class:`Run`
+    callbacks, W, b, state, test, clock : see :class:`Run`
 
     ``lams`` and ``notes`` hold the λ to come, ``position`` the number of the present one, ``path`` what is solved.
     Raises ``ValueError`` for values that are not allowed.
@@ -108,15 +109,14 @@ class PathRun(Run):
                  lams: Any = None, tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
                  stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
-                 state: State | None = None, certify_every: int | None = 5, test: Any = None) -> None:
+                 state: State | None = None, certify_every: int | None = 5, test: Any = None,
+                 clock: Callable[[], float] | None = None) -> None:
         self.max_iter = check_whole("max_iter", max_iter, 1)
-        if stop is not None and not isinstance(stop, Stop):
-            raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), is needed")
-        self.lams, self.notes = lam_grid(problem, n_lams, ratio, lams)
+        self.lams, self.notes = lam_grid(as_problem(problem), n_lams, ratio, lams)
         # Rules may remember what they saw: a copy, so that two runs made with the same rule do not share a memory.
         super().__init__(problem.with_lam(self.lams[0]), solver, stop=Solved(tol) if stop is None else
                          copy.deepcopy(stop), callbacks=callbacks, W=W, b=b, state=state, certify_every=certify_every,
-                         test=test)
+                         test=test, clock=clock)
         self.stop_when, self.keep_weights = stop_when, keep_weights
         self.position = 0
         self._given = problem
@@ -202,7 +202,7 @@ def path(problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, r
          tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
          stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True, test: Any = None,
          callbacks: Iterable[Callable[[Event], Any]] = (), certify_every: int | None = 5,
-         progress: bool | Callable[[int, int, Event], Any] = False) -> Path:
+         clock: Callable[[], float] | None = None, progress: bool | Callable[[int, int, Event], Any] = False) -> Path:
     """Solve a problem at many λ, from λ_max downwards, each from the solution before it.
 
     ``progress``: True keeps a line on standard error; or a function of (λ done, λ in all, last event), called after
@@ -211,7 +211,7 @@ def path(problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, r
     """
     run = PathRun(problem, solver, n_lams=n_lams, ratio=ratio, lams=lams, tol=tol, max_iter=max_iter, stop=stop,
                   stop_when=stop_when, keep_weights=keep_weights, callbacks=callbacks, certify_every=certify_every,
-                  test=test)
+                  test=test, clock=clock)
     tell = _line if progress is True else progress
     done = 0
     for event in run:

@@ -327,8 +327,15 @@ class Problem:
 
     @cached_property
     def lam_reference(self) -> float:
-        """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data."""
-        return self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2())
+        """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data.
+
+        Raises ``ValueError`` if it is 0: then W = 0 is optimal for every λ, and λ has no scale.
+        """
+        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2())
+        if unit <= 0.0:
+            raise ValueError("λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
+                             "all weights are zero whatever λ is")
+        return unit
 
     def _critical(self, penalty: Any) -> float:
         def compute() -> float:

@@ -16,7 +16,7 @@ from .event import Event
 from .kernels.rows import loss_sum, penalty_sum
 from .metrics import watched
 from .problem import Problem
-from .registry import solvers
+from .registry import check_whole, solvers
 from .solvers.base import Solver, State
 from .stopping import Gap, Iterations, Seconds, Stop
 from .trace import Recorder, Trace
@@ -49,20 +49,20 @@ class Run:
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
                  state: State | None = None, certify_every: int | None = 1, test: Any = None,
                  clock: Callable[[], float] | None = None) -> None:
-        if certify_every is not None and (int(certify_every) != certify_every or certify_every < 1):
-            raise ValueError(f"certify_every is {certify_every!r}; a whole number of at least 1, or None, is needed")
-        self.problem = problem
+        self.problem = as_problem(problem)
         self.solver = as_solver(solver)
         self.solver.require(problem)
+        if not (stop is None or isinstance(stop, Stop)):
+            raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
         self.stop = stop
-        self.callbacks = list(callbacks)
-        self.certify_every = certify_every
+        self.callbacks = _functions(callbacks)
+        self.certify_every = None if certify_every is None else check_whole("certify_every", certify_every, 1)
         self.message = ""
         self.seconds = 0.0
         self._clock = CLOCK if clock is None else clock
         self._start = (W, b)
         self.state = state
-        self._test = None if test is None else _Test(problem, *test)
+        self._test = None if test is None else _Test(problem, *_pair(test))
         self._work: Workspace | None = None
         self._last_certificate = 0.0  # clock at its end
         self._cost = 0.0
@@ -237,6 +237,28 @@ def _certificate_facts(found: Certificate) -> dict[str, Any]:
     return {f.name: getattr(found, f.name) for f in fields(found)}
 
 
+def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
+    listed = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    for given in listed:
+        if not callable(given):
+            raise TypeError(f"callbacks holds {given!r}, which cannot be called; functions of an event are needed")
+    return listed
+
+
+def _pair(test: Any) -> tuple[Any, Any]:
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        what = f"{len(test)} things" if isinstance(test, tuple | list) else f"of type {type(test).__name__}"
+        raise ValueError(f"test is {what}; a pair (X, y) of held-out samples is needed")
+    return test[0], test[1]
+
+
+def as_problem(problem: Any) -> Problem:
+    """The problem itself; ``TypeError`` for anything else."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y)")
+    return problem
+
+
 def as_solver(solver: str | Solver | type[Solver]) -> Solver:
     """A solver from its registry name, its class or itself; ``TypeError`` for anything else."""
     if isinstance(solver, str):
@@ -326,7 +348,7 @@ def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-
     if stop is not None:
         rule = rule | stop
     recorder = Recorder() if record else None
-    observers: list[Callable[[Event], Any]] = [*callbacks]
+    observers = _functions(callbacks)
     if recorder is not None:
         observers.append(recorder)
     run = Run(problem, solver, stop=rule, callbacks=observers, W=W, b=b, certify_every=certify_every, test=test)

@@ -18,6 +18,7 @@ import numpy as np
 
 from .changes import marks_between, part_name
 from .problem import Problem
+from .registry import check_whole
 from .run import Run, as_solver, is_warm
 from .solvers.base import Solver, State
 from .trace import Recorder, Trace
@@ -170,9 +171,7 @@ class Session:
 
     def step(self, n: int = 1) -> None:
         """Do n iterations and pause."""
-        if int(n) != n or n < 1:
-            raise ValueError(f"step: n is {n!r}; a whole number of at least 1 is needed")
-        self._send(_Command("step", number=int(n)))
+        self._send(_Command("step", number=check_whole("step: n", n, 1)))
 
     def reset(self) -> None:
         """Start again from zero with the current settings, paused, with a new trace."""

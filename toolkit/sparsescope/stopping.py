@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 from .event import Event
+from .registry import check_whole
 
 
 class Stop:
@@ -19,6 +21,8 @@ class Stop:
         """Forget what was seen."""
 
     def __or__(self, other: Stop) -> Stop:
+        if not isinstance(other, Stop):
+            raise TypeError(f"{other!r} is not a stop rule; rules are objects such as sparsescope.stopping.Gap(1e-6)")
         return AnyOf((*_parts(self), *_parts(other)))
 
 
@@ -45,8 +49,8 @@ class AnyOf(Stop):
 
 
 def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
-    if not (value > 0 or (zero and value == 0)):
-        raise ValueError(f"{owner}: {name} is {value!r}; it must be {'at least 0' if zero else 'positive'}")
+    if not (isinstance(value, Real) and (value > 0 or (zero and value == 0))):
+        raise ValueError(f"{owner}: {name} is {value!r}; it must be a number {'of at least 0' if zero else 'above 0'}")
 
 
 @dataclass
@@ -143,7 +147,7 @@ class Iterations(Stop):
     limit: int
 
     def __post_init__(self) -> None:
-        _positive("Iterations", "limit", self.limit, zero=True)
+        self.limit = check_whole("Iterations: limit", self.limit, 0)
 
     def check(self, event: Event) -> str | None:
         return f"limit of {self.limit} iterations" if event.iteration >= self.limit else None
