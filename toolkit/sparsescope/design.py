@@ -186,12 +186,12 @@ class Design:
                 matrix.sum_duplicates()
             values = matrix.data
         else:
-            values = matrix = np.asfortranarray(_as_float(np.asarray(X)))
+            values = matrix = np.asfortranarray(_as_float(_array(X)))
+        if 0 in matrix.shape:
+            raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if matrix.ndim != 2:
             raise ValueError(f"X has {matrix.ndim} dimension(s); a matrix of shape (n samples, d features) is needed")
         self.n, self.d = (int(s) for s in matrix.shape)
-        if self.n == 0 or self.d == 0:
-            raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if not np.isfinite(values).all():
             self._complain_not_finite(matrix)
         if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type
@@ -339,6 +339,13 @@ class Design:
 def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
     converted = array.astype(dtype, copy=False)
     return converted if converted.flags.writeable else converted.copy()
+
+
+def _array(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except ValueError:  # of nested lists
+        raise ValueError("X is not a matrix: its rows have different lengths") from None
 
 
 def _as_float(matrix: Any) -> Any:
