@@ -124,6 +124,8 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None) -> floa
     smaller side of the operator."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh  # slow to import, needed by few
 
+    if not intercept and not design.squared_norms.any():
+        return 0.0  # ARPACK refuses an operator that is zero
     n, rows = design.n, design.d + int(intercept)
     U = np.empty((n, m), dtype=design.dtype)
     W = np.empty((rows, m), dtype=design.dtype)

@@ -19,7 +19,7 @@ import numpy as np
 from .changes import marks_between, part_name
 from .problem import Problem
 from .registry import check_whole
-from .run import Run, as_solver, is_warm
+from .run import Run, as_problem, as_solver, is_warm
 from .solvers.base import Solver, State
 from .trace import Recorder, Trace
 
@@ -80,7 +80,7 @@ class Session:
                  make_run: Callable[..., Run] = Run) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
         self._make_run = make_run
-        self._target_problem, self._target_solver = problem, as_solver(solver)
+        self._target_problem, self._target_solver = as_problem(problem), as_solver(solver)
         self._target_solver.require(problem)
         self._recorder = Recorder()
         self._run = self._new_run()
