@@ -353,3 +353,15 @@ def test_exponential_is_accurate_and_never_overflows_downwards() -> None:
     np.testing.assert_allclose(out[:-2], np.exp(x[:-2]), rtol=1e-13)
     assert np.isfinite(out).all() and (out[-2:] < 1e-303).all()
     assert exponential(0.0) == 1.0
+
+
+def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:
+    either = jit.two_forms(lambda a, b: b + 1, lambda a, b: b[0] - 1, by=1)
+    first = jit.two_forms(lambda a: 1, lambda a: 2)
+
+    @jit.kernel
+    def use(number, array):
+        return either(0.0, number), either(0.0, array), first(number), first(array)
+
+    assert use(3.0, np.array([5.0])) == (4.0, 4.0, 1, 2)
+    assert (either(0.0, 3.0), either(0.0, np.array([5.0])), first(3), first(np.zeros(1))) == (4.0, 4.0, 1, 2)
