@@ -1,7 +1,8 @@
 """The data matrix behind one face: dense, CSR or CSC, by columns for the kernels, checked at the door.
 
 One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
-well on either, because W is used and updated by rows, and a zero row of W costs nothing.
+well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
+sample at a time need a second copy, by rows (:attr:`Design.samples`).
 """
 
 from __future__ import annotations
@@ -300,6 +301,20 @@ class Design:
         if last < rows.size:
             out[last] = U.sum(axis=0)
         return out
+
+    @cached_property
+    def samples(self) -> Any:
+        """X by rows, for methods that look at one sample at a time: the columns of the transpose of X.
+
+        A second copy of X, made when it is first asked for and kept: as many bytes as :attr:`nbytes` says.
+        """
+        if self.is_sparse:
+            by_rows = sp.csr_array(self.matrix)
+            index = self.columns.indices.dtype
+            return SparseColumns(  # type: ignore[call-arg]
+                by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
+            )
+        return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
 
     @cached_property
     def ones(self) -> Any:

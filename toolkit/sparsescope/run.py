@@ -180,7 +180,7 @@ class Run:
         if not np.isfinite(event.objective):
             raise FloatingPointError(
                 f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
-                "Reset, and choose a larger λ, another solver or other constants")
+                f"Reset, and {self.solver.remedy}")
         reason = self._reason(event)
         if reason and not event.certified and not certify_now:
             return self.observe(certify_now=True)  # the last event always carries a certificate

@@ -6,7 +6,10 @@ from .bcd import BCD, BCDConstant
 from .ista import ISTA
 from .fista import FISTA
 from .sparsa import SpaRSA
+from .fobos import FOBOS
 from .working_set import WorkingSet
 from .auto import Auto
+from .step_search import search_eta0
 
-__all__ = ["BCD", "FISTA", "ISTA", "Auto", "BCDConstant", "Solver", "SpaRSA", "State", "WorkingSet"]
+__all__ = ["BCD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "Solver", "SpaRSA", "State", "WorkingSet",
+           "search_eta0"]

@@ -74,6 +74,7 @@ class Solver:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 
     @property
     def name(self) -> str:
