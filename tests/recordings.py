@@ -30,10 +30,11 @@ class Recording:
 
 
 def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test: bool = True, changes: tuple = (),
-           accuracy: bool = True, empty: bool = False, seed: int = 0) -> Recording:  # fmt: skip
+           accuracy: bool = True, empty: bool = False, seed: int = 0, working: bool = False) -> Recording:  # fmt: skip
     """A real trace of ``n`` events with an objective that falls, rows that come and go, and a λ halved at ``changes``.
 
-    Gap and accuracies are evaluated at every third event only, as live runs do it.
+    Gap and accuracies are evaluated at every third event only, as live runs do it. With ``working`` the solver has a
+    working set: the non-zero rows and two others, which move on at every fifth event.
     """
     problem = make_problem() if problem is None else problem
     rng, trace = np.random.default_rng(seed), Trace()
@@ -46,11 +47,16 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
         if i and not empty:
             row = int(rng.integers(problem.d))
             W[row] = 0.0 if W[row].any() and i % 2 else rng.standard_normal(problem.m)
+        flags = np.zeros(problem.d, dtype=np.uint8)
+        flags[[i // 5 % problem.d, (i // 5 + 1) % problem.d]] = 1
+        flags[W.any(axis=1)] = 1
         objective, due = problem.lam * (1.0 + 0.9 ** (i - since)), i % 3 == 0
         event = ss.Event(
             iteration=i, passes=1.5 * i, seconds=0.01 * i, objective=objective, loss=0.5, penalty=0.5,
             nonzero_rows=int(W.any(axis=1).sum()), nonzero_entries=int(np.count_nonzero(W)), lam=problem.lam,
-            problem=problem, solver=registry.solvers.create("bcd-ls"), state=SimpleNamespace(coef=W.copy()),
+            problem=problem, solver=registry.solvers.create("bcd-ls"),
+            state=SimpleNamespace(coef=W.copy(), working=flags if working else None),
+            working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,
             train_accuracy=0.9 if accuracy and due else np.nan,

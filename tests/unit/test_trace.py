@@ -96,6 +96,36 @@ def test_supports_are_those_of_the_weights(run: Any) -> None:
             trace.support(index)
 
 
+def test_the_working_set_is_followed_as_long_as_there_is_one(tmp_path: Path) -> None:
+    problem = ss.Problem(ss.datasets.load("pydocs"))
+    recorder, seen = Recorder(), []
+    run = Run(problem.with_lam(0.3 * problem.lam_max), "working-set", callbacks=[recorder], certify_every=100)
+    for k in range(14):
+        if k == 9:
+            run.change(solver=ss.solvers.BCD())
+        flags = run.advance().state.working
+        seen.append(set() if flags is None else set(np.flatnonzero(flags).tolist()))
+    trace = recorder.trace
+    assert seen[0] == set() != seen[1] and seen[8] and seen[9:] == [set()] * 5
+    assert len({frozenset(s) for s in seen[1:9]}) > 1, "the working set should change, or nothing is tested"
+    for again in (trace, trace.copy(), Trace.load(trace.save(tmp_path / "t"))):
+        for i, rows in enumerate(seen):
+            before = seen[i - 1] if i else set()
+            assert again.working(i).tolist() == sorted(rows)
+            assert set(again.taken(i).tolist()) == rows - before and set(again.dropped(i).tolist()) == before - rows
+
+
+def test_files_without_working_sets_can_be_read(run: Any, tmp_path: Path) -> None:
+    trace, _, _ = run
+    assert not any(trace.taken(i).size or trace.dropped(i).size for i in range(30))
+    with np.load(trace.save(tmp_path / "new.npz")) as stored:
+        old = {name: stored[name] for name in stored.files if not name.startswith(("taken", "dropped"))}
+    np.savez(tmp_path / "old.npz", **old)
+    loaded = Trace.load(tmp_path / "old.npz")
+    same(loaded, trace)
+    assert loaded.working(29).size == 0
+
+
 def test_marks_stand_between_events(run: Any) -> None:
     trace, events, _ = run
     assert [m.index for m in trace.marks] == [8, 14, 18, 24]
@@ -148,6 +178,7 @@ def same(a: Trace, b: Trace) -> None:
         np.testing.assert_array_equal(a[name], b[name])
     for i in range(len(a)):
         assert (a.entered(i).tolist(), a.left(i).tolist()) == (b.entered(i).tolist(), b.left(i).tolist())
+        assert (a.taken(i).tolist(), a.dropped(i).tolist()) == (b.taken(i).tolist(), b.dropped(i).tolist())
     assert [(s.index, s.iteration) for s in a.snapshots] == [(s.index, s.iteration) for s in b.snapshots]
     for k in range(len(a.snapshots)):
         np.testing.assert_array_equal(a.weights(k), b.weights(k))

@@ -1,4 +1,5 @@
-"""Trace: what a run left behind, as append-only columns, changes of the support, marks and thinned snapshots of W."""
+"""Trace: what a run left behind, as append-only columns, marks, thinned snapshots of W, and how the support and the
+solver's working set changed."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ COLUMNS = (*NUMBERS, "segment")
 # small part of what data and model take, also for 20 newsgroups (130 000 rows).
 SNAPSHOT_BYTES = 16_000_000
 SNAPSHOT_GROWTH = 1.25  # the next snapshot is due at this multiple of the last one's event number
+NO_ROWS = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,9 @@ class Trace:
         self._entered: list[np.ndarray] = []
         self._left: list[np.ndarray] = []
         self._flags: np.ndarray | None = None
+        self._taken: list[np.ndarray] = []  # into the working set, and out of it
+        self._dropped: list[np.ndarray] = []
+        self._working: np.ndarray | None = None
         self._keys: list[str] = []  # of the problem of each segment
         self._best: dict[str, float] = {}
         self._lower: dict[str, float] = {}
@@ -117,6 +122,22 @@ class Trace:
             inside.update(self._entered[i].tolist())
             inside.difference_update(self._left[i].tolist())
             yield np.array(sorted(inside), dtype=np.int32)
+
+    def taken(self, index: int) -> np.ndarray:
+        """Rows that came into the solver's working set at event ``index`` (int32); none while it works on all rows."""
+        return self._taken[self._within(index)]
+
+    def dropped(self, index: int) -> np.ndarray:
+        """Rows that left the solver's working set at event ``index`` (int32)."""
+        return self._dropped[self._within(index)]
+
+    def working(self, index: int = -1) -> np.ndarray:
+        """Numbers of the rows in the working set after event ``index``, sorted (int32); empty: no working set."""
+        inside: set[int] = set()
+        for i in range(self._within(index) + 1):
+            inside.update(self._taken[i].tolist())
+            inside.difference_update(self._dropped[i].tolist())
+        return np.array(sorted(inside), dtype=np.int32)
 
     def _within(self, index: int) -> int:
         size = self._size
@@ -178,6 +199,7 @@ class Trace:
         if event.dual == event.dual:
             self._lower[key] = max(self._lower.get(key, -np.inf), event.dual)
         self._record_support(event)
+        self._record_working(event)
         if size >= self._next_snapshot or event.message:  # the last point of a run is always kept
             self._take_snapshot(event, size)
         self._size = size + 1  # last: readers look no further than this
@@ -213,6 +235,19 @@ class Trace:
         self._left.append(changed[~now])
         self._flags = flags
 
+    def _record_working(self, event: Event) -> None:
+        flags, before = event.state.working, self._working
+        if flags is None and before is None:
+            self._taken.append(NO_ROWS)
+            self._dropped.append(NO_ROWS)
+            return
+        now = np.zeros(event.problem.d, dtype=bool) if flags is None else flags.astype(bool)
+        changed = np.flatnonzero(now if before is None else now != before).astype(np.int32)
+        inside = now[changed]
+        self._taken.append(changed[inside])
+        self._dropped.append(changed[~inside])
+        self._working = None if flags is None else now
+
     def _take_snapshot(self, event: Event, index: int) -> None:
         self._next_snapshot = max(index + 1, int(np.ceil(index * SNAPSHOT_GROWTH)))
         assert self._flags is not None
@@ -231,6 +266,8 @@ class Trace:
         other._data = {name: column.copy() for name, column in self._data.items()}
         other._entered, other._left = self._entered[:size], self._left[:size]
         other._flags = None if self._flags is None else self._flags.copy()
+        other._taken, other._dropped = self._taken[:size], self._dropped[:size]
+        other._working = self._working  # never changed in place
         other._keys, other._best, other._lower = list(self._keys), dict(self._best), dict(self._lower)
         other.marks, other.snapshots, other._next_snapshot = list(self.marks), list(self.snapshots), self._next_snapshot
         other._size = size
@@ -252,6 +289,7 @@ class Trace:
         arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
                   "table": np.vstack([self[name] for name in COLUMNS])}
         for name, parts in (("entered", self._entered[:size]), ("left", self._left[:size]),
+                            ("taken", self._taken[:size]), ("dropped", self._dropped[:size]),
                             ("snapshot_rows", [s.rows for s in self.snapshots])):
             arrays[name], arrays[f"{name}_sizes"] = _join(parts, np.int32), np.array([p.size for p in parts], np.int64)
         for k, snapshot in enumerate(self.snapshots):
@@ -284,6 +322,9 @@ class Trace:
                 trace._data[name][:size] = row
         trace._entered = _split(arrays["entered"], arrays["entered_sizes"])
         trace._left = _split(arrays["left"], arrays["left_sizes"])
+        none = np.zeros(size, dtype=np.int64)  # files of earlier versions hold no working sets
+        trace._taken = _split(arrays.get("taken", NO_ROWS), arrays.get("taken_sizes", none))
+        trace._dropped = _split(arrays.get("dropped", NO_ROWS), arrays.get("dropped_sizes", none))
         rows = _split(arrays["snapshot_rows"], arrays["snapshot_rows_sizes"])
         trace.snapshots = [Snapshot(index, iteration, rows[k], arrays[f"snapshot_{k}"])
                            for k, (index, iteration) in enumerate(header["snapshots"])]
@@ -294,6 +335,9 @@ class Trace:
         if size:
             trace._flags = np.zeros(int(trace.info["d"]), dtype=np.uint8)
             trace._flags[trace.support()] = 1
+            if (working := trace.working()).size:
+                trace._working = np.zeros(int(trace.info["d"]), dtype=bool)
+                trace._working[working] = True
         return trace
 
 

@@ -26,6 +26,7 @@ class State:
     Z : (n, m) the scores of ``coef``
     passes : how often the data have been read, in units of all their stored entries
     step_size, trials, working_set : what the last step did (NaN where it does not apply)
+    working : flags (d,) of the rows that the solver works on at present (uint8 or bool); ``None``: on all of them
     seen_sum, seen_max : the criterion of Blondel et al. (2013, Eq. 9) over the rows of the last step, each at the
         moment of its visit (NaN where it does not apply)
     """
@@ -41,6 +42,7 @@ class State:
         self.step_size = float("nan")
         self.trials = float("nan")
         self.working_set = float("nan")
+        self.working: np.ndarray | None = None
         self.seen_sum = float("nan")
         self.seen_max = float("nan")
 
