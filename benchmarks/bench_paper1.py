@@ -63,7 +63,7 @@ def ratios(rows: list[dict[str, Any]], name: str, level: float) -> list[float]:
 
 
 def _median(values: list[float]) -> float | None:
-    return _median(values)
+    return median(values) if values else None
 
 
 def slower(rows: list[dict[str, Any]], than: str = "bcd-ls", name: str = "working-set") -> list[str]:

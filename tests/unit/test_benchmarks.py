@@ -121,8 +121,9 @@ def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: py
 def result(ours: float | None, theirs: float | None) -> dict[str, Any]:
     """A row of a race with the same time at all levels."""
     def levels(seconds: float | None) -> dict[str, Any]:
-        return {"levels": {v: None if seconds is None else {"cpu": seconds} for v in ("1e-02", "1e-04", "1e-06")},
-                "tried": []}
+        entry = None if seconds is None else {"cpu": seconds, "setting": "s"}
+        return {"levels": dict.fromkeys(("1e-02", "1e-04", "1e-06"), entry), "tried": []}
+
     return {"case": "a", "limit": 40.0, "repeats": 3,
             "contestants": {"bcd-ls": levels(ours), "lightning": levels(theirs), "working-set": levels(1.0)}}
 
@@ -134,6 +135,26 @@ def test_ratios_take_the_limit_for_what_was_not_reached(tool: Any) -> None:
     assert race.ratio(result(None, 6.0), "lightning", "bcd-ls", 1e-4) is None
     assert bench.slower([result(2.0, 6.0)]) == []
     assert len(bench.slower([result(0.5, 6.0)])) == 3
+
+
+def test_reports_judge_the_bars(tool: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    paper1, logistic = tool("bench_paper1"), tool("bench_logistic")
+    rows = [result(4.0, 6.0), {**result(0.5, None), "certified": {"cpu": 2.0}, "case": "MNIST-10k 5 %"}]
+    paper1.report(rows)
+    said = capsys.readouterr().out
+    assert "MISSED        working-set at 1e-06: 23 (bar ≥ 10)" not in said
+    assert "met           working-set at 1e-06: 23 (bar ≥ 10)" in said
+    assert "met           plain bcd-ls, all levels together: 40.8 (bar ≥ 2)" in said
+    assert "MISSED        problems × levels where working-set is slower than bcd-ls (MNIST-10k 5 % at 1e-02" in said
+    assert "met           working-set to a relative gap of 1e-9, MNIST-10k 5 %: 2 s (bar ≤ 3 s)" in said
+    assert "not measured  working-set to a relative gap of 1e-9, news20 0.9 %" in said
+    assert len(paper1.summary(rows)["working-set slower than bcd-ls"]) == 3
+    assert paper1.summary(rows)["lightning's best ÷ working-set, medians"]["1e-04"] == 23.0
+    logistic.report(rows)
+    said = capsys.readouterr().out
+    assert "met           problems × levels where our best is not faster than lightning: 0" in said
+    assert "not measured  problems × levels where our best is not faster than glmnet" in said
+    assert logistic.summary(rows) == {"lightning": {"median ratio": 6.0, "least ratio": 6.0, "not faster": []}}
 
 
 def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:
