@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import sparsescope.datasets as datasets
 from sparsescope import registry
 from sparsescope.datasets.base import Dataset, encode_labels
-from sparsescope.datasets.raw import stratified_split
+from sparsescope.datasets.raw import split_label_sets, stratified_split
 from sparsescope.datasets.scaling import SCALES, apply_scale, default_scale
 from sparsescope.datasets.text import word_names
 
@@ -88,7 +88,10 @@ def spoilt(value):
         ({"y": np.zeros(4, int)}, "one class only"),
         ({"y": np.array([0, 1, 2, 1])}, "allowed with 2 class names: 0 to 1"),
         ({"y": np.array([0, -1, 1, 1])}, "labels from -1 to 1"),
-        ({"y": Y[:, None]}, "one label a row"),
+        ({"y": Y[:, None]}, r"shape \(4, 1\); label sets of 4 rows of X with 2 names need \(4, 2\)"),
+        ({"y": np.zeros((4, 2), int)}, "all label sets of y are empty or full"),
+        ({"y": np.full((4, 2), 2)}, "8 entries other than 0 and 1"),
+        ({"y": np.zeros((4, 2, 1))}, "one label a row"),
         ({"y": Y.astype(float)}, "class numbers 0 to m-1"),
         ({"X_test": X}, "X_test and y_test must be given together"),
         ({"X_test": X[:, :1], "y_test": Y}, "X has 2 columns but X_test has 1"),
@@ -122,8 +125,9 @@ def test_labels_of_any_kind_are_numbered_in_order():
         (["a", None], "1 missing"),
         ([1, 1], "one class only"),
         ([], "empty"),
-        (np.eye(3), "multi-label or one-hot"),
-        (sp.eye(3), "multi-label"),
+        (np.zeros((3, 2, 2)), "one label a row is needed"),
+        (2 * sp.eye(3), "other than 0 and 1"),
+        ([{1}, {1}], r"1 label\(s\) only"),
         ([1 + 1j, 2], "whole numbers or text"),
     ],
 )
@@ -150,6 +154,32 @@ def test_the_split_is_stratified_seeded_and_keeps_every_class_in_training():
     assert np.array_equal(test, stratified_split(y, 0.25, 0)[1])
     assert not np.array_equal(test, stratified_split(y, 0.25, 1)[1])
     assert set(y[stratified_split(y, 0.99, 0)[0]]) == {0, 1, 2, 3}
+
+
+def test_the_split_of_label_sets_is_stratified_seeded_and_keeps_every_label_in_training():
+    rng = np.random.default_rng(0)
+    sets = (rng.random((200, 8)) < [0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.0]).astype(np.uint8)
+    sets[:, 7] = np.arange(200) == 17
+    train, test = split_label_sets(sets, 0.25, 0)
+    assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(200)) and abs(len(test) - 50) <= 3
+    assert sets[train].any(axis=0).all()
+    shares = sets[test].sum(axis=0) / sets.sum(axis=0)
+    assert np.abs(shares[:5] - 0.25).max() < 0.06, "frequent labels keep their share"
+    assert abs(np.mean(~sets[test].any(axis=1)) - np.mean(~sets.any(axis=1))) < 0.05
+    assert np.array_equal(test, split_label_sets(sets, 0.25, 0)[1])
+    assert not np.array_equal(test, split_label_sets(sets, 0.25, 1)[1])
+    assert not len(split_label_sets(sets, 0.0, 0)[1])
+    assert sets[split_label_sets(sets, 0.99, 0)[0]].any(axis=0).all()
+
+
+def test_a_dataset_of_label_sets_says_so():
+    sets = np.array([[1, 0], [0, 0], [1, 1], [0, 1]])
+    data = make(y=sets, X_test=X[:2], y_test=sets[:2])
+    assert data.multilabel and not make().multilabel and data.m == 2
+    assert repr(data) == "Dataset('tiny': n 4 (2 for test), d 2, m 2, 1 labels a row, dense float64, scaling none)"
+    assert "<th>label</th>" in data._repr_html_() and ">2</td>" in data._repr_html_()
+    own = datasets.from_arrays(X, [{"x"}, set(), {"x", "y"}, {"y"}], test_size=0.25)
+    assert own.class_names == ["x", "y"] and own.y.shape == (3, 2) and own.y_test.shape == (1, 2)
 
 
 @pytest.mark.parametrize("storage", [np.array, sp.csr_matrix, sp.csc_matrix])
@@ -256,7 +286,7 @@ def test_from_arrays_refuses_mismatches():
 
 SIZES = {
     "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3), "breast_cancer": (569, 30, 2),
-    "planted-text": (4000, 8000, 12),
+    "planted-text": (4000, 8000, 12), "planted-tags": (3000, 4000, 20),
 }  # fmt: skip
 
 
@@ -265,7 +295,8 @@ def test_every_registered_set_loads_with_names_and_a_test_part(name):
     data = datasets.load(name)
     assert data.name == name and data.title and data.description and data.source and data.licence
     assert data.test is not None and len(data.feature_names) == data.d and len(data.class_names) == data.m
-    assert set(np.unique(data.y)) == set(range(data.m))
+    assert data.y.shape == ((data.n, data.m) if data.multilabel else (data.n,))
+    assert (data.y.any(axis=0).all() if data.multilabel else set(np.unique(data.y)) == set(range(data.m)))
     assert data.X.dtype == np.float64
     if name in SIZES:
         assert (data.n + len(data.y_test), data.d, data.m) == SIZES[name]
@@ -328,6 +359,37 @@ def test_density_is_met_on_average():
     for wanted in (0.01, 0.2):
         data = datasets.make_text(300, 1000, 4, density=wanted, test_size=0)
         assert data.nnz / (data.n * data.d) == pytest.approx(wanted, rel=0.1)
+
+
+def test_generated_tags_are_label_sets_with_a_planted_truth():
+    data = datasets.make_multilabel_text(800, 1000, 7, informative=40, seed=3, labels=2.0)
+    assert data.multilabel and data.y.shape == (600, 7) and data.y.dtype == data.y_test.dtype == np.uint8
+    assert sp.isspmatrix_csr(data.X) and len(data.truth.rows) == 40 and data.class_names[0] == "tag 1"
+    whole = np.vstack([data.y, data.y_test]).astype(int)
+    sizes = whole.sum(axis=1)
+    assert sizes[sizes > 0].mean() == pytest.approx(2.0, rel=0.1) and 0 < np.mean(sizes == 0) < 0.06
+    assert sizes.max() < 7 and (np.diff(whole.sum(axis=0)) < 0).all(), "tags are unequal, the first the most frequent"
+    together = np.corrcoef(whole.T)
+    assert together[0, 1] > 0.1 > together[0, 2], "0 and 1 favour each other"
+    same = datasets.make_multilabel_text(800, 1000, 7, informative=40, seed=3, labels=2.0)
+    assert abs(same.X - data.X).max() == 0 and np.array_equal(same.y, data.y)
+
+
+def test_the_planted_weights_rank_the_generated_tags():
+    from sparsescope.metrics import set_measures
+
+    data = datasets.make_multilabel_text(600, 2000, 6, noise=0.0, scale="none", test_size=0)
+    scores = np.asarray(data.X @ data.truth.weights(data.d))
+    assert set_measures(scores, data.y, 0.0).ranking_loss < 0.12
+    assert set_measures(np.random.default_rng(0).permutation(scores), data.y, 0.0).ranking_loss > 0.3
+
+
+def test_impossible_numbers_of_labels_are_refused_in_words():
+    for labels in (0.5, 4.0, "many"):
+        with pytest.raises(ValueError, match=r"labels is .*; allowed: 1 to 3\.5, half of the 7 labels"):
+            datasets.make_multilabel_text(100, 200, 7, labels=labels)
+    with pytest.raises(ValueError, match="noise is 2"):
+        datasets.make_multilabel_text(noise=2)
 
 
 def test_word_names_are_different_and_readable():

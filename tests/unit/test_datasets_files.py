@@ -73,8 +73,32 @@ def test_image_shape_only_when_stated_or_known(tmp_path):
         datasets.load(tmp_path / "wrong.npz")
 
 
+@pytest.mark.parametrize("suffix", ["_train", ""])
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_npz_files_with_label_sets(tmp_path, suffix, storage):
+    labels = (RNG.random((12, 3)) < 0.4).astype(np.uint8)
+    labels[0], labels[1] = 0, 1
+    held = (RNG.random((5, 3)) < 0.5).astype(np.uint8)
+    arrays = {f"X{suffix}": X, "X_test": X[:5], "class_names": ["a", "b", "c"]}
+    for key, Z in ((f"Y{suffix}", labels), ("Y_test", held)):
+        arrays |= csr_parts(Z, key) if storage == "csr" else {key: Z.astype(bool)}
+    np.savez(tmp_path / "sets.npz", **arrays)
+    data = datasets.load(tmp_path / "sets.npz")
+    assert data.multilabel and data.class_names == ["a", "b", "c"]
+    assert np.array_equal(data.y, labels) and np.array_equal(data.y_test, held) and data.y.dtype == np.uint8
+
+
 NPZ_FAULTS = [
-    ({"X": X, "Y_train_data": Y}, "multi-label targets .* not supported by this loader yet"),
+    ({"X": X, "Y_train_data": Y}, r"has no y; .*Y_train for label sets"),
+    ({"X": X, "y": Y, "Y": np.eye(12)}, r"labels \(y\) and label sets \(Y\); give one"),
+    ({"X": X, "Y": 2 * np.eye(12)}, "12 entries other than 0 and 1, the first, 2, at sample 0, label 0"),
+    ({"X": X, "Y": np.eye(11)}, "11 label sets for 12 rows"),
+    ({"X": X, "Y": np.zeros((12, 3))}, "empty or full"),
+    ({"X": X, "Y": np.eye(12), "class_names": ["a", "b"]}, "2 class names for the 12 columns"),
+    ({"X_train": X, "Y_train": np.eye(12), "X_test": X}, "X_test without Y_test"),
+    ({"X_train": X, "Y_train": np.eye(12), "X_test": X, "Y_test": np.eye(12)[:5]}, "5 label sets for 12 rows of X_te"),
+    ({"X_train": X, "Y_train": np.eye(12), "X_test": X, "Y_test": np.eye(12)[:, :5]}, "12 columns in one part and 5"),
+    ({"X": X, "Y_data": np.ones(3), "y_other": Y}, "CSR parts missing: Y_indices"),
     ({"S": X}, "has no X; keys found: S. Needed: X_train"),
     ({"X_train": X}, "has no y_train"),
     ({"X_train_data": X[0], "y_train": Y}, "CSR parts missing: X_train_indices"),
@@ -92,7 +116,7 @@ NPZ_FAULTS = [
     ({"X": X[:0], "y": Y[:0]}, "empty"),
     ({"X": X[0], "y": Y}, "one row an example"),
     ({"X": np.array([{}]), "y": Y}, "key 'X' holds Python objects, which are never unpickled"),
-    ({"X": X, "y": np.eye(12)}, "multi-label or one-hot"),
+    ({"X": X, "y": np.zeros((12, 2, 2))}, "one label a row"),
     ({"X": X, "y": Y, "feature_names_utf8": np.array([255, 255], np.uint8)}, "not UTF-8"),
 ]
 
@@ -215,10 +239,28 @@ def test_a_test_file_beside_an_svmlight_file_is_used(tmp_path):
     assert data.d == 4 and data.X_test.shape == (1, 4) and data.y_test.tolist() == [1]
 
 
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_svmlight_files_with_label_sets(tmp_path, packed):
+    path = tmp_path / f"tags.svm{packed}"
+    pack = {"": bytes, ".gz": gzip.compress}[packed]
+    path.write_bytes(pack(b"7 1:0.5\n1,3,7 2:1\n 1:1 3:2\n3 2:0.5 # one\n1,7 1:1\n"))
+    data = datasets.load(path, test_size=0)
+    assert data.multilabel and data.class_names == ["1", "3", "7"] and "labels a row" in repr(data)
+    assert data.y.tolist() == [[0, 0, 1], [1, 1, 1], [0, 0, 0], [0, 1, 0], [1, 0, 1]] and data.y.dtype == np.uint8
+    assert data.X.toarray()[2].tolist() == [1.0, 0.0, 1.0]  # columns are divided by their largest values
+    (tmp_path / "two.scale").write_text("1 1:1\n2 2:1\n")
+    (tmp_path / "two.scale.t").write_text("2,5 4:1\n")
+    both = datasets.load(tmp_path / "two.scale")
+    assert both.class_names == ["1", "2", "5"] and both.y.tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert both.y_test.tolist() == [[0, 1, 1]]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1,2 1:1\n3 2:1\n", "several labels a line"),
+        ("1,x 1:1\n3 2:1\n", "not a readable svmlight file"),
+        ("1,1.5 1:1\n3 2:1\n", "the label 1.5"),
+        ("1,2 1:1\n1,2 2:1\n", "empty or full"),
         ("1 1:x\n2 1:1\n", "not a readable svmlight file"),
         ("1 1:1\n1 2:1\n", "one class only"),
         ("", "is empty"),
@@ -286,6 +328,7 @@ def test_unknown_names_folders_and_formats_are_refused_in_words(folder, monkeypa
 BENCHMARKS = {
     "dna": (2000, 1186, 180, 3), "letter": (15000, 5000, 16, 26), "golub_leukemia": (38, 34, 7129, 3),
     "news20_bydate_counts": (11314, 7532, 130107, 20), "rcv1_ccat_small": (1000, 500, 47152, 2),
+    "medical": (333, 645, 1449, 45), "bibtex": (4880, 2515, 1836, 159),
 }  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..labels import holds_sets, indicator, partial, read_sets
+
 MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the page
 
 
@@ -28,14 +30,16 @@ class Truth(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A multiclass data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
+    """A multiclass or multilabel data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
 
-    X : (n, d) float array, CSR or CSC matrix, one row an example; y : (n,) int64, class numbers 0..m-1.
+    X : (n, d) float array, CSR or CSC matrix, one row an example; y : (n,) int64, class numbers 0..m-1, or for label
+    sets their indicator (n, m), uint8.
     X_test, y_test : the test part, or both None. class_names : m names. feature_names : d names or None.
     image_shape : (height, width) when the d features are the pixels of an image, row by row.
     scaling : what was done to the values (see :mod:`sparsescope.datasets.scaling`). truth : planted weights or None.
 
-    Raises ValueError when shapes disagree, a value is not finite, a label is out of range or only one class occurs.
+    Raises ValueError when shapes disagree, a value is not finite, a label is out of range, or only one class (or only
+    empty and full label sets) occurs.
     """
 
     name: str
@@ -57,8 +61,12 @@ class Dataset:
         where = f"data set {self.name!r}"
         features = None if self.feature_names is None else [str(f) for f in self.feature_names]
         X = check_matrix(self.X, f"{where}: X", features)
-        y = check_class_numbers(self.y, len(self.class_names), X.shape[0], f"{where}: y")
-        if np.all(y == y[0]):
+        check = check_label_sets if np.ndim(self.y) == 2 else check_class_numbers
+        y = check(self.y, len(self.class_names), X.shape[0], f"{where}: y")
+        if y.ndim == 2 and not partial(y).any():
+            raise ValueError(f"{where}: all label sets of y are empty or full; at least one has to have some labels "
+                             "and lack some")  # fmt: skip
+        if y.ndim == 1 and np.all(y == y[0]):
             raise ValueError(f"{where}: y has one class only ({self.class_names[int(y[0])]!r}); at least 2 are needed")
         X_test, y_test = self.X_test, self.y_test
         if (X_test is None) != (y_test is None):
@@ -67,7 +75,7 @@ class Dataset:
             X_test = check_matrix(X_test, f"{where}: X_test", features)
             if X_test.shape[1] != X.shape[1]:
                 raise ValueError(f"{where}: X has {X.shape[1]} columns but X_test has {X_test.shape[1]}")
-            y_test = check_class_numbers(y_test, len(self.class_names), X_test.shape[0], f"{where}: y_test")
+            y_test = check(y_test, len(self.class_names), X_test.shape[0], f"{where}: y_test")
         if features is not None and len(features) != X.shape[1]:
             raise ValueError(f"{where}: {len(features)} feature names for {X.shape[1]} columns")
         shape = self.image_shape
@@ -93,8 +101,13 @@ class Dataset:
 
     @property
     def m(self) -> int:
-        """Number of classes."""
+        """Number of classes, or of labels."""
         return len(self.class_names)
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether every example has a set of labels; else it has one class."""
+        return self.y.ndim == 2
 
     @property
     def train(self) -> tuple[Any, np.ndarray]:
@@ -117,7 +130,8 @@ class Dataset:
     def _shape_in_words(self) -> str:
         storage = f"{self.X.format.upper()} with {self.nnz} entries" if sp.issparse(self.X) else "dense"
         test = "no test part" if self.y_test is None else f"{len(self.y_test)} for test"
-        return f"n {self.n} ({test}), d {self.d}, m {self.m}, {storage} {self.X.dtype}, scaling {self.scaling}"
+        labels = f", {self.y.sum(axis=1).mean():.2g} labels a row" if self.multilabel else ""
+        return f"n {self.n} ({test}), d {self.d}, m {self.m}{labels}, {storage} {self.X.dtype}, scaling {self.scaling}"
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}: {self._shape_in_words()})"
@@ -126,8 +140,8 @@ class Dataset:
         def row(*cells: str) -> str:
             return "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells) + "</tr>"
 
-        counts = np.bincount(self.y, minlength=self.m)
-        tests = None if self.y_test is None else np.bincount(self.y_test, minlength=self.m)
+        counts = class_sizes(self.y, self.m)
+        tests = None if self.y_test is None else class_sizes(self.y_test, self.m)
         rows = [
             row(name, str(counts[k]), "" if tests is None else str(tests[k]))
             for k, name in enumerate(self.class_names[:MAX_CLASSES_SHOWN])
@@ -137,7 +151,7 @@ class Dataset:
         facts = [self._shape_in_words(), self.description, self.source and f"Source: {self.source}"]
         facts.append(self.licence and f"Licence: {self.licence}")
         text = "".join(f"<div>{html.escape(fact)}</div>" for fact in facts if fact)
-        head = "<tr><th>class</th><th>train</th><th>test</th></tr>"
+        head = f"<tr><th>{'label' if self.multilabel else 'class'}</th><th>train</th><th>test</th></tr>"
         title = f"<b>{html.escape(self.title)}</b> ({html.escape(self.name)})"
         return f"<div>{title}{text}<table>{head}{''.join(rows)}</table></div>"
 
@@ -213,16 +227,33 @@ def check_class_numbers(y: Any, m: int, n: int, what: str) -> np.ndarray:
     return y.astype(np.int64)
 
 
+def check_label_sets(y: Any, m: int, n: int, what: str) -> np.ndarray:
+    """y as a uint8 indicator of shape (n, m); ValueError names `what` otherwise."""
+    Y = indicator(y, what)
+    if Y.shape != (n, m):
+        raise ValueError(f"{what} has shape {Y.shape}; label sets of {n} rows of X with {m} names need ({n}, {m})")
+    return Y
+
+
+def class_sizes(y: np.ndarray, m: int) -> np.ndarray:
+    """How many examples have each class or label, (m,)."""
+    return y.sum(axis=0, dtype=np.int64) if y.ndim == 2 else np.bincount(y, minlength=m)
+
+
 def encode_labels(
     y: Any, y_test: Any = None, class_names: Sequence[str] | None = None, what: str = "y"
 ) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """Labels of any kind as class numbers, with the classes' names.
+    """Labels of any kind as class numbers, or label sets as an indicator, with the names.
 
     With `class_names`, labels are 0-based numbers into it. Without, the classes are the distinct labels of both parts
-    in sorted order (numbers by value), named by their text. Returns (y, y_test or None, names).
+    in sorted order (numbers by value), named by their text. Returns (y, y_test or None, names). Label sets are read as
+    in :func:`sparsescope.labels.read_sets`.
 
-    Raises ValueError for several labels a row, missing or fractional labels, or fewer than 2 classes in y.
+    Raises ValueError for missing or fractional labels, or fewer than 2 classes in y.
     """
+    if holds_sets(y):
+        sets, names, _ = read_sets([y] if y_test is None else [y, y_test], class_names, what)
+        return sets[0], (sets[1] if y_test is not None else None), names
     parts = [label_array(y, what)] + ([] if y_test is None else [label_array(y_test, f"{what}_test")])
     if parts[0].size == 0:
         raise ValueError(f"{what} is empty; one label a row is needed")
@@ -245,13 +276,12 @@ def encode_labels(
 def label_array(y: Any, what: str) -> np.ndarray:
     """y as a 1-D array of text or of whole numbers; ValueError says which label is not one."""
     if sp.issparse(y):
-        raise ValueError(f"{what} is a sparse matrix: multi-label targets are not supported, one label a row is needed")
+        raise ValueError(f"{what} is a sparse matrix beside single labels; one label a row is needed here")
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
-        raise ValueError(f"{what} has shape {y.shape}: multi-label or one-hot targets are not supported; "
-                         "one label a row is needed")  # fmt: skip
+        raise ValueError(f"{what} has shape {y.shape}; one label a row is needed here")
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             raise ValueError(f"{what} has {int(np.sum(~np.isfinite(y)))} missing or infinite label(s)")

@@ -1,8 +1,9 @@
 """Reader for ``.npz`` files: dense arrays or CSR parts, with an optional test part and names. Never unpickles.
 
 Keys (see docs/own-data.md): ``X_train``, ``y_train`` or just ``X``, ``y``; sparse: ``X_train_data``, ``_indices``,
-``_indptr``, ``_shape``; the same with ``test``; ``class_names``; ``feature_names`` or ``feature_names_utf8`` (uint8
-array of newline-joined UTF-8); optional ``image_shape``, ``title``, ``description``, ``source``, ``licence``.
+``_indptr``, ``_shape``; label sets: ``Y_train`` (or ``Y``), an indicator, dense or in the same parts; all of them with
+``test``; ``class_names``; ``feature_names`` or ``feature_names_utf8`` (uint8 array of newline-joined UTF-8); optional
+``image_shape``, ``title``, ``description``, ``source``, ``licence``.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ KNOWN_IMAGES = {
 
 
 def looks_like_dataset(path: Path) -> bool:
-    """Whether a .npz file has the keys of a single-label data set; reads only its table of contents."""
+    """Whether a .npz file has the keys of a data set; reads only its table of contents."""
     try:
         with zipfile.ZipFile(path) as archive:
             keys = {name.removesuffix(".npy") for name in archive.namelist()}
     except (OSError, zipfile.BadZipFile):
         return False
-    return ({"X_train", "X_train_data"} & keys and "y_train" in keys) or {"X", "y"} <= keys or {"X_data", "y"} <= keys
+    return any(
+        {X, f"{X}_data"} & keys and {"y" + X[1:], "Y" + X[1:], f"Y{X[1:]}_data"} & keys for X in ("X_train", "X")
+    )
 
 
 def read_npz(path: Path) -> Raw:
@@ -63,28 +66,30 @@ def read_npz(path: Path) -> Raw:
 def from_mapping(z: Mapping[str, np.ndarray], path: Path) -> Raw:
     """The parts of a loaded file as :class:`Raw`; `path` is for messages and the image rule."""
     main = "X_train" if any(key.startswith("X_train") for key in z) else "X"
-    labels = "y" + main[1:]
-    if any(key.startswith(("Y_train", "Y_data", "Y_test")) or key == "Y" for key in z):
-        raise ValueError(f"{path} has multi-label targets (Y_...); they are not supported by this loader yet. "
-                         "Supported: one label a row, as y_train (or y)")  # fmt: skip
+    labels, sets = "y" + main[1:], "Y" + main[1:]
     X = matrix(z, main, path)
-    if X is None or labels not in z:
+    y, Y = z.get(labels), matrix(z, sets, path)
+    if X is None or (y is None and Y is None):
         raise ValueError(f"{path} has no {'X' if X is None else labels}; keys found: {', '.join(sorted(z)) or 'none'}. "
-                         "Needed: X_train (or its CSR parts X_train_data, _indices, _indptr, _shape) and y_train, "
-                         "or X and y")  # fmt: skip
+                         "Needed: X_train (or its CSR parts X_train_data, _indices, _indptr, _shape) and y_train (or "
+                         "Y_train for label sets, dense or as CSR parts), or X and y (or Y)")  # fmt: skip
+    if y is not None and Y is not None:
+        raise ValueError(f"{path} has labels ({labels}) and label sets ({sets}); give one of them")
     X_test = matrix(z, "X_test", path)
-    y_test = z.get("y_test")
+    y_test = z.get("y_test") if Y is None else matrix(z, "Y_test", path)
     if (X_test is None) != (y_test is None):
-        raise ValueError(f"{path}: {'y_test' if X_test is None else 'X_test'} without "
-                         f"{'X_test' if X_test is None else 'y_test'}; give both or none")  # fmt: skip
+        both = ["X_test", "y_test" if Y is None else "Y_test"]
+        raise ValueError(f"{path}: {both[X_test is None]} without {both[X_test is not None]}; give both or none")
     if X_test is not None and y_test is not None and np.ndim(y_test) == 1 and X_test.shape[0] != len(y_test):
         raise ValueError(f"{path}: y_test has {len(y_test)} labels for {X_test.shape[0]} rows of X_test")
+    if Y is not None and y_test is not None and X_test is not None and X_test.shape[0] != y_test.shape[0]:
+        raise ValueError(f"{path}: Y_test has {y_test.shape[0]} label sets for {X_test.shape[0]} rows of X_test")
     features = names(z, "feature_names", path)
     shape = image_shape(z, path.name.lower(), X.shape[1] if X.ndim == 2 else 0)
     if shape is not None and features is None:
         features = [f"pixel {r},{c}" for r in range(shape[0]) for c in range(shape[1])]
     return Raw(
-        X, z[labels], X_test, y_test, features, names(z, "class_names", path), shape,
+        X, y if Y is None else Y, X_test, y_test, features, names(z, "class_names", path), shape,
         title=word(z, "title"), description=word(z, "description"), source=word(z, "source") or f"file {path.name}",
         licence=word(z, "licence"),
     )  # fmt: skip

@@ -15,7 +15,8 @@ from .scaling import SCALES, apply_scale, default_scale
 
 @dataclass
 class Raw:
-    """Data as found: X may hold integers, y any labels (see :func:`encode_labels`), the test part may be missing."""
+    """Data as found: X may hold integers, y any labels or label sets (see :func:`encode_labels`), the test part may be
+    missing."""
 
     X: Any
     y: Any
@@ -40,11 +41,12 @@ def finish(raw: Raw, name: str, *, test_size: float, seed: int, scale: str | Non
     numeric(raw.X.dtype, f"{what}: X")
     y, y_test, class_names = encode_labels(raw.y, raw.y_test, raw.class_names, f"{what}: y")
     if raw.X.ndim == 2 and len(y) != raw.X.shape[0]:
-        raise ValueError(f"{what}: y has {len(y)} labels for {raw.X.shape[0]} rows of X")
+        kind = "label sets" if y.ndim == 2 else "labels"
+        raise ValueError(f"{what}: y has {len(y)} {kind} for {raw.X.shape[0]} rows of X")
     X = check_matrix(raw.X, f"{what}: X", features)  # also before scaling: a NaN would spread over its column
     X_test = None if raw.X_test is None else check_matrix(raw.X_test, f"{what}: X_test", features)
     if X_test is None and test_size > 0:
-        train, test = stratified_split(y, test_size, seed)
+        train, test = (split_label_sets if y.ndim == 2 else stratified_split)(y, test_size, seed)
         X, y, X_test, y_test = _rows(X, train), y[train], _rows(X, test), y[test]
         if not len(test):
             X_test = y_test = None
@@ -92,6 +94,29 @@ def stratified_split(y: np.ndarray, test_size: float, seed: int) -> tuple[np.nda
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
+def split_label_sets(Y: np.ndarray, test_size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers (train, test), each ascending; every label gives about the share `test_size`, and keeps a row.
+
+    Y : (n, m) indicator. From the rarest label to the most frequent one, rows are drawn from those with this label
+    that are not placed yet; the rows that are left (empty sets) come last (after Sechidis et al. 2011).
+    """
+    n, counts = len(Y), Y.sum(axis=0, dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    placed, in_test = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    for label in np.argsort(counts, kind="stable"):
+        has = Y[:, label] == 1
+        free = np.flatnonzero(has & ~placed)
+        kept = int(np.count_nonzero(has & placed & ~in_test))
+        wanted = round(counts[label] * float(test_size)) - int(np.count_nonzero(has & in_test))
+        take = min(max(wanted, 0), free.size - (kept == 0))
+        in_test[rng.permutation(free)[: max(take, 0)]] = True
+        placed[free] = True
+    rest = np.flatnonzero(~placed)
+    wanted = round(n * float(test_size)) - int(np.count_nonzero(in_test))
+    in_test[rng.permutation(rest)[: min(max(wanted, 0), rest.size)]] = True
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+
+
 def _rows(X: Any, rows: np.ndarray) -> Any:
     return X[rows] if getattr(X, "format", "csr") == "csr" else X.tocsr()[rows].tocsc()
 
@@ -118,7 +143,8 @@ def from_arrays(
 ) -> Dataset:
     """A :class:`Dataset` from arrays, sparse matrices or a pandas table (whose column names become feature names).
 
-    X : (n, d) numbers; y : (n,) labels of any kind (text or whole numbers). Values stay as they are unless `scale` says
+    X : (n, d) numbers; y : (n,) labels of any kind (text or whole numbers), or n label sets (an indicator, dense or
+    sparse, or a list of sets). Values stay as they are unless `scale` says
     otherwise (None: the default rule), and nothing is set aside for test unless `test_size` is positive.
     Raises ValueError for the inputs that :class:`Dataset` refuses.
     """

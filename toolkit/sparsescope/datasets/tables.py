@@ -127,25 +127,38 @@ def looks_like_svmlight(path: Path) -> bool:
         return False
 
 
+def has_label_sets(path: Path) -> bool:
+    """Whether a line of an svmlight file has several labels, or none (it begins with index:value)."""
+    try:
+        with open_text(path) as file:
+            firsts = (line.split(None, 1)[0] for line in file if line.strip() and not line.startswith("#"))
+            return any("," in first or ":" in first for first in firsts)
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} cannot be read as text ({error})") from error
+
+
 def read_svmlight(path: Path) -> Raw:
     """An svmlight/libsvm file; if a file of the same name plus ``.t`` lies beside it, that is the test part.
 
-    Labels become 0..m-1 in the order of their values; the class names are the labels as written in the file.
-    Raises ValueError for lines that do not parse, and for several labels a line.
+    Labels become 0..m-1 in the order of their values; the class names are the labels as written in the file. A line
+    with several labels ("1,3,7 index:value ...") or without one makes the file a multilabel one.
+    Raises ValueError for lines that do not parse.
     """
     from sklearn.datasets import load_svmlight_file, load_svmlight_files
 
-    label = first_line(path, comments=True).split()[0]
-    if "," in label:
-        raise ValueError(f"{path} has several labels a line ({label!r}); multi-label targets are not supported by this "
-                         "loader yet. Supported: one label a line")  # fmt: skip
+    first_line(path, comments=True)  # an empty file is named as one
     test = path.with_name(path.name + ".t")
+    parts = [path, test] if test.is_file() else [path]
+    multilabel = any(has_label_sets(part) for part in parts)
     try:
-        if test.is_file():
-            X, y, X_test, y_test = load_svmlight_files([str(path), str(test)])
+        if len(parts) == 2:
+            X, y, X_test, y_test = load_svmlight_files([str(part) for part in parts], multilabel=multilabel)
         else:
-            (X, y), X_test, y_test = load_svmlight_file(str(path)), None, None
+            (X, y), X_test, y_test = load_svmlight_file(str(path), multilabel=multilabel), None, None
     except (ValueError, OSError, EOFError, OverflowError) as error:
         raise ValueError(f"{path} is not a readable svmlight file ({error}); "
-                         "each line must be: label index:value index:value ...") from error  # fmt: skip
+                         "each line must be: label index:value index:value ... (or label,label,... for label sets)"
+                         ) from error  # fmt: skip
+    if multilabel:
+        y, y_test = ([set(labels) for labels in part] if part is not None else None for part in (y, y_test))
     return Raw(X, y, X_test, y_test, title=path.name, source=f"file {path.name}")

@@ -74,20 +74,16 @@ def make_text(
     Returns a Dataset with X in CSR form, ``truth.rows`` (informative words) and ``truth.values`` (their weights).
     Raises ValueError for arguments outside these bounds.
     """
-    informative = min(15 * m, max(1, d // 4)) if informative is None else informative
-    _check(n, d, m, length, density, informative, signal, noise)
+    informative = default_informative(d, m) if informative is None else informative
+    check_sizes(n, d, m, length, density, informative, signal, noise)
     check_options(test_size, seed, scale, dtype)
     rng = np.random.default_rng(seed)
-    frequency = 1.0 / (np.arange(1, d + 1) + ZIPF_SHIFT) ** ZIPF_EXPONENT
-    frequency /= frequency.sum()
-    truth = _plant(rng, d, m, informative, signal)
-    if density is not None:
-        length = length_for_density(frequency, truth, density)
-    if n * length > MAX_EXPECTED_ENTRIES:
-        raise ValueError(f"n = {n} documents of {length:.0f} words would be more than {MAX_EXPECTED_ENTRIES:,} words "
-                         "in all; lower n, length or density")  # fmt: skip
+    frequency = word_frequency(d)
+    truth = plant(rng, d, m, informative, signal)
+    length = checked_length(n, length, density, frequency, truth)
     y = rng.permutation(np.arange(n) % m)
-    counts = _draw_counts(rng, y, frequency, truth, length)
+    lengths = draw_lengths(rng, n, length)
+    counts = draw_counts(rng, lengths, np.arange(n), y, lengths, frequency, truth)
     wrong = rng.random(n) < noise
     y[wrong] = (y[wrong] + rng.integers(1, m, size=int(wrong.sum()))) % m
     train, test = stratified_split(y, test_size, seed)
@@ -103,9 +99,31 @@ def make_text(
     )  # fmt: skip
 
 
-def _check(
+def default_informative(d: int, m: int) -> int:
+    """Fifteen planted words a class, and at most a quarter of all."""
+    return min(15 * m, max(1, d // 4))
+
+
+def word_frequency(d: int) -> np.ndarray:
+    """The law of d words, the most frequent first, shape (d,)."""
+    frequency = 1.0 / (np.arange(1, d + 1) + ZIPF_SHIFT) ** ZIPF_EXPONENT
+    return frequency / frequency.sum()
+
+
+def checked_length(n: int, length: float, density: float | None, frequency: np.ndarray, truth: Truth) -> float:
+    """Mean number of words of a document: as given, or for a density. ValueError if n of them are too much."""
+    if density is not None:
+        length = length_for_density(frequency, truth, density)
+    if n * length > MAX_EXPECTED_ENTRIES:
+        raise ValueError(f"n = {n} documents of {length:.0f} words would be more than {MAX_EXPECTED_ENTRIES:,} words "
+                         "in all; lower n, length or density")  # fmt: skip
+    return length
+
+
+def check_sizes(
     n: int, d: int, m: int, length: float, density: float | None, informative: int, signal: float, noise: float
 ) -> None:
+    """Raise ValueError unless the arguments of :func:`make_text` are within its bounds."""
     whole = {"n": (n, 2 * m if _is_whole(m) else 4), "d": (d, 4), "m": (m, 2), "informative": (informative, 1)}
     for key, (value, low) in whole.items():
         if not _is_whole(value) or value < low:
@@ -150,7 +168,7 @@ def length_for_density(frequency: np.ndarray, truth: Truth, density: float) -> f
     return max(1.0, math.exp(high))
 
 
-def _plant(rng: np.random.Generator, d: int, m: int, informative: int, signal: float) -> Truth:
+def plant(rng: np.random.Generator, d: int, m: int, informative: int, signal: float) -> Truth:
     """Informative words of middle frequency (log-uniform ranks), classes in turn; every fourth favours two classes."""
     # The most frequent words stay neutral, as the function words of a language are; the rarest would never be seen.
     low, high = min(20, d // 8), max(d // 2, informative + d // 8)
@@ -165,30 +183,39 @@ def _plant(rng: np.random.Generator, d: int, m: int, informative: int, signal: f
     return Truth(rows.astype(np.int64), values)
 
 
-def _draw_counts(
-    rng: np.random.Generator, y: np.ndarray, frequency: np.ndarray, truth: Truth, length: float
+def draw_lengths(rng: np.random.Generator, n: int, length: float) -> np.ndarray:
+    """Numbers of words of n documents, at least 1 each."""
+    drawn = rng.lognormal(math.log(length) - LENGTH_SPREAD**2 / 2, LENGTH_SPREAD, n)
+    return np.maximum(1, np.round(drawn)).astype(np.int64)
+
+
+def draw_counts(
+    rng: np.random.Generator, lengths: np.ndarray, document: np.ndarray, label: np.ndarray, words: np.ndarray,
+    frequency: np.ndarray, truth: Truth,
 ) -> sp.csr_matrix:
-    """Word counts, shape (n, d), CSR with int32 counts; rows have at least one word."""
-    n, d = len(y), len(frequency)
-    drawn_lengths = rng.lognormal(math.log(length) - LENGTH_SPREAD**2 / 2, LENGTH_SPREAD, n)
-    lengths = np.maximum(1, np.round(drawn_lengths)).astype(np.int64)
+    """Word counts, shape (n, d), CSR with int32 counts.
+
+    A document has lengths[i] words; parts of it are about a class: part k is words[k] words of document[k] about
+    label[k]. What belongs to no part has no informative words.
+    """
+    n, d = len(lengths), len(frequency)
     # Only the informative words depend on the class: draw how many of them a document has, then which ones.
     boosted = frequency[truth.rows, None] * np.exp(truth.values)
     mass = boosted.sum(axis=0)
     neutral = frequency.copy()
     neutral[truth.rows] = 0.0
     chance = mass / (mass + neutral.sum())
-    special = rng.binomial(lengths, chance[y])
+    special = rng.binomial(words, chance[label])
     background = np.cumsum(neutral)
-    plain = int((lengths - special).sum())
-    columns = [np.searchsorted(background, rng.random(plain) * background[-1], side="right")]
-    rows = [np.repeat(np.arange(n), lengths - special)]
+    plain = lengths - np.bincount(document, weights=special, minlength=n).astype(np.int64)
+    columns = [np.searchsorted(background, rng.random(int(plain.sum())) * background[-1], side="right")]
+    rows = [np.repeat(np.arange(n), plain)]
     for k in range(boosted.shape[1]):
-        documents = np.flatnonzero(y == k)
+        parts = np.flatnonzero(label == k)
         law = np.cumsum(boosted[:, k])
-        drawn = rng.random(int(special[documents].sum())) * law[-1]
+        drawn = rng.random(int(special[parts].sum())) * law[-1]
         columns.append(truth.rows[np.minimum(np.searchsorted(law, drawn, side="right"), len(law) - 1)])
-        rows.append(np.repeat(documents, special[documents]))
+        rows.append(np.repeat(document[parts], special[parts]))
     row, column = np.concatenate(rows), np.minimum(np.concatenate(columns), d - 1)
     counts = sp.csr_matrix((np.ones(len(row), dtype=np.int32), (row, column)), shape=(n, d))
     counts.sum_duplicates()
