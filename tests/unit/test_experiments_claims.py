@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "two-phases": (solvers(), solvers(edit=where("BCD (LS)", nonzero_rows=lambda run: np.arange(len(run)))), TRIVIAL),
     "first-to-sparsity": (solvers(), solvers({"SpaRSA": 0.001}), solvers(edit=everywhere(best_rows=950))),
     "bcd-vs-fobos": (solvers(), solvers({"FOBOS": 0.2}), UNKNOWN),
-    "eta0": (eta0([0.1, 0.2, 0.6, 0.9, 0.895, 0.3, 0.1]), eta0([0.9] * 7), {}),
+    "eta0": (eta0([0.1, 0.2, 0.6, 0.9, 0.895, 0.3, np.nan]), eta0([0.9] * 7), {}),
     "fobos-dense": (solvers(), solvers(edit=where("FOBOS", nonzero_percent=5.0)), UNKNOWN),
     "bcd-vs-full-objective": (solvers(), solvers(FISTA_AS_BCD), TRIVIAL),
     "bcd-vs-full-accuracy": (solvers(), solvers(FISTA_AS_BCD), solvers(edit=everywhere(test_accuracy=0.1))),

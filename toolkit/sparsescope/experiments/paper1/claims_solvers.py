@@ -163,10 +163,12 @@ def eta0_matters(tables: Tables) -> list[Finding]:
     found = []
     for case, part in reading.cases(tables["eta0"]):
         best, worst = float(part["heldout_accuracy"].max()), float(part["heldout_accuracy"].min())
+        lost = int(part["heldout_accuracy"].isna().sum())
         near = int((part["heldout_accuracy"] >= best - reading.ONE_POINT).sum())
         chosen = float(part.loc[part["chosen"], "eta0"].iloc[0])
         numbers = (f"{near} of {len(part)} candidates within a point of the best held-out accuracy "
-                   f"{100 * best:.1f} % (η0 = {chosen:g}); the worst {100 * worst:.1f} %")
+                   f"{100 * best:.1f} % (η0 = {chosen:g}); the worst {100 * worst:.1f} %"
+                   + (f"; {lost} diverged" if lost else ""))
         found.append(Finding(case, 2 * near <= len(part), numbers))
     return found
 

@@ -22,7 +22,7 @@ SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
     "FISTA (LS)": ("fista-ls", {}),
     "FISTA (CST)": ("fista-cst", {"constants": "paper"}),
     "SpaRSA": ("sparsa", {}),
-    "FOBOS": ("fobos", {}),
+    "FOBOS": ("fobos", {"unit": "one"}),
 }
 ETA0 = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # Sec. 5.2
 
