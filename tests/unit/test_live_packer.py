@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from sparsescope.live import picture as pictures
-from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, Block, Packer
+from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, OF_SETS, Block, Packer
 from sparsescope.live.thinning import keep
 
 
 class FakeTrace:
     """A trace as the packer reads it, with columns and supports that a test chooses."""
 
-    columns = (*EXACT, *DRAWN, "segment")
+    columns = (*EXACT, *DRAWN, *OF_SETS, "segment")
 
     def __init__(self, supports: list[set[int]], segment: list[int] | None = None) -> None:
         n = len(supports)
@@ -25,6 +25,7 @@ class FakeTrace:
         for name in ("gap", "relative_gap", "train_accuracy", "test_accuracy"):
             self.data[name] = np.where(np.arange(n) % 7 == 0, np.arange(n, dtype=float), np.nan)
         self.supports = supports
+        self.working: list[set[int]] = [set()] * n
         self.marks: list[SimpleNamespace] = []
         self.size = n
 
@@ -39,6 +40,12 @@ class FakeTrace:
 
     def left(self, i: int) -> np.ndarray:
         return np.array(sorted((self.supports[i - 1] if i else set()) - self.supports[i]), dtype=np.int32)
+
+    def taken(self, i: int) -> np.ndarray:
+        return np.array(sorted(self.working[i] - (self.working[i - 1] if i else set())), dtype=np.int32)
+
+    def dropped(self, i: int) -> np.ndarray:
+        return np.array(sorted((self.working[i - 1] if i else set()) - self.working[i]), dtype=np.int32)
 
     def best(self, segment: int) -> float:
         return 1.0
@@ -56,20 +63,22 @@ def unpack(header: dict, block: Block) -> dict[str, np.ndarray]:
         return np.frombuffer(data, dtype=dtype, count=length, offset=offset)
 
     out = {name: cut(place) for name, *place in header["columns"]}
-    if header["raster"]:
-        out.update({name: cut(place) for name, place in header["raster"].items()})
+    for part, prefix in (("raster", ""), ("working", "working_")):
+        none = {"entered": np.zeros(0), "left": np.zeros(0), "counts": np.zeros(2 * header["count"], dtype=np.int32)}
+        found = none if header[part] is None else {name: cut(place) for name, place in header[part].items()}
+        out.update({prefix + name: values for name, values in found.items()})
     return out
 
 
-def replay(frames: list[dict[str, np.ndarray]]) -> list[set[int]]:
-    """The supports that a page would believe in, after each event it got."""
+def replay(frames: list[dict[str, np.ndarray]], prefix: str = "") -> list[set[int]]:
+    """The supports (``working_``: working sets) that a page would believe in, after each event it got."""
     now: set[int] = set()
     seen = []
     for frame in frames:
         e = left = 0
-        for come, gone in frame["counts"].reshape(-1, 2):
-            now |= set(frame["entered"][e : e + come].tolist())
-            now -= set(frame["left"][left : left + gone].tolist())
+        for come, gone in frame[prefix + "counts"].reshape(-1, 2):
+            now |= set(frame[prefix + "entered"][e : e + come].tolist())
+            now -= set(frame[prefix + "left"][left : left + gone].tolist())
             e, left = e + come, left + gone
             seen.append(set(now))
     return seen
@@ -78,6 +87,16 @@ def replay(frames: list[dict[str, np.ndarray]]) -> list[set[int]]:
 def random_supports(n: int, d: int = 30) -> list[set[int]]:
     rng = np.random.default_rng(1)
     return [set(np.flatnonzero(rng.random(d) < 0.3).tolist()) for _ in range(n)]
+
+
+def test_the_measures_of_label_sets_are_sent_for_label_sets_only() -> None:
+    trace = FakeTrace([set()] * 4)
+    for sets in (False, True):
+        block = Block()
+        packer = Packer(trace, 3, sets)
+        columns = unpack(packer.columns(block), block)
+        assert all((name in columns) == sets for name in OF_SETS)
+        assert packer.status().get("test_micro_f1") == (3.0 if sets else None)
 
 
 def test_each_event_is_sent_once_and_the_support_can_be_followed() -> None:
@@ -99,6 +118,19 @@ def test_each_event_is_sent_once_and_the_support_can_be_followed() -> None:
     for support in trace.supports:
         first += [j for j in sorted(support) if j not in first]
     assert packer.first_order == first
+
+
+def test_the_working_set_can_be_followed_too() -> None:
+    trace = FakeTrace([{1}] * 25)
+    packer, block = Packer(trace, 30), Block()
+    trace.size = 10
+    header = packer.columns(block)
+    assert header["working"] is None, "no working set: the solver works on all rows"
+    trace.size, trace.working = 25, [set()] * 10 + random_supports(15)
+    later = Block()
+    frame = unpack(packer.columns(later), later)
+    assert replay([frame], "working_") == trace.working[10:]
+    assert packer.first_order == [1] and frame["counts"].sum() == 0, "the support is another matter"
 
 
 def test_differences_of_1e_12_survive() -> None:

@@ -5,6 +5,7 @@ import { test } from "node:test";
 const { Store } = await import(process.env.STATIC + "/store.js");
 const { keepEvents } = await import(process.env.STATIC + "/thinning.js");
 const { ActiveSet } = await import(process.env.STATIC + "/activeset.js");
+const { RasterLines } = await import(process.env.STATIC + "/rasterlines.js");
 const { alignedBytes, cut } = await import(process.env.STATIC + "/decode.js");
 
 let seq = 0;
@@ -22,7 +23,8 @@ function frame(columns, extra = {}) {
     return [dtype, at, array.length];
   };
   const table = Object.entries(columns).map(([name, values]) => [name, ...place(Float64Array.from(values))]);
-  const raster = extra.raster ? Object.fromEntries(Object.entries(extra.raster).map(([k, v]) => [k, place(Int32Array.from(v))])) : null;
+  const changes = (part) => (part ? Object.fromEntries(Object.entries(part).map(([k, v]) => [k, place(Int32Array.from(v))])) : null);
+  const [raster, working] = [changes(extra.raster), changes(extra.working)];
   const block = new Uint8Array(size + 3).subarray(3); // not aligned, as shells hand it over
   for (const [at, bytes] of parts) block.set(bytes, at);
   const count = columns.iteration ? columns.iteration.length : 0;
@@ -30,7 +32,7 @@ function frame(columns, extra = {}) {
     type: "frame", seq: ++seq, stream: 1, epoch: 1, mode: "running", message: "", rate: 1, late: false, playing: true,
     applied: [], settings: null, lam: 0.1, start: 0, count, total: extra.total ?? count, columns: table, best: extra.best ?? [0],
     lower: [null], marks: extra.marks ?? [], picture: null, names: extra.names ?? {}, status: extra.status ?? null,
-    ...(extra.header ?? {}), raster,
+    ...(extra.header ?? {}), raster, working,
   };
   return [header, [block]];
 }
@@ -120,4 +122,60 @@ test("the raster of a frame reaches the active set", () => {
   store.takeFrame(...frame(events([0, 1, 2]), { raster: { entered: [5, 6], left: [5], counts: [0, 0, 2, 0, 0, 1] } }));
   assert.equal(store.active.size, 2);
   assert.deepEqual(store.active.history(5, 0), [[1, 2, true]]);
+});
+
+test("the working set is followed beside the active set, and its size is a column", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1])));
+  store.takeFrame(...frame(events([2, 3]), { working: { entered: [5, 6, 8], left: [6, 8], counts: [3, 0, 0, 2] } }));
+  store.takeFrame(...frame(events([4, 5]), { working: { entered: [], left: [5], counts: [0, 0, 0, 1] } }));
+  store.problem = { d: 50 };
+  assert.deepEqual(store.working.history(6, 0), [[2, 3, true]]);
+  assert.deepEqual(store.working.history(5, 0), [[2, 5, true]]);
+  assert.equal(store.active.size, 0);
+  assert.deepEqual(Array.from(store.values("working_percent")), [NaN, NaN, 6, 2, 2, NaN]);
+});
+
+test("time goes on for rows that do not change", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1]), { raster: { entered: [5], left: [], counts: [0, 0, 1, 0] } }));
+  store.takeFrame(...frame(events([2, 3, 4])));
+  assert.deepEqual(store.active.history(5, 0), [[1, 4, false]]);
+});
+
+/** Rows that came in the order given. */
+function cameInOrder(rows) {
+  const set = new ActiveSet();
+  set.take([rows.length, 0], rows, [], [[0], [0], [0]]);
+  return set;
+}
+
+test("with few features each row of the raster has its place", () => {
+  const lines = new RasterLines(cameInOrder([3]), cameInOrder([1]), 10, 100);
+  assert.equal(lines.byIndex, true);
+  assert.equal(lines.bins, 10);
+  for (let row = 0; row < 10; row++) {
+    assert.equal(lines.bin(row), row);
+    assert.equal(lines.row((row + 0.5) / 10), row);
+  }
+  assert.equal(lines.row(1), null);
+  assert.equal(lines.row(-0.01), null);
+});
+
+test("with many features the rows that were only worked on stand below those that were used", () => {
+  const lines = new RasterLines(cameInOrder([70, 20]), cameInOrder([20, 500, 70, 501]), 1000, 100);
+  assert.deepEqual([lines.byIndex, lines.top, lines.bottom], [false, 2, 2]);
+  assert.deepEqual([70, 20, 500, 501].map((row) => lines.bin(row)), [0, 1, 2, 3]);
+  assert.deepEqual([0.1, 0.3, 0.6, 0.9].map((part) => lines.row(part)), [70, 20, 500, 501]);
+  assert.equal(lines.bin(999), undefined);
+  const used = Array.from({ length: 400 }, (_, k) => 1000 + k);
+  const tried = Array.from({ length: 900 }, (_, k) => 5000 + k);
+  const many = new RasterLines(cameInOrder(used), cameInOrder([...used, ...tried]), 10000, 100);
+  assert.deepEqual([many.top, many.bottom, many.bins, many.lines], [75, 25, 100, 1300]);
+  assert.equal(many.sizes().reduce((a, b) => a + b), 1300);
+  assert.deepEqual([many.bin(1000), many.bin(1399), many.bin(5000), many.bin(5899)], [0, 74, 75, 99]);
+  for (const row of [1000, 1200, 1399, 5000, 5899]) {
+    const found = many.row((many.bin(row) + 0.5) / many.bins);
+    assert.equal(many.bin(found), many.bin(row));
+  }
 });

@@ -227,8 +227,8 @@ class Explorer:
             "generation": 0 if stage is None else stage.session.generation, "clock": time.time(), "mode": mode,
             "message": message, "playing": director.playing(mode), "rate": rate, "late": late,
             "applied": director.effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0,
-            "columns": [], "best": [], "lower": [], "marks": [], "raster": None, "picture": None, "names": {},
-            "status": None,
+            "columns": [], "best": [], "lower": [], "marks": [], "raster": None, "working": None, "picture": None,
+            "names": {}, "status": None,
         }
         if self._sent_version != director.version:
             header["settings"] = self.settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,56 @@ class Block:
         return [b"".join(self._parts)] if self.size else []
 
 
+class RowChanges:
+    """A set of rows as the page knows it (the support, the working set), and how it changes between the events sent.
+
+    ``came`` and ``went`` give the rows that came and went at an event; ``order`` lists all rows that ever came.
+    """
+
+    def __init__(self, came: Callable[[int], np.ndarray], went: Callable[[int], np.ndarray], d: int) -> None:
+        self.order: list[int] = []
+        self._came, self._went = came, went
+        self._seen = np.zeros(d, dtype=bool)
+        self._inside = np.zeros(d, dtype=bool)
+
+    def pack(self, start: int, chosen: np.ndarray, block: Block) -> dict[str, Any] | None:
+        """The net changes between the chosen events, the first after ``start``; ``None`` if there are none."""
+        changes = []
+        at = start
+        for event in chosen:
+            changes.append(self._change(at, int(event) + 1))
+            at = int(event) + 1
+        counts = np.array([(come.size, gone.size) for come, gone in changes], dtype=np.int32)
+        if not counts.any():
+            return None
+        return {
+            "entered": block.add(np.concatenate([come for come, _ in changes]).astype(np.int32)),
+            "left": block.add(np.concatenate([gone for _, gone in changes]).astype(np.int32)),
+            "counts": block.add(counts.ravel()),
+        }
+
+    def _change(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """The net change over the events ``start … stop-1``."""
+        inside = self._inside
+        touched = []
+        before: np.ndarray | None = inside.copy() if stop - start > 1 else None
+        for event in range(start, stop):
+            come, gone = self._came(event), self._went(event)
+            inside[come] = True
+            inside[gone] = False
+            fresh = come[~self._seen[come]]
+            if fresh.size:
+                self._seen[fresh] = True
+                self.order.extend(int(j) for j in fresh)
+            if before is None:
+                return come, gone
+            touched += [come, gone]
+        if before is None or not touched:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        rows = np.unique(np.concatenate(touched))
+        return rows[inside[rows] & ~before[rows]], rows[~inside[rows] & before[rows]]
+
+
 class Packer:
     """What one page has been sent of one trace, and the next frame's share of it."""
 
@@ -64,20 +114,23 @@ class Packer:
         self.kept = 0  # events that were really sent (thinning leaves some out)
         self.marks = 0
         self.pictures = 0
-        self.first_order: list[int] = []  # rows in the order in which they first became non-zero
         self.named: set[int] = set()
-        self._d = d
-        self._seen = np.zeros(d, dtype=bool)
-        self._active = np.zeros(d, dtype=bool)  # the support as the page knows it
+        self._support = RowChanges(trace.entered, trace.left, d)
+        self._working = RowChanges(trace.taken, trace.dropped, d)
         self._known: dict[str, tuple[float, int]] = {}
         self._segment: int | None = None
+
+    @property
+    def first_order(self) -> list[int]:
+        """Rows in the order in which they first became non-zero."""
+        return self._support.order
 
     def pending(self) -> bool:
         """Whether the trace has something that the page has not."""
         return len(self.trace) > self.sent or len(self.trace.marks) > self.marks
 
     def columns(self, block: Block) -> dict[str, Any]:
-        """The header fields ``start, count, total, columns, raster, best, lower``; arrays go into ``block``."""
+        """The header's ``start, count, total, columns, raster, working, best, lower``; arrays go into ``block``."""
         trace, start = self.trace, self.sent
         n = len(trace)
         chosen = self._choose(start, n)
@@ -90,9 +143,11 @@ class Packer:
             for name in DRAWN:
                 if name in trace.columns:
                     table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
-        raster = self._raster(start, chosen, block) if chosen.size else None
+        raster = self._support.pack(start, chosen, block)
+        working = self._working.pack(start, chosen, block)
         self._remember(start, n)
-        header = {"start": self.kept, "count": int(chosen.size), "total": n, "columns": table, "raster": raster}
+        header = {"start": self.kept, "count": int(chosen.size), "total": n, "columns": table, "raster": raster,
+                  "working": working}
         self.sent, self.kept = n, self.kept + int(chosen.size)
         segments = int(trace["segment"][n - 1]) + 1 if n else 0
         header["best"] = [plain(trace.best(s)) for s in range(segments)]
@@ -160,46 +215,6 @@ class Packer:
 
     def _column(self, name: str, chosen: np.ndarray) -> np.ndarray:
         return np.asarray(self.trace[name])[chosen]
-
-    def _raster(self, start: int, chosen: np.ndarray, block: Block) -> dict[str, Any]:
-        """Rows that entered and left between the chosen events."""
-        entered: list[np.ndarray] = []
-        left: list[np.ndarray] = []
-        counts = np.zeros((chosen.size, 2), dtype=np.int32)
-        at = start
-        for place, event in enumerate(chosen):
-            come, gone = self._change(at, int(event) + 1)
-            at = int(event) + 1
-            counts[place] = come.size, gone.size
-            entered.append(come)
-            left.append(gone)
-        empty = np.zeros(0, dtype=np.int32)
-        return {
-            "entered": block.add(np.concatenate([*entered, empty]).astype(np.int32)),
-            "left": block.add(np.concatenate([*left, empty]).astype(np.int32)),
-            "counts": block.add(counts.ravel()),
-        }
-
-    def _change(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """The net change of the support over the events ``start … stop-1``."""
-        trace, active = self.trace, self._active
-        touched = []
-        before: np.ndarray | None = active.copy() if stop - start > 1 else None
-        for event in range(start, stop):
-            come, gone = trace.entered(event), trace.left(event)
-            active[come] = True
-            active[gone] = False
-            fresh = come[~self._seen[come]]
-            if fresh.size:
-                self._seen[fresh] = True
-                self.first_order.extend(int(j) for j in fresh)
-            if before is None:
-                return come, gone
-            touched += [come, gone]
-        if before is None or not touched:
-            return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        rows = np.unique(np.concatenate(touched))
-        return rows[active[rows] & ~before[rows]], rows[~active[rows] & before[rows]]
 
     def _remember(self, start: int, n: int) -> None:
         """Newest known value of each column that is not evaluated at every event, within the present segment."""

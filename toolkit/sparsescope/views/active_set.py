@@ -1,4 +1,5 @@
-"""The active set over time: which rows of W are non-zero after each iteration, and where they enter and leave."""
+"""The active set over time: which rows of W are non-zero after each iteration, where they enter and leave, and which
+other rows the solver works on."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ MAX_COLUMNS = 800
 MAX_HOVER_CELLS = 40_000
 
 # The states of a cell. A cell that stands for several rows or iterations shows the largest: a change is never hidden.
-ZERO, NONZERO, LEFT, ENTERED = range(4)
-STATES = ("zero", "non-zero", "left", "entered")
+ZERO, WORKED, NONZERO, LEFT, ENTERED = range(5)
+STATES = ("zero", "worked on", "non-zero", "left", "entered")
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,24 @@ class Raster:
 
     ``rows``: for every line of the picture the rows of W it stands for. ``edges``: the borders of the columns on the x
     axis, one more than there are columns.
-    ``ever``: how many rows were ever non-zero.
+    ``ever``: how many rows were ever non-zero; ``tried``: how many more the solver had in its working set.
     """
 
     codes: np.ndarray
     rows: list[np.ndarray]
     edges: np.ndarray
     ever: int
+    tried: int
 
 
-def first_entries(trace: Trace, n: int | None = None) -> dict[int, int]:
-    """Row -> index of the first event at which it is non-zero, over the first ``n`` events (default: all)."""
+def first_entries(trace: Trace, n: int | None = None, working: bool = False) -> dict[int, int]:
+    """Row -> index of the first event at which it is non-zero (``working``: in the solver's working set).
+
+    Looks at the first ``n`` events (default: all).
+    """
     first: dict[int, int] = {}
     for i in range(len(trace) if n is None else n):
-        for j in trace.entered(i):
+        for j in trace.taken(i) if working else trace.entered(i):
             first.setdefault(int(j), i)
     return first
 
@@ -71,39 +76,51 @@ def column_edges(x: np.ndarray, limit: int = MAX_COLUMNS) -> tuple[np.ndarray, n
 def raster(trace: Trace, x: np.ndarray, d: int, order: str = "auto", max_rows: int = MAX_ROWS) -> Raster:
     """Rows by time, for the first ``len(x)`` events of the trace.
 
-    With up to ``max_rows`` features all of them are there; with more, only those that were ever non-zero, in bins of
-    neighbours if they are still too many. ``order``: ``"index"``, ``"first"`` (by first entry), or ``"auto"`` (index
-    where all features are there, first entry otherwise).
+    With up to ``max_rows`` features all of them are there; with more, only those that were ever non-zero or in the
+    solver's working set, in bins of neighbours if they are still too many. ``order``: ``"index"``, ``"first"`` (by
+    first entry, then the rows that were only worked on), or ``"auto"`` (index where all features are there, first
+    entry otherwise).
     """
     n = len(x)
-    first = first_entries(trace, n)
-    ever = np.array(sorted(first), dtype=np.int64)
-    by_entry = np.array(sorted(first, key=lambda j: (first[j], j)), dtype=np.int64)
+    first, taken = first_entries(trace, n), first_entries(trace, n, working=True)
+    by_entry = [*sorted(first, key=lambda j: (first[j], j)),
+                *sorted(taken.keys() - first.keys(), key=lambda j: (taken[j], j))]  # fmt: skip
+    shown = np.array(by_entry, dtype=np.int64)
     if d <= max_rows:
-        rest = np.setdiff1d(np.arange(d), ever)
-        rows = np.concatenate([by_entry, rest]) if order == "first" else np.arange(d)
+        rows = np.concatenate([shown, np.setdiff1d(np.arange(d), shown)]) if order == "first" else np.arange(d)
     else:
-        rows = ever if order == "index" else by_entry
+        rows = np.sort(shown) if order == "index" else shown
     position = np.full(d, -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     edges, column = column_edges(x)
-    codes = np.zeros((len(rows), len(edges) - 1), dtype=np.uint8)
-    state = np.zeros(len(rows), dtype=np.uint8)
-    stops = np.searchsorted(column, np.arange(len(edges) - 1), side="right")
+    codes = _codes(trace, position, len(rows), np.searchsorted(column, np.arange(len(edges) - 1), side="right"))
+    tried = len(shown) - len(first)
+    if len(rows) <= max_rows:
+        return Raster(codes, [rows[k : k + 1] for k in range(len(rows))], edges, len(first), tried)
+    starts = np.unique(np.linspace(0, len(rows), max_rows + 1).astype(np.int64))[:-1]
+    return Raster(np.maximum.reduceat(codes, starts, axis=0), np.split(rows, starts[1:]), edges, len(first), tried)
+
+
+def _codes(trace: Trace, position: np.ndarray, lines: int, stops: np.ndarray) -> np.ndarray:
+    """States, shape (lines, columns): column c shows the events up to ``stops[c]`` that no column before it showed."""
+    codes = np.zeros((lines, len(stops)), dtype=np.uint8)
+    nonzero, working = np.zeros(lines, dtype=bool), np.zeros(lines, dtype=bool)
+    state = np.zeros(lines, dtype=np.uint8)
     event = 0
     for c, stop in enumerate(stops):
         cell = codes[:, c]
-        cell[:] = state  # a column without events shows the state that goes on
+        if event == stop:
+            cell[:] = state  # a column without events shows the state that goes on
         for i in range(event, int(stop)):
             left, entered = position[trace.left(i)], position[trace.entered(i)]
-            state[left], state[entered] = ZERO, NONZERO
+            nonzero[left], nonzero[entered] = False, True
+            working[position[trace.dropped(i)]], working[position[trace.taken(i)]] = False, True
+            state = np.where(nonzero, NONZERO, np.where(working, WORKED, ZERO)).astype(np.uint8)
+            np.maximum(cell, state, out=cell)
             cell[left] = np.maximum(cell[left], LEFT)
             cell[entered] = ENTERED
         event = int(stop)
-    if len(rows) <= max_rows:
-        return Raster(codes, [rows[k : k + 1] for k in range(len(rows))], edges, len(ever))
-    starts = np.unique(np.linspace(0, len(rows), max_rows + 1).astype(np.int64))[:-1]
-    return Raster(np.maximum.reduceat(codes, starts, axis=0), np.split(rows, starts[1:]), edges, len(ever))
+    return codes
 
 
 def line_labels(trace: Trace, problem: Problem | None, rows: list[np.ndarray]) -> list[str]:
@@ -126,7 +143,8 @@ class ActiveSet(View):
 
     name = "active-set"
     title = "Active set over time"
-    doc = "Which rows of W are non-zero after each iteration; rows that enter and rows that leave stand out."
+    doc = ("Which rows of W are non-zero after each iteration; rows that enter and rows that leave stand out. Where "
+           "the solver has a working set, the other rows in it have a faint tone.")  # fmt: skip
     needs = "recorded iterations of a solver whose weights have rows"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
@@ -150,7 +168,7 @@ class ActiveSet(View):
             return drawing.add_sentence(fig, self, f"Nothing to draw: this trace has no clock of {self.x}.")
         d = drawing.size(trace, problem, "d") or 1 + max(first_entries(trace, reading.n), default=0)
         picture = raster(trace, x, d, self.order)
-        if not picture.ever:
+        if not picture.ever and not picture.tried:
             iteration = int(reading.column("iteration")[-1])
             return drawing.add_sentence(fig, self, drawing.all_zero(f"up to iteration {iteration}", iteration))
         self._add_picture(fig, trace, problem, picture, x)
@@ -163,18 +181,19 @@ class ActiveSet(View):
         self, fig: go.Figure, trace: Trace, problem: Problem | None, picture: Raster, x: np.ndarray
     ) -> None:
         c = style.theme(self.theme)
-        colours = [c["paper"], c["kept"], c["vermillion"], c["blue"]]
+        colours = [c["paper"], c["worked"], c["kept"], c["vermillion"], c["blue"]]
         labels = [style.escape(label) for label in line_labels(trace, problem, picture.rows)]
         each = picture.codes.size <= MAX_HOVER_CELLS
-        meaning = "%{text}" if each else "state %{z} (0 zero, 1 non-zero, 2 left, 3 entered)"
+        meaning = "%{text}" if each else "state %{z} (0 zero, 1 worked on, 2 non-zero, 3 left, 4 entered)"
         fig.add_trace(
             go.Heatmap(
-                z=picture.codes, x=picture.edges, y=labels, zmin=-0.5, zmax=3.5, showscale=False,
+                z=picture.codes, x=picture.edges, y=labels, zmin=-0.5, zmax=4.5, showscale=False,
                 colorscale=style.step_scale(colours), text=np.array(STATES)[picture.codes] if each else None,
                 hovertemplate=f"%{{y}}<br>{X_AXES[self.x][1]} %{{x:.4~g}}<br>{meaning}<extra></extra>",
             )
         )  # fmt: skip
-        for state in (ENTERED, NONZERO, LEFT):
+        worked = (WORKED,) if (picture.codes == WORKED).any() else ()
+        for state in (ENTERED, NONZERO, LEFT, *worked):
             fig.add_trace(
                 go.Scatter(
                     x=[None], y=[None], mode="markers", name=STATES[state], hoverinfo="skip",
@@ -187,8 +206,9 @@ class ActiveSet(View):
     def _notes(self, picture: Raster, d: int) -> list[str]:
         if d <= MAX_ROWS:
             return []
-        notes = f"{picture.ever} of {d} rows were ever non-zero; the others are not drawn."
-        if len(picture.rows) < picture.ever:
+        tried = f" and {picture.tried} more were worked on" if picture.tried else ""
+        notes = f"{picture.ever} of {d} rows were ever non-zero{tried}; the others are not drawn."
+        if len(picture.rows) < picture.ever + picture.tried:
             notes += f" A line stands for up to {max(map(len, picture.rows))} neighbouring rows and shows any change."
         return [notes]
 

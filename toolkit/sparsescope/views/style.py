@@ -21,12 +21,12 @@ THEMES: dict[str, dict[str, str]] = {
     "light": {
         "paper": "#ffffff", "grid": "#e4e8ed", "axis": "#8a94a1", "text": "#1c2430", "muted": "#596472",
         "ink": "#1c2430", "blue": "#0072b2", "vermillion": "#d55e00", "green": "#008f68", "purple": "#b0578a",
-        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#c3ccd6",
+        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#c3ccd6", "worked": "#cfe4f5",
     },
     "dark": {
         "paper": "#14181d", "grid": "#29313a", "axis": "#6f7a87", "text": "#e8ecf1", "muted": "#a9b2bd",
         "ink": "#e8ecf1", "blue": "#4ba3dc", "vermillion": "#ec7d35", "green": "#1fb58a", "purple": "#d78fb6",
-        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#46515d",
+        "orange": "#e69f00", "sky": "#56b4e9", "yellow": "#f0e442", "kept": "#46515d", "worked": "#1a3a56",
     },
 }  # fmt: skip
 

@@ -5,8 +5,8 @@ export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Ne
 // Until the first problem has come: plain ink on paper, so that the page is legible from the start.
 const START = {
   themes: {
-    light: { paper: "#ffffff", grid: "#e4e8ed", axis: "#8a94a1", text: "#1c2430", muted: "#596472", ink: "#1c2430", blue: "#0072b2", vermillion: "#d55e00", kept: "#c3ccd6" },
-    dark: { paper: "#14181d", grid: "#29313a", axis: "#6f7a87", text: "#e8ecf1", muted: "#a9b2bd", ink: "#e8ecf1", blue: "#4ba3dc", vermillion: "#ec7d35", kept: "#46515d" },
+    light: { paper: "#ffffff", grid: "#e4e8ed", axis: "#8a94a1", text: "#1c2430", muted: "#596472", ink: "#1c2430", blue: "#0072b2", vermillion: "#d55e00", kept: "#c3ccd6", worked: "#cfe4f5" },
+    dark: { paper: "#14181d", grid: "#29313a", axis: "#6f7a87", text: "#e8ecf1", muted: "#a9b2bd", ink: "#e8ecf1", blue: "#4ba3dc", vermillion: "#ec7d35", kept: "#46515d", worked: "#1a3a56" },
   },
   diverging: { light: ["#084a86", "#f6f7f9", "#9c4300"], dark: ["#9bd0fa", "#1d232b", "#ffc68a"] },
 };

@@ -6,6 +6,7 @@ import { ChartBox, MARGIN } from "./chartbox.js";
 import { drawSideTitle, drawTimeAxis } from "./axes.js";
 import { MarkLayer } from "./marks.js";
 import { pack, rgb } from "./palette.js";
+import { RasterLines } from "./rasterlines.js";
 
 const CLOCK = { iterations: 0, passes: 1, seconds: 2 };
 
@@ -19,7 +20,7 @@ export class RasterChart {
     this.legend = h("div", { class: "raster-legend", "aria-hidden": "true" });
     this.box.plot.append(this.canvas, this.marks.element, this.legend);
     this.off = document.createElement("canvas");
-    this.byIndex = false;
+    this.lines = new RasterLines(context.store.active, context.store.working, 0, 0);
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => this.context.tooltip.hide());
     this.canvas.addEventListener("click", (event) => {
@@ -38,9 +39,7 @@ export class RasterChart {
     const area = this.area();
     const active = store.active;
     const d = store.problem ? store.problem.d : 0;
-    // few features: every row has its place; many: only rows that were ever non-zero, in the order of first entry
-    this.byIndex = d > 0 && d <= area.height;
-    this.lines = this.byIndex ? d : active.size;
+    this.lines = new RasterLines(active, store.working, d, area.height);
     const context = fitCanvas(this.canvas, this.box.width, this.box.height);
     context.clearRect(0, 0, this.box.width, this.box.height);
     drawTimeAxis(context, area, axis, palette);
@@ -48,7 +47,7 @@ export class RasterChart {
     this.box.setEmpty(sentence);
     if (!sentence) {
       this.drawRows(context, area);
-      drawSideTitle(context, area, this.byIndex ? "rows of W" : "rows, by first entry", palette);
+      drawSideTitle(context, area, this.lines.byIndex ? "rows of W" : "rows, by first entry", palette);
       this.drawScale(context, area);
     }
     this.drawLegend(area, sentence === "");
@@ -60,6 +59,7 @@ export class RasterChart {
 
   sentence(store, active) {
     if (!store.n) return this.spec.empty;
+    if (store.working.size) return "";
     if (!active.size && !(store.status.iteration > 0)) return "The run starts at W = 0: no row is non-zero yet.";
     if (!active.size) return `After ${plural(store.status.iteration, "iteration", "iterations")} all rows of W are still zero: λ is too large for any feature to enter.`;
     return "";
@@ -69,30 +69,32 @@ export class RasterChart {
   drawRows(context, area) {
     const { store, axis, palette } = this.context;
     const width = Math.round(area.width);
-    const bins = Math.min(this.lines, Math.floor(area.height));
+    const { bins } = this.lines;
     const level = new Int32Array(bins * (width + 1));
+    const worked = new Int32Array(bins * (width + 1));
     const entered = new Uint8Array(bins * width);
     const left = new Uint8Array(bins * width);
-    const perBin = bins / this.lines;
-    const sizes = new Int32Array(bins);
-    for (let line = 0; line < this.lines; line++) sizes[Math.floor(line * perBin)] += 1;
+    const sizes = this.lines.sizes();
     const pixel = (value) => Math.floor(axis.part(value) * width);
-    const rowOf = store.active.rowOf;
-    store.active.each(CLOCK[axis.x], (slot, start, end, ended) => {
-      const line = this.byIndex ? rowOf[slot] : slot;
-      const bin = Math.floor(line * perBin);
+    const count = (rows, counts, ends) => rows.each(CLOCK[axis.x], (slot, start, end, ended) => {
+      const bin = this.lines.bin(rows.rowOf[slot]);
       const x0 = pixel(start);
       const x1 = pixel(end);
       if (x1 < 0 || x0 >= width) return;
       const from = Math.max(0, x0);
       const to = Math.min(width - 1, Math.max(from, ended ? x1 - 1 : x1));
-      level[bin * (width + 1) + from] += 1;
-      level[bin * (width + 1) + to + 1] -= 1;
-      if (x0 >= 0) entered[bin * width + x0] = 1;
-      if (ended && x1 >= 0 && x1 < width) left[bin * width + x1] = 1;
+      counts[bin * (width + 1) + from] += 1;
+      counts[bin * (width + 1) + to + 1] -= 1;
+      if (ends) ends(bin * width, x0, ended ? x1 : -1);
+    });
+    count(store.working, worked, null);
+    count(store.active, level, (at, x0, x1) => {
+      if (x0 >= 0) entered[at + x0] = 1;
+      if (x1 >= 0 && x1 < width) left[at + x1] = 1;
     });
     const colours = {
       kept: rgb(palette.colour("kept")), paper: rgb(palette.colour("paper")),
+      worked: pack(rgb(palette.colour("worked"))),
       entered: pack(rgb(palette.colour("blue"))), left: pack(rgb(palette.colour("vermillion"))),
     };
     const image = new ImageData(width, bins);
@@ -102,13 +104,16 @@ export class RasterChart {
     for (let bin = 0; bin < bins; bin++) {
       if (!shades || shades.length !== sizes[bin] + 1) shades = shadeTable(colours, sizes[bin]);
       let sum = 0;
+      let tried = 0;
       let fresh = 0;
       let gone = 0;
       for (let x = 0; x < width; x++) {
         sum += level[bin * (width + 1) + x];
+        tried += worked[bin * (width + 1) + x];
         fresh = entered[bin * width + x] ? spread : fresh - 1;
         gone = left[bin * width + x] ? spread : gone - 1;
-        pixels[bin * width + x] = fresh > 0 && sum > 0 ? colours.entered : gone > 0 ? colours.left : shades[Math.min(sum, sizes[bin])];
+        const calm = sum === 0 && tried > 0 ? colours.worked : shades[Math.min(sum, sizes[bin])];
+        pixels[bin * width + x] = fresh > 0 && sum > 0 ? colours.entered : gone > 0 ? colours.left : calm;
       }
     }
     this.off.width = width;
@@ -116,7 +121,6 @@ export class RasterChart {
     this.off.getContext("2d").putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.off, area.left, area.top, area.width, area.height);
-    this.bins = bins;
   }
 
   drawScale(context, area) {
@@ -125,14 +129,23 @@ export class RasterChart {
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "right";
     context.textBaseline = "top";
-    context.fillText(this.byIndex ? "0" : "1", area.left - 8, area.top - 2);
+    const { byIndex, ever, top, bins, lines } = this.lines;
+    context.fillText(byIndex ? "0" : "1", area.left - 8, area.top - 2);
     context.textBaseline = "bottom";
-    context.fillText(count(this.byIndex ? this.lines - 1 : this.lines), area.left - 8, area.top + area.height + 2);
+    context.fillText(count(byIndex ? lines - 1 : lines), area.left - 8, area.top + area.height + 2);
+    if (top === bins) return;
+    // above the line: rows that were ever non-zero; below: rows that were tried and never used
+    const y = Math.round(area.top + (area.height * top) / bins);
+    context.fillStyle = palette.colour("axis");
+    context.fillRect(area.left - 5, y, area.width + 5, 1);
+    context.fillStyle = palette.colour("muted");
+    context.textBaseline = "middle";
+    if (y > area.top + 16 && y < area.top + area.height - 16) context.fillText(count(ever), area.left - 8, y);
   }
 
   drawLegend(area, visible) {
     const { palette, store } = this.context;
-    const key = [palette.theme, visible, area.left + area.width, store.status && store.status.nonzero_rows, store.active.size].join();
+    const key = [palette.theme, visible, area.left + area.width, store.status && store.status.nonzero_rows, store.active.size, store.working.size, store.working.open.size].join();
     if (key === this.legendKey) return;
     this.legendKey = key;
     this.legend.style.left = area.left + area.width + 8 + "px";
@@ -146,8 +159,10 @@ export class RasterChart {
     const status = store.status;
     this.legend.replaceChildren(
       entry("blue", "entered"), entry("kept", "non-zero"), entry("vermillion", "left"),
+      ...(store.working.size ? [entry("worked", "worked on")] : []),
       h("span", { class: "legend-note" }, `now ${status ? count(status.nonzero_rows) : 0}`),
       h("span", { class: "legend-note" }, `ever ${count(store.active.size)}`),
+      ...(store.working.open.size ? [h("span", { class: "legend-note" }, `working ${count(store.working.open.size)}`)] : []),
     );
   }
 
@@ -156,9 +171,8 @@ export class RasterChart {
     const area = this.area();
     const y = (event.offsetY - area.top) / area.height;
     const x = (event.offsetX - area.left) / area.width;
-    if (y < 0 || y >= 1 || x < 0 || x > 1 || !this.lines || !store.n) return null;
-    const line = Math.floor(y * this.lines);
-    return this.byIndex ? line : store.active.rowOf[line] ?? null;
+    if (x < 0 || x > 1 || !store.n) return null;
+    return this.lines.row(y) ?? null;
   }
 
   hover(event) {
@@ -169,12 +183,14 @@ export class RasterChart {
       return;
     }
     const at = axis.value((event.offsetX - this.area().left) / this.area().width);
+    const inside = ([start, end, ended]) => at >= start && (at < end || !ended);
     const spans = store.active.history(row, CLOCK[axis.x]);
-    const here = spans.find(([start, end, ended]) => at >= start && (at < end || !ended));
+    const here = spans.find(inside);
     const unit = axis.x === "seconds" ? " s" : "";
     const lines = [names.of(row) || `row ${row}`, `row ${row}`];
     if (here) lines.push(`non-zero from ${short(here[0], 5)}${unit}` + (here[2] ? ` to ${short(here[1], 5)}${unit}` : " until now"));
     else lines.push(spans.length ? `zero at ${short(at, 4)}${unit}; entered ${spans.length}×` : "never non-zero");
+    if (store.working.size) lines.push(store.working.history(row, CLOCK[axis.x]).some(inside) ? "in the working set here" : "not worked on here");
     tooltip.show(event, lines);
   }
 }

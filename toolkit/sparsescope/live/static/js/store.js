@@ -35,7 +35,9 @@ export class Store {
     this.status = null;
     this.picture = null;
     this.lam = null;
-    this.active = new ActiveSet();
+    this.active = new ActiveSet(); // rows of W that are non-zero
+    this.inWorking = 0; // how many of them there are now
+    this.working = new ActiveSet(); // rows that the solver works on; none: it works on all
     this.version += 1;
   }
 
@@ -84,13 +86,24 @@ export class Store {
       column.set(cut(bytes, place), before);
     }
     this.n = before + header.count;
-    if (header.raster) {
-      const clocks = Object.values(CLOCKS).map((name) => this.columns.get(name).subarray(before, this.n));
-      this.active.take(
-        cut(bytes, header.raster.counts), cut(bytes, header.raster.entered), cut(bytes, header.raster.left), clocks,
-      );
+    const clocks = Object.values(CLOCKS).map((name) => this.columns.get(name).subarray(before, this.n));
+    const none = new Int32Array(2 * header.count); // no changes, but time goes on
+    for (const [rows, part] of [[this.active, header.raster], [this.working, header.working]]) {
+      if (part) rows.take(cut(bytes, part.counts), cut(bytes, part.entered), cut(bytes, part.left), clocks);
+      else rows.take(none, none, none, clocks);
     }
+    this.countWorking(before, header.working ? cut(bytes, header.working.counts) : none);
     if (this.n > LIMIT * 1.25) this.thin();
+  }
+
+  /** The size of the working set after each new event, as a column; none (NaN) where the solver works on all rows. */
+  countWorking(before, counts) {
+    if (!this.columns.has("working_rows")) this.columns.set("working_rows", new Float64Array(this.capacity).fill(NaN));
+    const column = this.columns.get("working_rows");
+    for (let k = 0; k < counts.length / 2; k++) {
+      this.inWorking += counts[2 * k] - counts[2 * k + 1];
+      column[before + k] = this.inWorking || NaN;
+    }
   }
 
   grow(needed) {
@@ -139,11 +152,11 @@ export class Store {
     return mark[CLOCKS[x] || "iteration"];
   }
 
-  /** Values of a quantity, with the two that are derived here. */
+  /** Values of a quantity, with those that are derived here. */
   values(name) {
     if (name === "suboptimality") return this.suboptimality();
-    if (name === "nonzero_percent") {
-      const rows = this.column("nonzero_rows");
+    if (name === "nonzero_percent" || name === "working_percent") {
+      const rows = this.column(name === "nonzero_percent" ? "nonzero_rows" : "working_rows");
       const d = this.problem ? this.problem.d : NaN;
       return rows ? rows.map((value) => (100 * value) / d) : null;
     }
