@@ -5,6 +5,9 @@ two products of the same state (``design.rmatmul(U, G)``, and ``design.matmul(co
 trial), and the same two products by scipy (CSR times W and CSC transposed times U) or, for dense data, by BLAS. Each
 turn gives a ratio; the median over the turns is reported, in CPU time of this thread.
 
+The bar is 1.3: against the two products of the same state for sparse data, against BLAS for dense data (whose own
+products are faster than BLAS on all of X once W has zero rows).
+
     python benchmarks/bench_iteration_cost.py [--turns 15] [--data digits mnist mnist-csr news20 news20-float32]
 """
 
@@ -26,6 +29,7 @@ import sparsescope as ss
 BAR = 1.3
 RATIO = 0.05  # λ/λ_max
 SOLVERS = ("ista", "fista-cst", "fista-ls", "sparsa")
+LOSSES = ("multiclass-squared-hinge", "logistic")
 # name -> (data set, storage, precision, iterations before the first that is timed)
 DATA = {
     "digits": ("digits", "dense", "float64", 60),
@@ -53,9 +57,9 @@ def arrays(name: str) -> tuple[Any, np.ndarray]:
     return sp.csr_array(X), data.y
 
 
-def measure(name: str, X: Any, y: np.ndarray, solver_name: str, turns: int) -> dict[str, Any]:
+def measure(name: str, X: Any, y: np.ndarray, loss: str, solver_name: str, turns: int) -> dict[str, Any]:
     """One line of the table: medians of times and ratios over the turns."""
-    problem = ss.Problem(X, y)
+    problem = ss.Problem(X, y, loss=loss)
     problem = problem.with_lam(RATIO * problem.lam_max)
     solver = ss.registry.solvers.create(solver_name)
     state = solver.init(problem)
@@ -73,9 +77,11 @@ def measure(name: str, X: Any, y: np.ndarray, solver_name: str, turns: int) -> d
         table.append((step, ours, theirs, step / ours, step / theirs, trials))
     columns = [median(column) for column in zip(*table, strict=True)]
     kind = "scipy" if sp.issparse(X) else "BLAS"
-    return {"data": name, "solver": solver_name, "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
+    judged = columns[4] if kind == "BLAS" else columns[3]
+    return {"data": name, "loss": loss, "solver": solver_name, "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
             "trials": columns[5], "step ms": 1e3 * columns[0], "products ms": 1e3 * columns[1],
-            "ratio": columns[3], "peer": kind, "peer ms": 1e3 * columns[2], "ratio to peer": columns[4]}
+            "ratio": columns[3], "peer": kind, "peer ms": 1e3 * columns[2], "ratio to peer": columns[4],
+            "judged by": judged}
 
 
 def main() -> None:
@@ -84,6 +90,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--data", nargs="+", default=list(DATA), choices=list(DATA))
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
+    parser.add_argument("--losses", nargs="+", default=list(LOSSES))
     args = parser.parse_args()
     rows = []
     for name in args.data:
@@ -92,10 +99,10 @@ def main() -> None:
         except Missing as reason:
             print(f"{name} is left out: {reason}")
             continue
-        rows += [measure(name, X, y, solver, args.turns) for solver in args.solvers]
+        rows += [measure(name, X, y, loss, solver, args.turns) for loss in args.losses for solver in args.solvers]
     common.show(rows)
-    common.store("iteration_cost", rows, bar=BAR, worst_ratio=max((r["ratio"] for r in rows), default=None),
-          worst_ratio_to_peer=max((r["ratio to peer"] for r in rows), default=None))
+    worst = {loss: max((r["judged by"] for r in rows if r["loss"] == loss), default=None) for loss in args.losses}
+    common.store("iteration_cost", rows, bar=BAR, worst=worst)
 
 
 if __name__ == "__main__":

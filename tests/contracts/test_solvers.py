@@ -23,7 +23,7 @@ DEFAULT_LIMIT = 5000
 TOL = 1e-9
 # Methods whose steps η₀/√t approach the optimum and never settle there: they have a contract of their own instead of a
 # certified gap (test_stochastic.py), and share everything else.
-STOCHASTIC = ("fobos",)
+STOCHASTIC = tuple(name for name in solvers if not solvers[name].settles)
 # Their settings that are worth a run; the ends of a range of step sizes are not.
 STOCHASTIC_VARIANTS: dict[str, list[dict[str, Any]]] = {
     "fobos": [{"order": "permuted"}, {"order": "cyclic"}, {"seed": 7}, {"eta0": 1.5}, {"unit": "one", "eta0": 0.1}],

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_label_sets
 from test_solvers import (
     CHANGES,
     STOCHASTIC,
@@ -70,6 +71,14 @@ def test_a_stochastic_method_approaches_it_on_any_form(name: str, loss: str, pen
 def test_a_stochastic_method_approaches_it_with_ten_classes(name: str, loss: str, penalty: str) -> None:
     problem = problem_on("digits", loss, penalty, share=0.5)
     check_approach(problem, name, best(problem))
+
+
+@pytest.mark.parametrize(("form", "intercept"), [("dense", False), ("csr", True)])
+@pytest.mark.parametrize("loss", test_label_sets.SMOOTH)
+@stochastic_solver
+def test_a_stochastic_method_approaches_it_with_label_sets(name: str, loss: str, form: str, intercept: bool) -> None:
+    problem = test_label_sets.problem_on(loss, form=form, intercept=intercept)
+    check_approach(problem, name, test_label_sets.best(problem))
 
 
 @stochastic_solver

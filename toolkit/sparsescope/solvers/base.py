@@ -76,6 +76,7 @@ class Solver:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 
     @property

@@ -56,6 +56,7 @@ class FOBOS(Solver):
     title = "FOBOS"
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
+    settles = False
     remedy = "choose a smaller eta0 (search_eta0 looks for a good one)"
 
     def solves(self, problem: Problem) -> str | None:
