@@ -13,6 +13,8 @@ from sparsescope.kernels.sweeps import (
     RESIDUAL,
     SEEN_MAX,
     SEEN_SUM,
+    keep,
+    make_kept,
     sweep_constant_step,
     sweep_line_search,
 )
@@ -27,13 +29,14 @@ def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:
 
 
 def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> np.ndarray:
-    report = np.zeros(REPORT)
+    report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
+    keep(state.Z, problem.y, problem.loss, kept)
     args = (problem.design.columns, np.array(order), state.coef, state.Z, problem.y, problem.loss, problem.penalty,
             problem.lam, True)
     if constant:
-        sweep_constant_step(*args, problem.block_constants(), report)
+        sweep_constant_step(*args, problem.block_constants(), kept, report)
     else:
-        sweep_line_search(*args, 0.01, 0.5, 30, 2.2e-16, report)
+        sweep_line_search(*args, 0.01, 0.5, 30, 2.2e-16, kept, report)
     return report
 
 

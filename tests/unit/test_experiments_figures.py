@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-from paper1_tables import iterations, objectives, shrinking, solvers
+from paper1_tables import iterations, objectives, shrinking, solvers, where
 
 from sparsescope.experiments import Settings, drawing, load_data, load_paper, paper1
 from sparsescope.experiments.paper1 import figures, protocol
@@ -55,6 +55,12 @@ def test_a_weak_certificate_is_a_line_in_the_picture() -> None:
     assert fig is not None and any(s.y0 == 1e-2 for s in fig.layout.shapes)
     words = next(a for a in fig.layout.annotations if a.text == "F* is certified to 1e-2")
     assert words.y == pytest.approx(-2.0), "annotations on a log axis stand at the logarithm"
+
+
+def test_a_run_near_divergence_does_not_press_the_others_flat() -> None:
+    table = solvers(edit=where("FOBOS", objective=lambda run: run["objective"] * 10.0 ** (100 * (run["iteration"] > 0))))
+    fig = figures.convergence(table, 1e-3)
+    assert fig is not None and fig.layout.yaxis.range[1] < 2.0
 
 
 def test_nothing_is_drawn_of_a_lam_that_was_not_reached() -> None:

@@ -79,8 +79,27 @@ def test_impossible_choices_keep_their_place_and_say_why(monkeypatch: pytest.Mon
     assert choice["disabled"] and choice["reason"] == "ISTA is on holiday"
     settings, _ = st.clean({"solver": "ista", "loss": "squared"})
     reasons = controls.impossible(problem.with_(loss="squared"), settings)
-    assert reasons["loss", "logistic"] == "ISTA is on holiday"
-    assert ("loss", "squared") not in reasons
+    assert not any(name in ("logistic", "squared") for _, name in reasons), "another method takes it: it can be chosen"
+
+
+def test_a_loss_that_no_method_takes_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in registry.solvers:
+        monkeypatch.setattr(registry.solvers[name], "solves",
+                            lambda self, p: f"no {self.name}" if "Logistic" in repr(p.loss) else None)
+    rng = np.random.default_rng(0)
+    problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 3, 20), loss="squared", lam=0.1)
+    settings, _ = st.clean({"solver": "ista", "loss": "squared"})
+    assert controls.impossible(problem, settings)["loss", "logistic"] == "no ista"
+
+
+def test_losses_that_do_not_take_the_labels_are_impossible_and_say_why() -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 2, (20, 3)), lam=0.1)
+    settings, _ = st.clean({"loss": "label-ranking-squared-hinge"})
+    found = controls.impossible(problem, settings)
+    reasons = {name: reason for (kind, name), reason in found.items() if kind == "loss"}
+    assert set(reasons) == {name for name in registry.losses if "sets" not in registry.losses[name].takes}
+    assert all("needs one class a sample, and y has label sets" in reason for reason in reasons.values())
 
 
 def test_the_lambda_slider_knows_the_absolute_value_and_ridge() -> None:
@@ -88,6 +107,7 @@ def test_the_lambda_slider_knows_the_absolute_value_and_ridge() -> None:
     slider = controls.lam_control(settings, 2.5, True)
     assert (slider["value"], slider["scale"], slider["log"]) == (0.01, 2.5, True)
     assert "no λ_max" in controls.lam_control(settings, 2.5, False)["doc"]
+    assert "only an upper bound" in controls.lam_control(settings, 2.5, True, True)["doc"]
 
 
 def test_a_speed_from_an_address_stays_reachable() -> None:

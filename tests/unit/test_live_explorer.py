@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sparsescope import registry
 from sparsescope.live import Explorer, python_snippet
 from sparsescope.live import settings as st
 from sparsescope.problem import Problem
@@ -336,3 +337,46 @@ def test_the_snippet_for_data_of_ones_own_says_what_to_put_in() -> None:
     space: dict[str, Any] = {"X": X, "y": Y}
     exec(text, space)
     assert space["result"].W.shape == (8, 3)
+
+
+# ----------------------------------------------------------------------------------------------------------- label sets
+def test_label_sets_get_a_loss_that_takes_them_and_their_measures_are_sent() -> None:
+    sets = np.column_stack([Y > 0, X[:, 2] > 0, X[:, 3] > 1])
+    explorer = Explorer((X, sets), {"speed": "max", "loss": "logistic"}, allow_data_choice=False)
+    try:
+        page = Page(explorer).start()
+        notices = [text for message in page.of("notices") for text in message["notices"]]
+        assert any("needs one class a sample" in text and "Using label-ranking" in text for text in notices)
+        assert explorer.settings["loss"] == "label-ranking-squared-hinge" and "loss.margin" not in explorer.settings
+        problem = page.of("problem")[-1]
+        assert problem["multilabel"] and problem["class_sizes"] == sets.sum(axis=0).tolist()
+        page.send("do", action="step", n=3)
+        page.until(lambda: (page.last()["status"] or {}).get("iteration") == 3, "three steps")
+        columns = {name for frame in page.frames() for name, *_ in frame["columns"]}
+        assert {"train_precision_at_1", "test_micro_f1"} <= columns
+        assert 0 <= page.last()["status"]["train_precision_at_1"] <= 1
+        page.send("set", changes={"loss": "multitask-squared-hinge"})
+        page.until(lambda: page.marks(), "the change of the loss")
+        page.send("set", changes={"loss": "logistic"})  # disabled on the page, but an address may say it
+        page.until(lambda: page.of("error"), "the refusal")
+        assert "label sets" in page.of("error")[-1]["text"] and explorer.settings["loss"] == "multitask-squared-hinge"
+    finally:
+        explorer.close()
+
+
+def test_a_loss_with_kinks_goes_to_a_method_that_takes_it_or_is_refused_in_words(client: Page) -> None:
+    page = client.start()
+    page.send("set", changes={"loss": "crammer-singer"})
+    able = [name for name in registry.solvers
+            if registry.solvers.create(name).solves(Problem(X, Y, loss="crammer-singer")) is None]
+    if able:
+        page.until(lambda: page.marks(), "the change of the loss")
+        assert client.explorer.settings["solver"] == able[0]
+        notices = [text for message in page.of("notices") for text in message["notices"]]
+        assert any("needs a smooth loss" in text and f"Using {able[0]}" in text for text in notices)
+        lam = next(c for g in page.of("controls")[-1]["groups"] for c in g["controls"] if c["id"] == "lam_ratio")
+        assert "only an upper bound" in lam["doc"] and page.of("problem")[-1]["lam_max_is_bound"]
+    else:
+        page.until(lambda: page.of("error"), "the refusal")
+        assert "no solver takes crammer-singer" in page.of("error")[-1]["text"]
+        assert client.explorer.settings["loss"] == "multiclass-squared-hinge"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recordings import annotations, images, lines, make_problem, record
+from recordings import annotations, images, lines, make_problem, record, sets
 from sparsescope import registry, views
 from sparsescope.trace import Trace
-from sparsescope.views import active_set, convergence, drawing, style, weights
+from sparsescope.views import accuracy, active_set, convergence, drawing, style, weights
 
 CHANGE = 30  # the event before which some traces change λ
 
@@ -148,6 +148,30 @@ def test_accuracy_without_test_data_says_so() -> None:
     fig = views.draw("accuracy", record(30, test=False).trace)
     assert set(lines(fig)) == {"train_accuracy", "nonzero_percent"}
     assert "a run needs test data" in annotations(fig, "note")[0]
+
+
+def test_label_sets_have_their_measures_in_the_place_of_accuracy() -> None:
+    recording = record(30, sets())
+    for problem in (recording.problem, None):  # the trace alone tells it too
+        fig = views.draw("accuracy", recording.trace, problem)
+        drawn = lines(fig)
+        assert set(drawn) == {"train_precision_at_1", "test_precision_at_1", "nonzero_percent"}
+        assert np.allclose(drawn["train_precision_at_1"].y, 0.7) and np.allclose(drawn["test_precision_at_1"].y, 0.6)
+        assert fig.layout.yaxis.title.text == "precision@1 (best label correct)"
+    for measure, label in style.SET_MEASURES.items():
+        fig = views.draw("accuracy", recording.trace, measure=measure)
+        assert {f"train_{measure}", f"test_{measure}"} <= set(lines(fig))
+        assert label.split()[0] in fig.layout.yaxis.title.text
+    with pytest.raises(ValueError, match="measure is 'recall'"):
+        views.draw("accuracy", recording.trace, measure="recall")
+
+
+def test_the_page_is_offered_all_measures_of_label_sets() -> None:
+    spec = accuracy.Accuracy(measure="micro_f1").spec(sets())
+    assert [choice["label"] for choice in spec["choices"]][:2] == ["micro-F1", "precision@1"]
+    assert len(spec["choices"]) == 6 and spec["y"] == spec["choices"][0]["y"]
+    assert [line["column"] for line in spec["y"]] == ["train_micro_f1", "test_micro_f1", "nonzero_percent"]
+    assert "choices" not in accuracy.Accuracy().spec(make_problem())
 
 
 # ------------------------------------------------------------------------------------------------------- active set
@@ -306,7 +330,12 @@ def test_lines_and_texts_stand_out_from_the_paper(theme: str) -> None:
 
 
 def test_each_quantity_has_a_look_of_its_own_and_each_theme_the_same_names() -> None:
-    looks = [(q.colour, q.dash) for q in style.QUANTITIES.values()]
+    # the measures of label sets stand in the place of accuracy, one at a time
+    single = [q for name, q in style.QUANTITIES.items() if name.partition("_")[2] not in style.SET_MEASURES]
+    looks = [(q.colour, q.dash) for q in single]
+    assert all((style.QUANTITIES[f"{part}_{m}"].colour, style.QUANTITIES[f"{part}_{m}"].dash)
+               == (style.QUANTITIES[f"{part}_accuracy"].colour, style.QUANTITIES[f"{part}_accuracy"].dash)
+               for part in ("train", "test") for m in style.SET_MEASURES)
     assert len(set(looks)) == len(looks)
     assert set(style.THEMES["light"]) == set(style.THEMES["dark"])
     for name in registry.views:

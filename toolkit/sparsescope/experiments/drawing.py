@@ -55,7 +55,7 @@ def add_line(fig: go.Figure, row: int, col: int, x: Any, y: Any, name: str, look
     few = np.count_nonzero(np.isfinite(np.asarray(y, dtype=float))) <= 1
     fig.add_trace(go.Scatter(
         x=np.asarray(x), y=np.asarray(y), name=name, legendgroup=name, showlegend=legend and not known,
-        mode="lines+markers" if markers or few else "lines", cliponaxis=False,
+        mode="lines+markers" if markers or few else "lines", cliponaxis=not markers,
         line={"color": colour, "dash": look.dash, "width": 2},
         marker={"size": 7, "color": colour, "symbol": look.symbol}, hovertemplate=f"{name}<br>{hover}<extra></extra>",
         **options,

@@ -79,6 +79,12 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "never"
 
 
+def power(value: float) -> str:
+    """A number near a power of ten in the papers' way: ``1e-3``, ``2e5``, ``1``."""
+    text = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    return text.removesuffix("e0")
+
+
 def seconds(value: float) -> str:
     """Seconds with a unit."""
     if not math.isfinite(value):

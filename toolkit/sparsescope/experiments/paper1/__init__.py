@@ -4,6 +4,7 @@ classification. Machine Learning 93."""
 from __future__ import annotations
 
 from ..base import Experiment, Measurement, Paper
+from ..verdicts import power
 from . import claims_objectives, claims_solvers, figures, protocol
 from .comparison import compare_solvers, complete
 from .eta0 import choose_eta0
@@ -18,17 +19,17 @@ LARGE, SMALL = protocol.LAMS
 
 
 def _solvers(lam: float) -> Measurement:
-    return Measurement(f"solvers, λ = {figures.power(lam)}", "solvers",
+    return Measurement(f"solvers, λ = {power(lam)}", "solvers",
                        lambda pool, settings, report: compare_solvers(pool, lam, settings, report), complete)
 
 
 def _eta0(lam: float) -> Measurement:
-    return Measurement(f"eta0, λ = {figures.power(lam)}", "eta0",
+    return Measurement(f"eta0, λ = {power(lam)}", "eta0",
                        lambda pool, settings, report: choose_eta0(pool, lam, settings, report))
 
 
 def _shrinking(lam: float) -> Measurement:
-    return Measurement(f"shrinking, λ = {figures.power(lam)}", "shrinking",
+    return Measurement(f"shrinking, λ = {power(lam)}", "shrinking",
                        lambda pool, settings, report: compare_shrinking(pool, lam, settings, report), complete)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base import Claim, Tables
-from ..verdicts import Finding, points, seconds, times
+from ..verdicts import Finding, number, points, power, seconds, times
 from . import reading
 from .reading import INFINITY
 
@@ -24,7 +24,7 @@ SLIGHT = 1.5  # "slightly": at most this factor
 
 def ratio_words(ratios: dict[float, float], of: str, to: str) -> str:
     """``time of A / time of B to (F−F*)/F* = 1e-2: 2.1×, …``."""
-    each = ", ".join(f"{level:.0e} {times(r)}".replace("e-0", "e-") for level, r in ratios.items())
+    each = ", ".join(f"{power(level)} {times(r)}" for level, r in ratios.items())
     return f"time of {of} / time of {to}, by level: {each}"
 
 
@@ -64,7 +64,7 @@ def compare(tables: Tables, fast: str, slow: str, least: float = 1.0, most: floa
 def no_level(part: pd.DataFrame) -> str:
     """Why no level could be compared."""
     return (f"no level down to 1e-4 was reached that the optimum is certified for "
-            f"(to {reading.certified(part):.0e})")
+            f"(to {power(reading.certified(part))})")
 
 
 def first_try(tables: Tables) -> list[Finding]:
@@ -102,12 +102,11 @@ def slow_at_small_lam(tables: Tables) -> list[Finding]:
         inside = small.loc[small["relative"] <= level, "iteration"]
         b = float(inside.min()) if len(inside) else INFINITY
         shown = f"{b:.0f}" if b < INFINITY else f"more than {small['iteration'].max():.0f}"
-        shown_level = f"{level:.0e}".replace("e-0", "e-")
         if b == INFINITY and small["iteration"].max() <= a:
-            found.append(Finding(data, None, f"the run at λ = {lams[-1]:.0e} ended before it could tell"))
+            found.append(Finding(data, None, f"the run at λ = {power(lams[-1])} ended before it could tell"))
             continue
-        found.append(Finding(data, b > a, f"outer iterations to {shown_level}: {a:.0f} at λ = {lams[0]:.0e}, "
-                             f"{shown} at λ = {lams[-1]:.0e}"))
+        found.append(Finding(data, b > a, f"outer iterations to {power(level)}: {a:.0f} at λ = {power(lams[0])}, "
+                             f"{shown} at λ = {power(lams[-1])}"))
     return found
 
 
@@ -153,22 +152,26 @@ def fobos_dense(tables: Tables) -> list[Finding]:
             found.append(Finding(case, None, why))
             continue
         ours, theirs = (float(run["nonzero_percent"].iloc[-1]) for run in runs)
+        most = 100.0 * float(part["usable_rows"].iloc[0] / part["features"].iloc[0])
+        if most < MUCH * ours:
+            found.append(Finding(case, None, f"BCD (LS) uses {ours:.3g} % of the rows: twice as many are not possible"))
+            continue
         found.append(Finding(case, theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS "
                              f"{theirs:.3g} %"))
     return found
 
 
 def eta0_matters(tables: Tables) -> list[Finding]:
-    """At most half of the candidate steps come within one point of the best held-out accuracy."""
+    """At most half of the candidate steps come within a factor of two of the best held-out loss."""
     found = []
     for case, part in reading.cases(tables["eta0"]):
-        best, worst = float(part["heldout_accuracy"].max()), float(part["heldout_accuracy"].min())
-        lost = int(part["heldout_accuracy"].isna().sum())
-        near = int((part["heldout_accuracy"] >= best - reading.ONE_POINT).sum())
-        chosen = float(part.loc[part["chosen"], "eta0"].iloc[0])
-        numbers = (f"{near} of {len(part)} candidates within a point of the best held-out accuracy "
-                   f"{100 * best:.1f} % (η0 = {chosen:g}); the worst {100 * worst:.1f} %"
-                   + (f"; {lost} diverged" if lost else ""))
+        loss = part["heldout_loss"]
+        near = int((loss <= MUCH * loss.min()).sum())
+        lost = int(loss.isna().sum())
+        chosen = part[part["chosen"]].iloc[0]
+        numbers = (f"{near} of {len(part)} candidates within twice the best held-out loss, {number(loss.min())} at "
+                   f"η0 = {chosen['eta0']:g} (accuracy {100 * chosen['heldout_accuracy']:.1f} %); the worst "
+                   f"{number(loss.max())}" + (f"; {lost} diverged" if lost else ""))
         found.append(Finding(case, 2 * near <= len(part), numbers))
     return found
 

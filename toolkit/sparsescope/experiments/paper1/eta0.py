@@ -19,7 +19,8 @@ def choose_eta0(pool: Pool, lam: float, settings: Settings, report: Report | Non
     """FOBOS with each first step, a few passes over 4/5 of the training part, judged on the other 1/5.
 
     A row for each candidate: data, lam, eta0, heldout_accuracy, heldout_loss, objective (NaN where the method
-    diverged), chosen. The best held-out accuracy wins, between equals the smaller held-out loss.
+    diverged), chosen: the smallest held-out loss. (The accuracy alone does not tell: weights near divergence can
+    still rank the classes well.)
     """
     return gather([("candidates", partial(_search, pool, lam, settings))], report or Report())
 
@@ -40,7 +41,7 @@ def _search(pool: Pool, lam: float, settings: Settings) -> pd.DataFrame:
         inner = split.inner(settings.seed, protocol.TEST_SIZE)
         problem = inner.problem.with_(loss=protocol.MULTICLASS, penalty="l1/l2", lam=lam)
         found = search_eta0(problem, (inner.test, inner.y_test), candidates=protocol.ETA0, seed=settings.seed,
-                            iterations=protocol.limits(settings).eta0_passes, **protocol.SOLVERS["FOBOS"][1])
+                            iterations=protocol.limits(settings).eta0_passes, by="loss", **protocol.SOLVERS["FOBOS"][1])
         table = pd.DataFrame(found.table).rename(columns={"accuracy": "heldout_accuracy", "loss": "heldout_loss"})
         table = table.drop(columns="diverged").assign(chosen=table["eta0"] == found.eta0)
         split.references[key] = pd.concat([pd.DataFrame({"data": [pool.name] * len(table), "lam": lam}), table], axis=1)

@@ -11,6 +11,7 @@ from ...views import style
 from .. import drawing
 from ..base import Tables
 from ..drawing import Line
+from ..verdicts import power
 from . import protocol
 from .patterns import SHOWN
 
@@ -94,7 +95,9 @@ def convergence(tables: Tables, lam: float) -> go.Figure | None:
             drawing.add_line(fig, i, 2, run["seconds"], 100 * run["test_accuracy"], name, look,
                              "%{x:.3g} s: %{y:.1f} %")
         gap = max(float(part["gap"].iloc[0]), drawing.FLOOR)
-        shown = drawing.positive(part["relative"])
+        # A method that was close to diverging must not press all others flat.
+        most = 10.0 * float(part.loc[part["iteration"] == 0, "relative"].max())
+        shown = np.minimum(drawing.positive(part["relative"]), most)
         if len(shown) and gap > shown.min():  # below that line the picture says nothing
             drawing.level(fig, i, 1, gap, f"F* is certified to {power(gap)}", "left", log=True)
         else:
@@ -213,11 +216,6 @@ def _unique(values: Any) -> list[Any]:
 
 def _at(table: pd.DataFrame, lam: float) -> pd.DataFrame:
     return table[np.isclose(table["lam"], lam, rtol=1e-9)]
-
-
-def power(lam: float) -> str:
-    """λ in the paper's way: ``1e-3``."""
-    return f"{lam:.0e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 def _trivial(table: pd.DataFrame) -> list[str]:

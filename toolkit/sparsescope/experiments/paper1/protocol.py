@@ -99,8 +99,8 @@ DIFFERENCES = (
     "limit.",
     "The solvers without line search use the paper's constants K_j and K, not the sharper ones of this "
     "package. For the logistic loss the paper prints K_j without its factor 1/n; here it has it.",
-    "The candidates for FOBOS's η0 are compared by held-out accuracy after a few passes, on a fifth of the "
-    "training part. Their time is not charged to FOBOS.",
+    "The candidates for FOBOS's η0 are compared by the loss on a fifth of the training part, after a few "
+    "passes over the rest. Their time is not charged to FOBOS.",
     "Fig. 1 is a drawing in the paper; here the models are fitted.",
     "Fig. 5 and Table 2: no time limit unless --seconds asks for one; quick takes 4 λ and one split.",
 )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..verdicts import power
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,7 +26,7 @@ INFINITY = float("inf")
 def cases(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """(name, part) of each data set and λ."""
     for (data, lam), part in table.groupby(["data", "lam"], sort=False):
-        yield f"{data}, λ = {lam:.0e}".replace("e-0", "e-"), part
+        yield f"{data}, λ = {power(lam)}", part
 
 
 def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -75,7 +77,7 @@ def has_sparsity(part: pd.DataFrame) -> str:
     if is_trivial(part):
         return "λ is above λ_max: the optimum is W = 0"
     if certified(part) > SETTLED:
-        return f"the optimum is certified to {certified(part):.0e} only: its rows are not known"
+        return f"the optimum is certified to {power(certified(part))} only: its rows are not known"
     share = float(part["best_rows"].iloc[0] / part["usable_rows"].iloc[0])
     return f"the optimum uses {100 * share:.0f} % of the features: no sparsity to reach" if share > MOST_ROWS else ""
 
