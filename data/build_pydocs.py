@@ -249,6 +249,7 @@ def save(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    """Read the library, write the data file, and print what is in it. ``arguments``: those of the command line."""
     parser = argparse.ArgumentParser(description="Build pydocs.npz from the sources of a Python standard library.")
     here = Path(sysconfig.get_paths()["stdlib"])
     parser.add_argument("--stdlib", type=Path, default=here, help="folder of the library (of the running Python)")

@@ -28,6 +28,19 @@ def test_dark_mode_reaches_the_whole_page(explorer: ExplorerPage) -> None:
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
 
 
+def test_the_choice_of_dark_is_remembered_by_the_browser(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits")
+    explorer.page.get_by_label("Toggle theme").click()
+    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=dark')")
+    explorer.open(dataset="iris")
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
+    assert explorer.part("status-line").evaluate(LUMINANCE) < 0.3
+    explorer.page.get_by_label("Toggle theme").click()
+    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=light')")
+    explorer.open(dataset="iris")
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
+
+
 @pytest.mark.parametrize("width", [390, 768, 1024])
 def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width: int) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 844})

@@ -150,7 +150,7 @@ class Bridge:
 
     def _fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error))
-        if detail == self._last_error:  # the timer comes back every 30 ms: say it once
+        if detail == self._last_error:  # the timer comes back every few milliseconds: say it once
             return
         self._last_error = detail
         logger.error("the explorer failed: %s", error, exc_info=error)

@@ -1,4 +1,5 @@
 // The right part of the page's top bar: the pages there are, which data is shown, and a button that copies the address.
+// It also keeps the choice of light or dark in a cookie of this page's address, for a year.
 
 const STYLE = `
   :host, .bar { width: 100%; }
@@ -31,7 +32,13 @@ async function copyAddress() {
   }
 }
 
+function keepTheme(model) {
+  const path = location.pathname.replace(/[^/]*$/, "")
+  document.cookie = `${model.cookie}=${model.dark ? "dark" : "light"}; path=${path}; max-age=31536000; SameSite=Lax`
+}
+
 export function render({model}) {
+  model.on("dark", () => keepTheme(model))
   const bar = document.createElement("div")
   bar.className = "bar"
   const style = document.createElement("style")

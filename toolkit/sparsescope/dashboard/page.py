@@ -28,13 +28,21 @@ COMPACT = {
 
 PAGES = (("Explorer", "./"),)
 
+# Remembers the choice of light or dark. A cookie, because the server has to know it before it makes the page: one that
+# is dark from the start does not flash.
+COOKIE = "sparsescope-theme"
+
 
 class HeaderBar(JSComponent):
-    """Pages, data summary and copy-link button."""
+    """Pages, data summary and copy-link button; keeps the choice of light or dark in the browser."""
 
     pages = param.List(default=[], doc="dicts with title, address, current")
 
     summary = param.String(default="", doc="What data is shown.")
+
+    dark = param.Boolean(default=False, doc="Whether the page is dark; a change is kept in the browser's cookie.")
+
+    cookie = param.String(default=COOKIE, constant=True, doc="Name of the cookie.")
 
     _esm = Path(__file__).with_name("header.js")
 
@@ -70,15 +78,21 @@ class Site:
         if self.full:
             return self._refusal()
         settings = {**self.settings, **_query()}
-        pane = ExplorerPane()
+        dark = _dark()
+        pane = ExplorerPane(dark=dark)
         bridge = Bridge(pane, lambda: live.Explorer(self.data, settings))
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
-        header = HeaderBar(pages=_pages("Explorer"), sizing_mode="stretch_width")
+        header = HeaderBar(pages=_pages("Explorer"), dark=dark, sizing_mode="stretch_width")
         bridge.on_summary = lambda text: header.param.update(summary=text)
-        page = _frame("Explorer", header, pane)
-        page.param.watch(lambda event: pane.param.update(dark=bool(event.new)), "dark_theme")
+        page = _frame("Explorer", header, pane, dark)
+
+        def follow(event: Any) -> None:
+            pane.param.update(dark=bool(event.new))
+            header.param.update(dark=bool(event.new))
+
+        page.param.watch(follow, "dark_theme")
         return page
 
     def _end(self, bridge: Bridge) -> None:
@@ -92,7 +106,7 @@ class Site:
             "<p>Close an explorer you no longer need, then reload this page: its place is free after a few seconds.</p>"
         )
         header = HeaderBar(pages=_pages(""), sizing_mode="stretch_width")
-        return _frame("Explorer", header, pn.pane.HTML(text, margin=32))
+        return _frame("Explorer", header, pn.pane.HTML(text, margin=32), _dark())
 
 
 def _query() -> dict[str, str]:
@@ -100,11 +114,16 @@ def _query() -> dict[str, str]:
     return {key: values[-1].decode("utf-8", "replace") for key, values in pn.state.session_args.items() if values}
 
 
+def _dark() -> bool:
+    """Whether this browser was dark last time."""
+    return (pn.state.cookies or {}).get(COOKIE) == "dark"
+
+
 def _pages(current: str) -> list[dict[str, Any]]:
     return [{"title": title, "address": address, "current": title == current} for title, address in PAGES]
 
 
-def _frame(title: str, header: HeaderBar, body: Any) -> pmui.Page:
+def _frame(title: str, header: HeaderBar, body: Any, dark: bool) -> pmui.Page:
     page = pmui.Page(
         title="sparsescope",
         meta=pmui.template.base.Meta(name="sparsescope", title=f"sparsescope · {title}"),
@@ -112,6 +131,7 @@ def _frame(title: str, header: HeaderBar, body: Any) -> pmui.Page:
         main=[body],
         site_url="./",
         theme_config=THEME,
+        dark_theme=dark,
         sx=COMPACT,
         busy_indicator=None,
     )
