@@ -123,6 +123,50 @@ def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, kind: 
     assert compared > 30 * m
 
 
+@every_smooth_loss
+@each_m
+def test_moving_a_sample_leaves_scores_gradient_and_value_of_the_new_point(loss: Any, kind: str, m: int) -> None:
+    rng = np.random.default_rng(2)
+    for z, y in samples(m, kind, 20):
+        delta, x = rng.standard_normal(m), float(rng.normal())
+        moved, u = z.copy(), np.full(m, np.nan)
+        value = loss.move(moved, y, x, delta, u, np.zeros((2, m)))
+        np.testing.assert_allclose(moved, z + x * delta, rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(u, grad(loss, moved, y), rtol=1e-12, atol=1e-13)
+        assert value == pytest.approx(loss.value(moved, y), rel=1e-12, abs=1e-13)
+
+
+@every_smooth_loss
+@each_m
+def test_curvature_from_a_known_gradient_is_that_of_the_derivatives(loss: Any, kind: str, m: int) -> None:
+    rng = np.random.default_rng(3)
+    for z, y in samples(m, kind, 20):
+        x = float(rng.normal())
+        first, whole = rng.standard_normal((2, m)), np.zeros(m)
+        h = first.copy()
+        loss.derivatives(z, y, x, np.zeros(m), whole, np.empty(m))
+        loss.diagonal(z, grad(loss, z, y), y, x, h, np.zeros((2, m)))
+        np.testing.assert_allclose((h - first).sum(axis=0), whole, rtol=1e-12, atol=1e-13)
+
+
+@every_smooth_loss
+@each_m
+def test_idle_samples_have_neither_gradient_nor_curvature(loss: Any, kind: str, m: int) -> None:
+    found = 0
+    for z, y in [*samples(m, kind, 100, scale=6.0), *samples(m, kind, 20)]:
+        g, h = np.zeros(m), np.zeros(m)
+        loss.derivatives(z, y, 1.0, g, h, np.empty(m))
+        u = np.full(m, np.nan)
+        value = loss.move(z.copy(), y, 0.3, np.zeros(m), u, np.zeros((2, m)))
+        if loss.idle(u, y):
+            found += 1
+            assert np.abs(g).max() <= 1e-14 and np.abs(h).max() <= 1e-14
+            assert value <= 1e-15 * (1.0 + 2.0 * (z**2).sum()), "more than the rounding of the terms that cancel"
+        elif "hinge" in loss.title:
+            assert value > 0 and np.abs(g).max() > 0, "a sample without an active hinge is idle"
+    assert (found > 5) == ("hinge" in loss.title), "only losses with hinges have idle samples"
+
+
 @every_loss
 @each_m
 def test_row_functions_agree_and_add_with_their_factor(loss: Any, kind: str, m: int) -> None:

@@ -11,8 +11,8 @@ import pytest
 import sparsescope as ss
 from helpers import FEW_PAIRS, PAIRS, SMOOTH, digits, forms, gradient, interpreted, iris, random_point, text, values_of
 from sparsescope.jit import part
-from sparsescope.kernels.sweeps import REPORT, sweep_constant_step, sweep_line_search
-from sparsescope.registry import losses, penalties, solvers
+from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
+from sparsescope.registry import penalties, solvers
 from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
@@ -501,10 +501,11 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
         ends = []
         for run in (sweep, interpreted(sweep)):
             state = ss.solvers.BCD().init(problem, W)
-            report = np.zeros(REPORT)
+            report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
+            keep(state.Z, problem.y, problem.loss, kept)
             run(problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, 0.05,
-                True, *settings, report)
-            ends.append((state.coef, state.Z, report))
+                True, *settings, kept, report)
+            ends.append((state.coef, state.Z, *kept, report))
         for compiled, plain in zip(*ends, strict=True):
             np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(ends[0][1], X @ ends[0][0], atol=1e-12)

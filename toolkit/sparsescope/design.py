@@ -27,7 +27,8 @@ GATHER_BYTES = 2_000_000
 class DenseColumns:
     """Columns of a dense matrix; ``XT`` is d×n in C order.
 
-    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value.
+    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value. Samples
+    are unsigned, as is every index here: one that might be negative costs instructions at each use.
     """
 
     XT: np.ndarray
@@ -39,10 +40,10 @@ class DenseColumns:
         return self.XT.shape[1]
 
     def row(self, p, j):
-        return p
+        return np.uintp(p)
 
     def entry(self, p, j):
-        return self.XT[j, p]
+        return self.XT[j, np.uintp(p)]
 
 
 @struct
@@ -60,10 +61,10 @@ class SparseColumns:
         return self.indptr[j + 1]
 
     def row(self, p, j):
-        return self.indices[p]
+        return np.uintp(self.indices[np.uintp(p)])
 
     def entry(self, p, j):
-        return self.data[p]
+        return self.data[np.uintp(p)]
 
 
 @helper
@@ -318,8 +319,13 @@ class Design:
 
     @cached_property
     def ones(self) -> Any:
-        """One column of ones: the column that belongs to the intercept."""
-        return DenseColumns(np.ones((1, self.n), dtype=self.dtype))  # type: ignore[call-arg]
+        """One column of ones: the column that belongs to the intercept. Of the type of ``columns``, so that kernels need
+        not be compiled for another one."""
+        ones = np.ones((1, self.n), dtype=self.dtype)
+        if not self.is_sparse:
+            return DenseColumns(ones)  # type: ignore[call-arg]
+        index = self.columns.indices.dtype
+        return SparseColumns(ones[0], np.arange(self.n, dtype=index), np.array([0, self.n], index))  # type: ignore[call-arg]
 
     @cached_property
     def squared_norms(self) -> np.ndarray:

@@ -366,6 +366,10 @@ def _compiled(function: Callable[..., Any]) -> Any:
 helper = functools.partial(numba.njit, nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
 
+lean = functools.partial(helper, _nrt=False)
+"""The same for helpers that make no arrays: without counting references, which in a loop with branches costs more than
+short rows of numbers do."""
+
 
 def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any], by: int = 0) -> Callable[..., Any]:
     """One function out of two, chosen by the type of argument number ``by``: the second is for arrays.

@@ -1,10 +1,15 @@
-"""Sweeps over rows of W: block coordinate descent with and without line search (Blondel et al. 2013, Alg. 1 and 2)."""
+"""Sweeps over rows of W: block coordinate descent with and without line search (Blondel et al. 2013, Alg. 1 and 2).
+
+The gradients of the samples, u_i = ∇ℓ(z_i, y_i), are kept beside the scores and renewed for the samples that a moving
+row touches. The gradient of any row is then Σ_i x_ij u_i, one multiply-add for each entry and class whatever the loss
+is, and most rows of a sparse model need nothing else: they are zero and stay zero.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, lean, struct
 
 FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero
 
@@ -15,30 +20,119 @@ READ, MOVED, TRIALS, STEPS, RESIDUAL, SEEN_SUM, SEEN_MAX = range(7)
 REPORT = 7
 
 
+@struct
+class Kept:
+    """What is kept about each sample beside its scores: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is idle, else 1."""
+
+    U: np.ndarray
+    values: np.ndarray
+    busy: np.ndarray
+
+
+def make_kept(n: int, m: int, dtype: np.dtype) -> Kept:
+    """Room for n samples and m classes; :func:`keep` fills it."""
+    return Kept(np.zeros((n, m), dtype), np.zeros(n), np.zeros(n, dtype=np.uint8))  # type: ignore[call-arg]
+
+
+@kernel
+def keep(Z, Y, loss, kept):
+    """Fill ``kept`` from the scores Z (n, m)."""
+    work = np.empty(Z.shape[1])
+    kept.U[:] = 0.0
+    for i in range(Z.shape[0]):
+        u = kept.U[i]
+        kept.values[i] = loss.gradient(Z[i], Y[i], 1.0, u, work)
+        kept.busy[i] = 0 if loss.idle(u, Y[i]) else 1
+
+
+@lean
+def column_gradient(columns, j, kept, listed, g):  # type: ignore[no-untyped-def]
+    """g = Σ_i x_ij u_i. The positions of the samples that are not idle are listed, and only these are added.
+
+    Returns the length of the list.
+    """
+    count = 0
+    for p in range(columns.start(j), columns.stop(j)):  # without a branch, which could not be foreseen
+        listed[count] = p
+        count += kept.busy[columns.row(p, j)]
+    g[:] = 0.0
+    four = count - count % 4
+    for t in range(0, four, 4):  # four entries at a time: a quarter of the loads and stores of g
+        a = np.float64(columns.entry(listed[t], j))
+        b = np.float64(columns.entry(listed[t + 1], j))
+        c = np.float64(columns.entry(listed[t + 2], j))
+        d = np.float64(columns.entry(listed[t + 3], j))
+        u = kept.U[columns.row(listed[t], j)]
+        v = kept.U[columns.row(listed[t + 1], j)]
+        w = kept.U[columns.row(listed[t + 2], j)]
+        z = kept.U[columns.row(listed[t + 3], j)]
+        for k in range(g.size):
+            g[k] += (a * u[k] + b * v[k]) + (c * w[k] + d * z[k])
+    for t in range(four, count):
+        a = np.float64(columns.entry(listed[t], j))
+        u = kept.U[columns.row(listed[t], j)]
+        for k in range(g.size):
+            g[k] += a * u[k]
+    return count
+
+
 @helper
-def move_scores(columns, j, factor, delta, Z):  # type: ignore[no-untyped-def]
-    """Z_i += factor·x_ij·delta for the samples of column j."""
-    for p in range(columns.start(j), columns.stop(j)):
-        x = columns.entry(p, j)
+def column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work):  # type: ignore[no-untyped-def]
+    """The largest entry of Σ_i x_ij² diag ∇²ℓ(z_i, y_i) over the listed entries (idle samples have no curvature), and
+    Σ_i ℓ(z_i, y_i). h, work : (2, m)."""
+    total = 0.0
+    h[:] = 0.0
+    for t in range(count):
+        p = listed[t]
+        x = np.float64(columns.entry(p, j))
         if x != 0.0:
-            z = Z[columns.row(p, j)]
-            for k in range(delta.size):
-                z[k] += factor * x * delta[k]
+            i = columns.row(p, j)
+            loss.diagonal(Z[i], kept.U[i], Y[i], x, h, work)
+            total += kept.values[i]
+    top = 0.0
+    for k in range(h.shape[1]):
+        top = max(top, h[0, k] + h[1, k])
+    return top, total
 
 
 @helper
-def note_visit(g, w, delta, curve, penalty, lam, penalised, report):  # type: ignore[no-untyped-def]
-    """Residual and Eq. 9 of a row that is about to move by delta, or that is not zero. All rows have length m.
+def move_column(columns, j, factor, delta, Z, Y, loss, kept, work):  # type: ignore[no-untyped-def]
+    """Z_i += factor·x_ij·delta for the samples of column j, and what is kept about them; returns Σ_i ℓ."""
+    total = 0.0
+    for p in range(columns.start(j), columns.stop(j)):
+        x = np.float64(columns.entry(p, j))
+        if x != 0.0:
+            i = columns.row(p, j)
+            u = kept.U[i]
+            value = loss.move(Z[i], Y[i], factor * x, delta, u, work)
+            busy = np.uint8(not loss.idle(u, Y[i]))
+            value *= busy  # not a branch: it could not be foreseen
+            kept.values[i] = value
+            kept.busy[i] = busy
+            total += value
+    return total
+
+
+@lean
+def is_zero(coef, j):  # type: ignore[no-untyped-def]
+    """Whether row j of coef is zero. Adds up instead of leaving early: vector instructions."""
+    total = 0.0
+    for k in range(coef.shape[1]):
+        total += abs(coef[j, k])
+    return total == 0.0
+
+
+@helper
+def note_visit(g, zero, delta, curve, penalty, lam, penalised, report):  # type: ignore[no-untyped-def]
+    """Residual and Eq. 9 of a row (``zero`` or not) that is about to move by delta, or that is not zero.
 
     A zero row that stays zero is not a case for this function: both are zero there.
     """
     moved = 0.0
     size = 0.0
-    zero = True
     for k in range(g.size):
         moved += delta[k] * delta[k]
         size += g[k] * g[k]
-        zero = zero and w[k] == 0.0
     report[RESIDUAL] = max(report[RESIDUAL], curve * np.sqrt(moved))
     seen = np.sqrt(size)
     if penalised:
@@ -50,38 +144,34 @@ def note_visit(g, w, delta, curve, penalty, lam, penalised, report):  # type: ig
 
 @kernel
 def sweep_line_search(
-    columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, report
+    columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, kept, report
 ):
     """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``.
 
-    coef (rows, m) and the scores Z (n, m) are updated in place; ``penalised`` is False for the intercept's row.
-    ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a decrease.
-    ``report`` (REPORT,) is added to, see above.
+    coef (rows, m), the scores Z (n, m) and what is kept beside them (:func:`keep`) are updated in place; ``penalised``
+    is False for the intercept's row. ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a
+    decrease. ``report`` (REPORT,) is added to, see above.
     """
     n, m = Z.shape
     g = np.empty(m)
-    h = np.empty(m)
-    work = np.empty(m)
+    h = np.empty((2, m))
+    work = np.zeros((2, m))
     new = np.empty(m)
     delta = np.empty(m)
+    listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
         length = columns.stop(j) - columns.start(j)
-        for k in range(m):
-            g[k] = 0.0
-            h[k] = 0.0
-        before = 0.0
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
-            if x != 0.0:
-                i = columns.row(p, j)
-                before += loss.derivatives(Z[i], Y[i], x, g, h, work)
+        count = column_gradient(columns, j, kept, listed, g)
         report[READ] += length
-        curve = FLOOR
-        for k in range(m):
-            curve = max(curve, h[k] / n)
         for k in range(m):
             g[k] /= n
+        zero = is_zero(coef, j)
+        if zero and penalised and penalty.stays_zero(g, lam):
+            continue
+        top, before = column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work)
+        curve = max(top / n, FLOOR)
+        for k in range(m):
             new[k] = coef[j, k] - g[k] / curve
         old_value = 0.0
         new_value = 0.0
@@ -90,48 +180,39 @@ def sweep_line_search(
             old_value = lam * penalty.value(coef[j])
             new_value = lam * penalty.value(new)
         moved = False
-        used = False
         slope = new_value - old_value
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
-            used = used or coef[j, k] != 0.0
             slope += g[k] * delta[k]
-        if moved or used:
-            note_visit(g, coef[j], delta, curve, penalty, lam, penalised, report)
+        note_visit(g, zero, delta, curve, penalty, lam, penalised, report)
         if not moved:
             continue
         # Try steps 1, ω, ω²… ; the scores are moved by the difference to the last trial, so an accepted first trial
-        # costs one pass and a rejected one is undone on the way to the next.
+        # costs one pass and a rejected one is undone on the way to the next, the last one by a step back to 0.
         step = 1.0
         placed = 0.0
         accepted = False
-        for _ in range(max_trials):
-            after = 0.0
-            for p in range(columns.start(j), columns.stop(j)):
-                x = columns.entry(p, j)
-                if x != 0.0:
-                    i = columns.row(p, j)
-                    z = Z[i]
-                    for k in range(m):
-                        z[k] += (step - placed) * x * delta[k]
-                    after += loss.value(z, Y[i])
+        for trial in range(max_trials + 1):
+            if trial == max_trials:
+                step = 0.0
+            after = move_column(columns, j, step - placed, delta, Z, Y, loss, kept, work)
             placed = step
             report[READ] += length
+            if trial == max_trials:
+                break
             report[TRIALS] += 1
             value = new_value
             if step < 1.0 and penalised:
                 for k in range(m):
-                    work[k] = coef[j, k] + step * delta[k]
-                value = lam * penalty.value(work)
+                    work[0, k] = coef[j, k] + step * delta[k]
+                value = lam * penalty.value(work[0])
             change = (after - before) / n + value - old_value
             if change <= sigma * step * slope + 4.0 * eps * (abs(after) + abs(before)) / n:
                 accepted = True
                 break
             step *= backtrack
         if not accepted:
-            move_scores(columns, j, -placed, delta, Z)
-            report[READ] += length
             continue
         report[MOVED] += 1
         report[STEPS] += step
@@ -140,40 +221,37 @@ def sweep_line_search(
 
 
 @kernel
-def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, report):
+def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, kept, report):
     """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč); the rest is as above."""
     n, m = Z.shape
     g = np.empty(m)
-    work = np.empty(m)
+    work = np.zeros((2, m))
     new = np.empty(m)
     delta = np.empty(m)
+    listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
-        for k in range(m):
-            g[k] = 0.0
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
-            if x != 0.0:
-                i = columns.row(p, j)
-                loss.gradient(Z[i], Y[i], x, g, work)
-        report[READ] += columns.stop(j) - columns.start(j)
-        curve = max(constants[j], FLOOR)
+        length = columns.stop(j) - columns.start(j)
+        column_gradient(columns, j, kept, listed, g)
+        report[READ] += length
         for k in range(m):
             g[k] /= n
+        zero = is_zero(coef, j)
+        if zero and penalised and penalty.stays_zero(g, lam):
+            continue
+        curve = max(constants[j], FLOOR)
+        for k in range(m):
             new[k] = coef[j, k] - g[k] / curve
         if penalised:
             penalty.prox(new, lam / curve, new)
         moved = False
-        used = False
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
-            used = used or coef[j, k] != 0.0
-        if moved or used:
-            note_visit(g, coef[j], delta, curve, penalty, lam, penalised, report)
+        note_visit(g, zero, delta, curve, penalty, lam, penalised, report)
         if moved:
-            move_scores(columns, j, 1.0, delta, Z)
-            report[READ] += columns.stop(j) - columns.start(j)
+            move_column(columns, j, 1.0, delta, Z, Y, loss, kept, work)
+            report[READ] += length
             report[MOVED] += 1
             report[STEPS] += 1.0
             for k in range(m):

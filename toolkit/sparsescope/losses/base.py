@@ -32,6 +32,9 @@ class Loss:
     ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
     ==================================  =====================================================================
 
+    Three more have a plain form here, which a loss replaces if it knows a faster one: ``idle``, ``diagonal`` and
+    ``move``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores.
+
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
     ``work`` is a scratch row of length m (float64) whose contents are free. Class attributes say what the planners
     need: ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a
@@ -58,6 +61,28 @@ class Loss:
     hessian_product: Any
     conjugate: Any
     repair: Any
+
+    def idle(self, u, y):  # type: ignore[no-untyped-def]
+        """Whether u = ∇ℓ says that the sample has neither gradient nor curvature: all its hinges are inactive.
+
+        A loss without hinges has no idle samples; False is always a right answer.
+        """
+        return False
+
+    def diagonal(self, z, u, y, x, h, work):  # type: ignore[no-untyped-def]
+        """Adds x²·diag ∇²ℓ to h, given u = ∇ℓ(z, y). ``work`` is (2, m), its first row finite.
+
+        h is (2, m), the sum of two rows: what belongs to a single label goes into the second one, because a store of
+        one number holds up the vector instructions that load its neighbours with it.
+        """
+        self.derivatives(z, y, x, work[0], h[0], work[1])
+
+    def move(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
+        """Adds x·delta to z and writes u = ∇ℓ(z, y) at the new z; returns ℓ there. ``work`` is (2, m)."""
+        for r in range(z.size):
+            z[r] += x * delta[r]
+            u[r] = 0.0
+        return self.gradient(z, y, 1.0, u, work[1])
 
     def scaled_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
         """ℓ*(scale·u) for u = ∇ℓ(z, y), or an upper bound of it: losses whose conjugate is only known there define it.
@@ -101,6 +126,15 @@ class Loss:
         other side of c: m − |Y_i| if c is in Y_i, else |Y_i|.
         """
         return None
+
+
+@helper
+def all_zero(u):  # type: ignore[no-untyped-def]
+    """Whether every entry of a row is exactly zero. Adds up instead of leaving early: vector instructions."""
+    total = 0.0
+    for r in range(u.size):
+        total += abs(u[r])
+    return total == 0.0
 
 
 @helper

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..jit import part, two_forms
 from ..registry import losses
-from .base import Loss
+from .base import Loss, all_zero
 from .label_flows import flow_cost, product_flow_cost, repair_label_flows, repaired_flow_cost
 from .multiclass_squared_hinge import MulticlassSquaredHinge
 from .pairs import pair_derivatives, pair_gradient, pair_product, pair_value
@@ -25,6 +25,25 @@ def class_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
 
 def class_derivatives(z, y, x, g, h, work):  # type: ignore[no-untyped-def]
     return HINGE.derivatives(z, y, x, g, h, work)
+
+
+def class_diagonal(z, u, y, x, h, work):  # type: ignore[no-untyped-def]
+    HINGE.diagonal(z, u, y, x, h, work)
+
+
+def set_diagonal(z, u, y, x, h, work):  # type: ignore[no-untyped-def]
+    pair_derivatives(z, y, x, work[0], h[0], work[1])
+
+
+def class_move(z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
+    return HINGE.move(z, y, x, delta, u, work)
+
+
+def set_move(z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
+    for r in range(z.size):
+        z[r] += x * delta[r]
+        u[r] = 0.0
+    return pair_gradient(z, y, 1.0, u, work[1])
 
 
 def class_product(z, y, v, out):  # type: ignore[no-untyped-def]
@@ -46,6 +65,8 @@ def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
 value = two_forms(class_value, pair_value, by=1)
 gradient = two_forms(class_gradient, pair_gradient, by=1)
 derivatives = two_forms(class_derivatives, pair_derivatives, by=1)
+diagonal = two_forms(class_diagonal, set_diagonal, by=2)
+move = two_forms(class_move, set_move, by=1)
 product = two_forms(class_product, pair_product, by=1)
 
 
@@ -84,6 +105,15 @@ class LabelRankingSquaredHinge(Loss):
 
     def derivatives(self, z, y, x, g, h, work):
         return derivatives(z, y, x, g, h, work)
+
+    def idle(self, u, y):
+        return all_zero(u)
+
+    def diagonal(self, z, u, y, x, h, work):
+        diagonal(z, u, y, x, h, work)
+
+    def move(self, z, y, x, delta, u, work):
+        return move(z, y, x, delta, u, work)
 
     def hessian_product(self, z, y, v, out):
         product(z, y, v, out)

@@ -84,6 +84,12 @@ class Logistic(Loss):
         for r in range(z.size):
             out[r] *= (v[r] - mean) / total
 
+    def diagonal(self, z, u, y, x, h, work):
+        curve = x * x
+        for r in range(u.size):  # u = p − e_y; the probabilities need no exponentials then
+            h[0, r] += curve * (u[r] * (1.0 - u[r]))
+        h[1, y] -= curve * (2.0 * u[y])  # there p(1 − p) = −u(1 + u)
+
     def conjugate(self, u, y):
         total = 0.0
         mass = 0.0

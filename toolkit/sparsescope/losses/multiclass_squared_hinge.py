@@ -8,6 +8,10 @@ from ..jit import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
 
+# The own class's term is 1 and is taken out of sums after the fact; what is left of an idle sample's sum is less than
+# this, and it counts as the zero that it is.
+ROUNDING = 1e-15
+
 
 @part
 class MulticlassSquaredHinge(Loss):
@@ -73,6 +77,37 @@ class MulticlassSquaredHinge(Loss):
             out[r] = e
             total += e
         out[y] = -total
+
+    def idle(self, u, y):
+        return u[np.uintp(y)] == 0.0  # minus the sum of the others, which are not negative
+
+    def diagonal(self, z, u, y, x, h, work):
+        curve = 2.0 * x * x
+        active = 0.0
+        for r in range(u.size):
+            on = curve if u[r] > 0.0 else 0.0
+            h[0, r] += on
+            active += on
+        h[1, np.uintp(y)] += active
+
+    def move(self, z, y, x, delta, u, work):
+        c = np.uintp(y)
+        t = 1.0 - (z[c] + x * delta[c])
+        mass = 0.0
+        total = 0.0
+        for r in range(z.size):
+            e = z[r] + x * delta[r]
+            a = max(t + e, 0.0)
+            z[r] = e
+            u[r] = 2.0 * a
+            mass += a
+            total += a * a
+        own = 0.5 * u[c]
+        mass -= own
+        if mass < ROUNDING:
+            mass = 0.0
+        u[c] = -2.0 * mass
+        return max(total - own * own, 0.0)
 
     def conjugate(self, u, y):
         total = 0.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..jit import part
 from ..registry import losses
-from .base import DOMAIN_SLACK, Loss
+from .base import DOMAIN_SLACK, Loss, all_zero
 from .targets import first_label, has_label, past_label
 
 
@@ -74,6 +74,29 @@ class MultitaskSquaredHinge(Loss):
         for r in range(first_label(y), past_label(y)):
             if has_label(y, r):
                 out[r] = 2.0 * v[r] if z[r] < 1.0 else 0.0
+
+    def idle(self, u, y):
+        return all_zero(u)
+
+    def diagonal(self, z, u, y, x, h, work):
+        curve = 2.0 * x * x
+        for r in range(u.size):
+            h[0, r] += curve if u[r] != 0.0 else 0.0
+
+    def move(self, z, y, x, delta, u, work):
+        total = 0.0
+        for r in range(z.size):
+            e = z[r] + x * delta[r]
+            a = max(1.0 + e, 0.0)
+            z[r] = e
+            u[r] = 2.0 * a
+            total += a * a
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                right = max(1.0 - z[r], 0.0)
+                total += right * right - 0.25 * u[r] * u[r]
+                u[r] = -2.0 * right
+        return max(total, 0.0)
 
     def conjugate(self, u, y):
         total = 0.0

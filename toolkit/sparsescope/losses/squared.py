@@ -43,6 +43,10 @@ class Squared(Loss):
         for r in range(z.size):
             out[r] = v[r]
 
+    def diagonal(self, z, u, y, x, h, work):
+        for r in range(u.size):
+            h[0, r] += x * x
+
     def conjugate(self, u, y):
         total = 0.0
         for r in range(u.size):

@@ -8,6 +8,8 @@
             δ         ← W*_j − W_j
             α         ← 1, ω, ω²… until F(W+αδ) − F(W) ≤ σα(G_jᵀδ + λΩ(W*_j) − λΩ(W_j)),   or 1      (Eq. 7)
             W_j ← W_j + αδ,  Z_i ← Z_i + α x_ij δ for the samples with x_ij ≠ 0
+    The gradients of the samples are kept beside their scores Z_i, so a row that is zero and stays zero costs one
+    multiply-add for each entry and class.
     Orders: cyclic; permuted (each row once, shuffled); random (d draws); greedy (the rows of largest violation).
 """
 
@@ -17,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.rows import loss_gradient, row_violations
+from ..kernels.rows import row_violations
 from ..kernels.sweeps import (
     MOVED,
     READ,
@@ -26,6 +28,8 @@ from ..kernels.sweeps import (
     SEEN_SUM,
     STEPS,
     TRIALS,
+    keep,
+    make_kept,
     sweep_constant_step,
     sweep_line_search,
 )
@@ -40,13 +44,16 @@ LEAST_TRIALS = 30  # a step of 2^-30 that still fails the test is at rounding le
 
 
 class BCDState(State):
-    """State of both variants: the generator of random orders, and room for the greedy ranking when it is used."""
+    """State of both variants: gradients and losses of the samples beside their scores, the generator of random orders,
+    and room for the greedy ranking when it is used."""
 
     def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
         super().__init__(problem, coef)
         self.rng = np.random.default_rng(seed)
         self.report = np.zeros(REPORT)
-        self.ranking: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.kept = make_kept(problem.n, problem.m, problem.dtype)
+        keep(self.Z, problem.y, problem.loss, self.kept)
+        self.ranking: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class _BCD(Solver):
@@ -59,9 +66,13 @@ class _BCD(Solver):
     def start(self, problem: Problem, coef: np.ndarray) -> BCDState:
         return BCDState(problem, coef, self.seed)
 
+    def adapt(self, problem: Problem, state: BCDState) -> None:
+        keep(state.Z, problem.y, problem.loss, state.kept)
+
     def step(self, problem: Problem, state: BCDState) -> None:
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
+            keep(state.Z, problem.y, problem.loss, state.kept)
         entries = problem.design.nnz + problem.n * problem.intercept
         order = self._order(problem, state)
         report = state.report
@@ -96,11 +107,10 @@ class _BCD(Solver):
     def _greedy(self, problem: Problem, state: BCDState) -> np.ndarray:
         # One pass over the data ranks all rows; with greedy_batch = 1 this is the Gauss–Southwell rule itself.
         if state.ranking is None:
-            state.ranking = (np.empty_like(state.Z), np.empty(problem.d), np.empty(problem.d))
-        U, violation, paper = state.ranking
-        loss_gradient(state.Z, problem.y, problem.loss, U)
+            state.ranking = (np.empty(problem.d), np.empty(problem.d))
+        violation, paper = state.ranking
         scale = 1.0 / problem.n
-        for start, stop, G in problem.design.rmatmul_blocks(U):
+        for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
             row_violations(G, scale, state.coef[start:stop], problem.lam, problem.penalty, problem.penalty.is_norm,
                            violation[start:stop], paper[start:stop])
         state.passes += 1.0
@@ -127,7 +137,8 @@ class BCD(_BCD):
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_line_search(
             columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
-            rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.report,
+            rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.kept,
+            state.report,
         )
 
 
@@ -149,7 +160,7 @@ class BCDConstant(_BCD):
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_constant_step(
             columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
-            rows.start == 0, problem.block_constants(self.constants)[rows], state.report,
+            rows.start == 0, problem.block_constants(self.constants)[rows], state.kept, state.report,
         )
 
 

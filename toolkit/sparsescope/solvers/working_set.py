@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.rows import loss_gradient, loss_sum, penalty_sum, row_violations
-from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, sweep_line_search
+from ..kernels.rows import penalty_sum, row_violations
+from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, keep, make_kept, sweep_line_search
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
@@ -38,7 +38,8 @@ class WorkingSetState(State):
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         super().__init__(problem, coef)
-        self.U = np.empty_like(self.Z)
+        self.kept = make_kept(problem.n, problem.m, problem.dtype)
+        self.fresh = False  # whether what is kept belongs to the scores
         self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
         self.report = np.zeros(REPORT)
         self.forget()
@@ -46,7 +47,7 @@ class WorkingSetState(State):
     def forget(self) -> None:
         """Start the choice of rows and the account afresh."""
         self.chosen: np.ndarray | None = None
-        self.working: np.ndarray | None = None  # flags (d,) of the working set, for those who watch
+        self.working = None
         self.target = 0.0
         self.objective = float("nan")
         self.newton: Newton | None = None
@@ -98,8 +99,10 @@ class WorkingSet(Solver):
         d, n, penalty = problem.d, problem.n, problem.penalty
         if state.iteration:
             problem.design.matmul(state.coef, state.Z)  # rounding of many updates must not pile up
-        loss = loss_gradient(state.Z, problem.y, problem.loss, state.U) / n
-        for start, stop, G in problem.design.rmatmul_blocks(state.U):
+        keep(state.Z, problem.y, problem.loss, state.kept)
+        state.fresh = True
+        loss = float(state.kept.values.sum()) / n
+        for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
             row_violations(G, 1.0 / n, state.coef[start:stop], problem.lam, penalty, False,
                            state.violation[start:stop], state.paper[start:stop])
         state.passes += 1.0
@@ -118,15 +121,17 @@ class WorkingSet(Solver):
         design, report, d = problem.design, state.report, problem.d
         assert state.chosen is not None
         report[:] = 0.0
+        if not state.fresh:
+            keep(state.Z, problem.y, problem.loss, state.kept)
+            state.fresh = True
         eps = float(np.finfo(problem.dtype).eps)
         parts = [(design.columns, state.chosen, slice(0, d))]
         if problem.intercept:
             parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
         for columns, order, rows in parts:
             sweep_line_search(columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty,
-                              problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, report)
-        loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
-        after = loss + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
+                              problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, state.kept, report)
+        after = float(state.kept.values.sum()) / problem.n + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
         self._account(state, state.objective - after)
         state.objective = after
         state.sweeps += 1
@@ -155,6 +160,7 @@ class WorkingSet(Solver):
             state.newton = Newton(problem, self.cg_steps)
         done = state.newton.step(problem, state)
         state.sweeps = 0
+        state.fresh = done is None
         if done is None:
             return False
         state.passes += done.read / _entries(problem)
