@@ -10,6 +10,7 @@ import numpy as np
 
 import sparsescope as ss
 from sparsescope import registry
+from sparsescope.metrics import WATCHED
 from sparsescope.trace import Trace
 
 
@@ -59,13 +60,21 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,
-            train_accuracy=0.9 if accuracy and due else np.nan,
-            test_accuracy=0.8 if accuracy and test and due else np.nan,
+            train_accuracy=0.9 if accuracy and due and not problem.multilabel else np.nan,
+            test_accuracy=0.8 if accuracy and test and due and not problem.multilabel else np.nan,
+            **{f"{part}_{measure}": value if accuracy and due and (test or part == "train") else np.nan
+               for part, value in (("train", 0.7), ("test", 0.6)) for measure in WATCHED * problem.multilabel},
         )  # fmt: skip
         trace.append(event)
         supports.append(set(np.flatnonzero(W.any(axis=1)).tolist()))
         objectives.append(objective)
     return Recording(trace, problem, supports, np.array(objectives))
+
+
+def sets() -> ss.Problem:
+    """A problem with label sets."""
+    rng = np.random.default_rng(0)
+    return ss.Problem(rng.standard_normal((20, 12)), rng.integers(0, 2, (20, 3)))
 
 
 def images() -> ss.Problem:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from recordings import annotations, has_ink, images, make_problem, record
+from recordings import annotations, has_ink, images, make_problem, record, sets
 from sparsescope import registry, views
 from sparsescope.trace import COLUMNS, Trace
 from sparsescope.views import style
@@ -28,6 +28,7 @@ TRACES = {
     "many features": lambda: record(400, make_problem(d=900)),
     "image data": lambda: record(60, images()),
     "two classes": lambda: record(30, make_problem(m=2)),
+    "label sets": lambda: record(30, sets()),
 }
 
 
@@ -64,14 +65,15 @@ def test_every_view_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize("problem", [make_problem(), images()], ids=["plain", "images"])
+@pytest.mark.parametrize("problem", [make_problem(), images(), sets()], ids=["plain", "images", "label sets"])
 def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Problem) -> None:
     spec = registry.views.create(name).spec(problem)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
     assert spec["id"] == name and spec["title"] and spec["empty"].endswith(".")
     if spec["kind"] == "lines":
-        assert set(spec) == {"id", "title", "kind", "y", "left", "right", "empty"}
-        for line in spec["y"]:
+        assert set(spec) - {"choices"} == {"id", "title", "kind", "y", "left", "right", "empty"}
+        assert ("choices" in spec) == (problem.multilabel and name == "accuracy")
+        for line in spec["y"] + [line for choice in spec.get("choices", ()) for line in choice["y"]]:
             assert set(line) == {"column", "label", "colour", "dash", "axis"}
             assert line["column"] in DERIVED | set(COLUMNS)
             assert all(line["colour"] in colours for colours in style.THEMES.values())

@@ -173,3 +173,32 @@ def test_two_pages_do_not_disturb_each_other(explorer: ExplorerPage, context: Br
     assert other.debug("points") <= 1
     assert other.debug("settings.dataset") == "iris"
     assert explorer.debug("settings.dataset") == "digits"
+
+
+def test_label_sets_show_their_measures_in_the_place_of_accuracy(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="planted-tags", loss="label-ranking-squared-hinge", speed=60)
+    expect(explorer.part("problem-card")).to_contain_text("labels m")
+    expect(explorer.part("problem-card")).to_contain_text("samples with each label")
+    expect(explorer.part("loss-select").locator("option[value=logistic]")).to_be_disabled()
+    explorer.run()
+    chart = explorer.part("chart-accuracy")
+    expect(chart.locator(".line-label", has_text="test precision@1")).to_be_visible()
+    expect(chart).to_contain_text("best label correct")
+    explorer.choose("choose-accuracy", "ranking loss")
+    expect(chart.locator(".line-label", has_text="test ranking loss")).to_be_visible()
+    expect(chart).to_contain_text("pairs out of order")
+    path = chart.locator(".scatterlayer .trace path.js-line").first
+    explorer.wait("s.points > 12", PATIENT_MS)
+    assert len(path.get_attribute("d") or "") > 10
+    assert explorer.errors == []
+
+
+def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris", speed=60)
+    explorer.choose("loss-select", "crammer-singer")
+    explorer.wait("s.settings.loss === 'crammer-singer' && s.settings.solver !== 'bcd-ls'", PATIENT_MS)
+    expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
+    expect(explorer.part("notices")).to_contain_text("does not close")
+    expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
+    explorer.run()
+    assert explorer.errors == []

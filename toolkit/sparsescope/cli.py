@@ -79,7 +79,7 @@ def _add_explore(commands: Any) -> None:
 def _add_solve(commands: Any) -> None:
     parser = _command(commands, "solve", run_solve, "fit one model and print what the solver does")
     parser.add_argument("data", metavar="NAME|FILE", help="a data set's name or a file: .npz, svmlight or CSV")
-    parser.add_argument("--loss", default="multiclass-squared-hinge", help="default: %(default)s")
+    parser.add_argument("--loss", help="default: multiclass-squared-hinge; for label sets label-ranking-squared-hinge")
     parser.add_argument("--penalty", default="l1/l2", help="default: %(default)s")
     parser.add_argument("--solver", default="bcd-ls", help="default: %(default)s")
     parser.add_argument("--lam-ratio", type=_positive, default=0.1, metavar="R",
@@ -109,13 +109,14 @@ def run_solve(options: argparse.Namespace) -> int:
     """One fit with a line an iteration, at most about forty lines."""
     from . import datasets
     from .problem import Problem
+    from .registry import losses
     from .run import solve
 
     data = datasets.load(options.data)
     problem = Problem(data, loss=options.loss, penalty=options.penalty)
     problem = problem.with_lam(options.lam_ratio * problem.lam_reference)
     _say(f"{data.name}: n {problem.n}, d {problem.d}, m {problem.m}")
-    _say(f"{options.loss} + λ × {options.penalty}, λ = {problem.lam:.4g}")
+    _say(f"{losses.name_of(problem.loss)} + λ × {options.penalty}, λ = {problem.lam:.4g}")
     _say(f"{'iteration':>9} {'seconds':>9} {'objective':>14} {'gap':>10} {'rows':>7}")
     result = solve(problem, solver=options.solver, tol=options.tol, max_iter=options.max_iter, test=data.test,
                    callbacks=[_Lines()])

@@ -22,7 +22,7 @@ LABELS = {"dataset": "data", "loss": "loss", "penalty": "penalty", "solver": "me
 KNOBS: dict[str, tuple[str, str]] = {
     "dataset": (
         "The samples, their classes and the names of the features. Another data set starts a new problem.",
-        "X is n × d, one row a sample; y holds one of m classes for each",
+        "X is n × d, one row a sample; y holds one of m classes for each, or a set of m labels",
     ),
     "loss": (
         "How a wrong or narrow decision is charged. Changed during a run, the weights stay (warm start).",
@@ -64,8 +64,10 @@ def choice(parts: Registry, name: str, reason: str | None) -> dict[str, Any]:
     }
 
 
-def part_select(kind: str, settings: Mapping[str, Any], reasons: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """The menu of losses, penalties or solvers."""
+def part_select(
+    kind: str, settings: Mapping[str, Any], reasons: Mapping[tuple[str, str], str], said: str = ""
+) -> dict[str, Any]:
+    """The menu of losses, penalties or solvers; ``said`` stands under it in place of the part's formula and source."""
     parts = st.PARTS[kind]
     current = settings[kind]
     part = parts[current]
@@ -78,7 +80,7 @@ def part_select(kind: str, settings: Mapping[str, Any], reasons: Mapping[tuple[s
         "doc": doc,
         "formula": general,
         "about": parts.doc(current),
-        "about_formula": formula,
+        "about_formula": said or formula,
         "value": current,
         "choices": [choice(parts, name, reasons.get((kind, name))) for name in parts.names()],
         "disabled": False,
@@ -146,11 +148,16 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite: bool) -> dict[str, Any]:
-    """The λ slider, in units of λ_max on a logarithmic scale; ``lam_reference`` is None until the data are there."""
+def lam_control(
+    settings: Mapping[str, Any], lam_reference: float | None, finite: bool, bound: bool = False
+) -> dict[str, Any]:
+    """The λ slider, in units of λ_max on a logarithmic scale; ``lam_reference`` is None until the data are there, and
+    ``bound`` says that it is only an upper bound of λ_max."""
     doc, formula = KNOBS["lam_ratio"]
     if not finite:
         doc += " This penalty never forces weights to zero, so there is no λ_max; a reference of the same size is used."
+    if bound:
+        doc += " For this loss, which has kinks, λ_max is only an upper bound: weights may be zero below 1 already."
     return {
         "id": "lam_ratio",
         "kind": "slider",
@@ -238,24 +245,27 @@ def schema(
     reasons: Mapping[tuple[str, str], str] | None = None,
     lam_reference: float | None = None,
     lam_finite: bool = True,
+    lam_bound: bool = False,
     names: Sequence[str] | None = None,
     given: tuple[str, str] | None = None,
+    chosen: str = "",
 ) -> list[dict[str, Any]]:
     """The groups of controls: a list of ``{"title", "controls"}``.
 
     ``names`` are the data sets to choose from (None: all), ``given`` the (name, title) of data handed over in Python.
     ``reasons`` gives for (kind, name) why a choice is impossible beside the others; what is missing is possible.
+    ``chosen`` says which solver ``auto`` chose and why.
     """
     reasons = reasons or {}
     problem = [data_control(settings, list(names or datasets.names()), given)]
     for kind in ("loss", "penalty"):
         problem.append(part_select(kind, settings, reasons))
         problem += [field_control(kind, f, settings[f"{kind}.{f.name}"]) for f in st.fields_of(kind, settings[kind])]
-    problem.append(lam_control(settings, lam_reference, lam_finite))
+    problem.append(lam_control(settings, lam_reference, lam_finite, lam_bound))
     problem.append(check_control("intercept", "intercept", settings))
     if given is None or settings["dataset"] != given[0]:  # what was handed over is split already
         problem.append(seed_control(settings))
-    solver = [part_select("solver", settings, reasons)]
+    solver = [part_select("solver", settings, reasons, chosen)]
     solver += [field_control("solver", f, settings[f"solver.{f.name}"]) for f in
                st.fields_of("solver", settings["solver"])]
     return [
@@ -266,17 +276,22 @@ def schema(
 
 
 def impossible(problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Reasons in words for every loss, penalty and solver that does not fit the others now chosen.
+    """Reasons in words for every loss, penalty and solver that does not fit.
 
-    A loss or a penalty is tried as a sibling of ``problem`` with the present solver; a solver with the problem.
+    A solver is tried with the problem. A loss or a penalty is tried as a sibling of ``problem``: it is possible if any
+    solver takes that; when it is chosen and the present one does not, another takes over, with a notice.
     """
     found: dict[tuple[str, str], str] = {}
     solver = st.make_part(settings, "solver")
+    others = [st.PARTS["solver"].create(name) for name in st.PARTS["solver"].names()]
     for kind in ("loss", "penalty"):
         for name in st.PARTS[kind].names():
             part = st.make_part(settings, kind) if name == settings[kind] else st.PARTS[kind].create(name)
             try:
-                reason = solver.solves(problem.with_(**{kind: part}))
+                sibling = problem.with_(**{kind: part})
+                reason = solver.solves(sibling)
+                if reason is not None and any(other.solves(sibling) is None for other in others):
+                    reason = None
             except ValueError as refused:  # the problem itself refuses this pair, in words
                 reason = str(refused)
             if reason is not None:

@@ -256,8 +256,10 @@ class Explorer:
             names=self._names,
             given=(self._names[0], self._title) if self._names else None,
             reasons=None if prepared is None else prepared.reasons,
+            chosen="" if prepared is None else prepared.chosen,
             lam_reference=None if prepared is None else prepared.lam_reference,
             lam_finite=True if prepared is None else prepared.lam_finite,
+            lam_bound=False if prepared is None else not prepared.problem.loss.smooth,
         )
         self._outbox.append({"type": "controls", "groups": groups, "settings": self.settings})
 

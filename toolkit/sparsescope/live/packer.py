@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..views.style import SET_MEASURES
 from . import picture as pictures
 from .thinning import keep
 
@@ -24,6 +25,8 @@ STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
     "working_set", "step_size", "trials",
 )
+# Of problems with label sets, instead of accuracies; also not evaluated at every event.
+OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
 
 def plain(value: Any) -> Any:
@@ -106,10 +109,11 @@ class RowChanges:
 
 
 class Packer:
-    """What one page has been sent of one trace, and the next frame's share of it."""
+    """What one page has been sent of one trace, and the next frame's share of it. ``sets``: of label sets."""
 
-    def __init__(self, trace: Any, d: int) -> None:
+    def __init__(self, trace: Any, d: int, sets: bool = False) -> None:
         self.trace = trace
+        self._more = OF_SETS if sets else ()
         self.sent = 0  # events of the trace that the page knows of
         self.kept = 0  # events that were really sent (thinning leaves some out)
         self.marks = 0
@@ -140,7 +144,7 @@ class Packer:
             for name in EXACT:
                 table.append([name, *block.add(self._column(name, chosen).astype(np.float64))])
             table.append(["segment", *block.add(self._column("segment", chosen).astype(np.int32))])
-            for name in DRAWN:
+            for name in (*DRAWN, *self._more):
                 if name in trace.columns:
                     table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
         raster = self._support.pack(start, chosen, block)
@@ -177,7 +181,7 @@ class Packer:
         values: dict[str, Any] = {}
         for name in STATUS:
             values[name] = plain(trace[name][n - 1]) if n else None
-        for name in SPARSE:
+        for name in (*SPARSE, *self._more):
             values[name] = plain(self._known[name][0]) if name in self._known else None
         values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
         values["segment"] = self._segment
@@ -227,7 +231,7 @@ class Packer:
             self._known, self._segment = {}, segment
         first = start + int(np.searchsorted(segments, segment))
         iterations = trace["iteration"]
-        for name in SPARSE:
+        for name in (*SPARSE, *self._more):
             if name not in trace.columns:
                 continue
             known = np.flatnonzero(np.isfinite(np.asarray(trace[name][first:n])))

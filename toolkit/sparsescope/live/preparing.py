@@ -11,7 +11,9 @@ import numpy as np
 
 from .. import datasets, views  # noqa: F401  (importing the views registers them)
 from ..problem import Problem
+from ..registry import losses, solvers
 from ..registry import views as view_registry
+from ..solvers.auto import Auto, choose
 from ..views import style
 from . import controls
 from . import picture as pictures
@@ -32,6 +34,7 @@ class Prepared:
     test: tuple[Any, Any] | None
     facts: dict[str, Any]
     reasons: dict[tuple[str, str], str]
+    chosen: str  # which solver `auto` chose and why; empty for another solver
     lam_reference: float
     lam_finite: bool
     name_rank: np.ndarray
@@ -47,16 +50,20 @@ def load(settings: Mapping[str, Any]) -> Any:
 def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Prepared:
     """Make the problem of ``settings`` on ``source`` (a Dataset or a pair (X, y)).
 
-    With ``old``, the problem now shown, the new one is its sibling and shares its data and constants. A solver that
-    does not take the problem is replaced by the first that does, and a notice says so.
+    With ``old``, the problem now shown, the new one is its sibling and shares its data and constants. A loss that does
+    not take the labels of new data, and a solver that does not take the problem, are replaced by the first that does,
+    and a notice says so.
     """
     wanted = dict(settings)
-    parts = {kind: st.make_part(wanted, kind) for kind in ("loss", "penalty")}
     if old is None:
-        base = _new_problem(source, parts, bool(wanted["intercept"]))
+        base, notices = _new_problem(source, wanted)
     else:
-        base = old.with_(**parts)
-    solver, notices = _fitting_solver(base, wanted)
+        base, notices = old.with_(**{kind: st.make_part(wanted, kind) for kind in ("loss", "penalty")}), []
+    solver, more = _fitting_solver(base, wanted)
+    notices += more
+    if not base.loss.smooth and (old is None or old.loss.smooth):
+        notices.append(f"the {base.loss.title} has kinks: the gap shown is true but does not close at the solution, "
+                       "and λ_max is only an upper bound")
     reference = float(base.lam_reference)
     if not (math.isfinite(reference) and reference > 0):
         raise ValueError("λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit")
@@ -70,6 +77,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
         test=test_data(source),
         facts=facts(problem, source),
         reasons=controls.impossible(problem, wanted),
+        chosen=chosen(problem, solver),
         lam_reference=reference,
         lam_finite=math.isfinite(problem.lam_max),
         name_rank=pictures.name_rank(names, problem.d),
@@ -78,10 +86,18 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
     )
 
 
-def _new_problem(source: Any, parts: Mapping[str, Any], intercept: bool) -> Problem:
-    if isinstance(source, tuple):
-        return Problem(source[0], source[1], lam=1.0, intercept=intercept, **parts)
-    return Problem(source, lam=1.0, intercept=intercept, **parts)
+def _new_problem(source: Any, settings: dict[str, Any]) -> tuple[Problem, list[str]]:
+    """The problem on new data, with the chosen loss or (then ``settings`` are changed) one that takes their labels."""
+    X, y = source if isinstance(source, tuple) else (source, None)
+    plain = Problem(X, y, lam=1.0, intercept=bool(settings["intercept"]), penalty=st.make_part(settings, "penalty"))
+    try:
+        return plain.with_(loss=st.make_part(settings, "loss")), []
+    except ValueError as refused:
+        name = str(losses.name_of(plain.loss))
+        fresh, _ = st.merge(settings, {"loss": name}, [settings["dataset"]])
+        settings.clear()
+        settings.update(fresh)
+        return plain, [f"{refused}. Using {name}"]
 
 
 def _fitting_solver(problem: Problem, settings: dict[str, Any]) -> tuple[Any, list[str]]:
@@ -101,6 +117,14 @@ def _fitting_solver(problem: Problem, settings: dict[str, Any]) -> tuple[Any, li
     raise ValueError(f"no solver takes {settings['loss']} × {settings['penalty']}; {settings['solver']}: {reason}")
 
 
+def chosen(problem: Problem, solver: Any) -> str:
+    """What `auto` chooses for the problem, and why; empty for another solver."""
+    if not isinstance(solver, Auto):
+        return ""
+    choice, reason = choose(problem)
+    return f"chosen here: {solvers.title(choice.name)}. {reason[0].upper()}{reason[1:]}"
+
+
 def test_data(source: Any) -> tuple[Any, Any] | None:
     """The held-out samples of a data set, if it has any."""
     return None if isinstance(source, tuple) else source.test
@@ -111,7 +135,7 @@ def facts(problem: Problem, source: Any) -> dict[str, Any]:
     d, names = problem.d, problem.feature_names
     design = problem.design
     test = test_data(source)
-    counts = np.bincount(problem.y, minlength=problem.m)
+    counts = np.rint(problem.n * problem.class_shares)
     finite = math.isfinite(problem.lam_max)
     return {
         "type": "problem",
@@ -127,11 +151,13 @@ def facts(problem: Problem, source: Any) -> dict[str, Any]:
         "test_n": 0 if test is None else int(np.shape(test[1])[0]),
         "class_names": [str(c) for c in problem.class_names],
         "class_sizes": [int(c) for c in counts],
+        "multilabel": problem.multilabel,
         "feature_names": [str(s) for s in names] if names is not None and d <= MAX_NAMES else None,
         "named": names is not None,
         "image_shape": list(problem.image_shape) if problem.image_shape is not None else None,
         "objective0": null_objective(problem),
         "lam_max": float(problem.lam_max) if finite else None,
+        "lam_max_is_bound": not problem.loss.smooth,
         "lam_reference": float(problem.lam_reference),
         "intercept": problem.intercept,
         "views": specs(problem),

@@ -55,7 +55,7 @@ class Stage:
         self.prepared = prepared
         self.session = session
         self.epoch = epoch
-        self.packer = Packer(session.trace, prepared.problem.d)
+        self.packer = Packer(session.trace, prepared.problem.d, prepared.problem.multilabel)
         self._clock = clock
         self._asked: tuple[Any, ...] | None = None  # what the last picture was asked for
         self._asked_at = -1e9
@@ -68,7 +68,7 @@ class Stage:
 
     def restart(self) -> None:
         """The page starts from nothing: everything is sent again."""
-        self.packer = Packer(self.session.trace, self.prepared.problem.d)
+        self.packer = Packer(self.session.trace, self.prepared.problem.d, self.prepared.problem.multilabel)
         self._asked = self._shot = None
         self._pending = False
 

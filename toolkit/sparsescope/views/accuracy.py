@@ -1,4 +1,4 @@
-"""Accuracy on training and test data, with the share of non-zero rows on the same clock."""
+"""Accuracy (for label sets: one of their measures) on training and test data, and the share of non-zero rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 
 LEFT_TITLE = "accuracy (share correct)"
 RIGHT_TITLE = "non-zero rows [%]"
+# What the left axis says, measure by measure.
+SET_TITLES = {
+    "precision_at_1": "precision@1 (best label correct)", "precision_at_3": "precision@3 (of the 3 best labels)",
+    "precision_at_5": "precision@5 (of the 5 best labels)", "micro_f1": "micro-F1 of predicted sets",
+    "macro_f1": "macro-F1 of predicted sets", "ranking_loss": "ranking loss (pairs out of order)",
+}  # fmt: skip
 
 
 class Accuracy(View):
-    """Training and test accuracy, and how many rows of W they need."""
+    """Training and test accuracy, and how many rows of W they need; for label sets one of their measures."""
 
     name = "accuracy"
     title = "Accuracy and sparsity"
@@ -30,22 +36,25 @@ class Accuracy(View):
     empty = "Nothing to draw yet: no iteration has been recorded."
 
     x = field("iterations", choices=tuple(X_AXES), doc="the clock on the x axis")
+    measure = field("precision_at_1", choices=tuple(SET_TITLES), doc="what is drawn for label sets")
     marks = field(True, doc="a labelled line where something was changed during the run")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
-        return {
+        spec = {
             "id": self.name,
             "title": self.title,
             "kind": "lines",
-            "y": [
-                style.QUANTITIES["train_accuracy"].line("left"),
-                style.QUANTITIES["test_accuracy"].line("left"),
-                style.QUANTITIES["nonzero_percent"].line("right"),
-            ],
-            "left": {"title": LEFT_TITLE, "log": False},
+            "y": lines("accuracy"),
+            "left": {"title": LEFT_TITLE, "log": False, "share": True},
             "right": {"title": RIGHT_TITLE, "range": [0, 100]},
             "empty": self.empty,
         }
+        if problem.multilabel:  # the page offers all measures, this one first
+            order = sorted(SET_TITLES, key=lambda measure: measure != self.measure)
+            choices = [{"label": style.SET_MEASURES[m], "y": lines(m), "left": {**spec["left"], "title": SET_TITLES[m]}}
+                       for m in order]
+            spec |= {"choices": choices, "y": choices[0]["y"], "left": choices[0]["left"]}
+        return spec
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
@@ -57,12 +66,13 @@ class Accuracy(View):
                     "showgrid": False, "tickmode": "linear", "dtick": 20},
         )  # fmt: skip
         fig.update_xaxes(title_text=X_AXES[self.x][1], rangemode="nonnegative")
-        fig.update_layout(yaxis_title_text=LEFT_TITLE)
+        measure = self.measure if has_sets(trace, problem) else "accuracy"
+        fig.update_layout(yaxis_title_text=SET_TITLES.get(measure, LEFT_TITLE))
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
         x, d = reading.x(self.x), drawing.size(trace, problem, "d")
         percent = 100.0 * reading.column("nonzero_rows") / d if d else np.full(reading.n, np.nan)
-        columns = {"train_accuracy": reading.column("train_accuracy"), "test_accuracy": reading.column("test_accuracy")}
+        columns = {name: reading.column(name) for name in (f"train_{measure}", f"test_{measure}")}
         missing = []
         for column, y in {**columns, "nonzero_percent": percent}.items():
             # the model does not jump where the problem changes, so these lines are not broken there
@@ -83,6 +93,19 @@ class Accuracy(View):
             drawing.add_marks(fig, self, trace, x)
         drawing.add_notes(fig, self, [f"Not drawn: {'; '.join(missing)}."] if missing else [])
         return fig
+
+
+def lines(measure: str) -> list[dict[str, str]]:
+    """The three lines: a measure on training and on test data, and the share of non-zero rows."""
+    left = [style.QUANTITIES[f"{part}_{measure}"].line("left") for part in ("train", "test")]
+    return [*left, style.QUANTITIES["nonzero_percent"].line("right")]
+
+
+def has_sets(trace: Trace, problem: Problem | None) -> bool:
+    """Whether the run was on label sets: the problem says so, or the trace has their measures."""
+    if problem is not None:
+        return problem.multilabel
+    return bool(np.isfinite(trace["train_precision_at_1"]).any())
 
 
 registry.views.add(Accuracy.name, Accuracy, title=Accuracy.title, doc=Accuracy.doc)

@@ -56,6 +56,12 @@ class Quantity:
         return {"column": self.column, "label": self.label, "colour": self.colour, "dash": self.dash, "axis": axis}
 
 
+# The measures of label sets, which stand in the place of accuracy; each is a column for training and one for test data.
+SET_MEASURES = {
+    "precision_at_1": "precision@1", "precision_at_3": "precision@3", "precision_at_5": "precision@5",
+    "micro_f1": "micro-F1", "macro_f1": "macro-F1", "ranking_loss": "ranking loss",
+}  # fmt: skip
+
 QUANTITIES: dict[str, Quantity] = {
     q.column: q
     for q in (
@@ -69,7 +75,13 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("train_accuracy", "train accuracy", "blue", "dash", "no training accuracy was evaluated"),
         Quantity("test_accuracy", "test accuracy", "purple", "solid",
                  "no test accuracy was evaluated (a run needs test data for it)"),
+        *(quantity for measure, label in SET_MEASURES.items() for quantity in (
+            Quantity(f"train_{measure}", f"train {label}", "blue", "dash", f"no training {label} was evaluated"),
+            Quantity(f"test_{measure}", f"test {label}", "purple", "solid",
+                     f"no test {label} was evaluated (a run needs test data for it)"),
+        )),
         Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded"),
+        Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows"),
     )
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ export class ProblemCard {
     this.element = h(
       "section", { class: "problem-card card", "data-testid": "problem-card", "aria-label": "the problem" },
       h("div", { class: "card-main" }, this.title, this.text, this.facts, h("div", { class: "card-action" }, this.button, this.hint)),
-      h("div", { class: "card-side" }, h("h3", {}, "class sizes"), this.classes),
+      h("div", { class: "card-side" }, (this.sizes = h("h3", {}, "class sizes")), this.classes),
     );
     this.shown = null;
   }
@@ -42,12 +42,14 @@ export class ProblemCard {
     this.text.textContent = problem.description;
     const fact = (name, value, testid) => [h("dt", {}, ...formula(name)), h("dd", { "data-testid": testid }, value)];
     const plain = problem.lam_max !== null;
+    const lamMax = problem.lam_max_is_bound ? "λ_max (an upper bound)" : "λ_max";
+    this.sizes.textContent = problem.multilabel ? "samples with each label" : "class sizes";
     this.facts.replaceChildren(
       ...fact("samples n", count(problem.n) + (problem.test_n ? ` (and ${count(problem.test_n)} for testing)` : "")),
       ...fact("features d", count(problem.d) + (problem.storage === "sparse" ? `, ${number(100 * problem.density, 2)} % of X non-zero` : "")),
-      ...fact("classes m", count(problem.m)),
+      ...fact(problem.multilabel ? "labels m (sets of them)" : "classes m", count(problem.m)),
       ...fact("F at W = 0", number(problem.objective0, 6), "problem-F0"),
-      ...fact(plain ? "λ_max" : "λ_ref (this penalty has no λ_max)", number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
+      ...fact(plain ? lamMax : "λ_ref (this penalty has no λ_max)", number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
     );
     this.drawClasses(problem);
   }

@@ -24,8 +24,8 @@ export class LineChart {
     this.labels = h("div", { class: "line-labels", "aria-hidden": "true" });
     this.target = h("div", { class: "plotly-target" });
     this.box.plot.append(this.target, this.marks.element, this.labels);
-    this.labelNodes = spec.y.map((line) => h("div", { class: "line-label" }, line.label));
-    this.labels.append(...this.labelNodes);
+    this.makeLabels();
+    if (spec.choices) this.box.tools.append(this.makeChooser(spec.choices));
     this.ready = false;
     this.layoutKey = "";
     this.zoomY = null;
@@ -41,6 +41,31 @@ export class LineChart {
       if (performance.now() - this.synced > HOVER_SYNC) this.sync();
     });
     this.ranges = { left: [1e-3, 1], right: [0, 100] }; // fits both kinds of axis until there are points
+  }
+
+  makeLabels() {
+    this.labelNodes = this.spec.y.map((line) => h("div", { class: "line-label" }, line.label));
+    this.labels.replaceChildren(...this.labelNodes);
+  }
+
+  /** A menu of the quantities that this chart can show; one at a time, in the same number of lines. */
+  makeChooser(choices) {
+    const menu = h(
+      "select", {
+        "aria-label": "quantity", "data-testid": "choose-" + this.spec.id,
+        onchange: () => this.choose(choices[menu.selectedIndex]),
+      },
+      ...choices.map((choice) => h("option", {}, choice.label)),
+    );
+    return menu;
+  }
+
+  choose(choice) {
+    this.spec = { ...this.spec, y: choice.y, left: choice.left };
+    this.makeLabels();
+    this.zoomY = null;
+    this.refresh();
+    this.context.requestDraw();
   }
 
   get leftLog() {
@@ -176,7 +201,7 @@ export class LineChart {
       yaxis: line.axis === "right" ? "y2" : "y",
       line: { color: palette.colour(line.colour), dash: line.dash, width: 1.8 },
       marker: { size: 4, color: palette.colour(line.colour) },
-      hovertemplate: line.column.endsWith("accuracy") ? "%{y:.1%}" : "%{y:.4~g}",
+      hovertemplate: line.axis === "left" && this.isShare() ? "%{y:.1%}" : "%{y:.4~g}",
     }));
   }
 
@@ -230,7 +255,7 @@ export class LineChart {
   }
 
   isShare() {
-    return this.spec.y.some((line) => line.axis === "left" && line.column.endsWith("accuracy"));
+    return this.spec.left.share === true;
   }
 
   currentLayoutKey() {

@@ -46,7 +46,7 @@ export class StatusLine {
     value("seconds", seconds(status.seconds), status.seconds);
     value("objective", known(status.objective) ? number(status.objective, 7) : "–", status.objective);
     value("gap", scientific(status.relative_gap), status.relative_gap);
-    this.drawTick(status);
+    this.drawTick(status, store);
     const d = store.problem ? store.problem.d : null;
     value("rows", d === null || !known(status.nonzero_rows) ? "–" : `${count(status.nonzero_rows)} of ${count(d)}`, status.nonzero_rows);
     const moving = store.mode === "running";
@@ -55,12 +55,13 @@ export class StatusLine {
     this.speak(store, status);
   }
 
-  drawTick(status) {
+  drawTick(status, store) {
     const certified = known(status.relative_gap);
+    const loose = store.problem && store.problem.lam_max_is_bound; // the loss has kinks
     setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? "no certificate yet" : "");
     this.tick.classList.toggle("good", certified);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.`
+      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.${loose ? " The loss has kinks: this bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 
