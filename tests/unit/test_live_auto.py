@@ -1,0 +1,61 @@
+"""What the page is told about solvers that choose: `auto` says what it chose, a working set can be watched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparsescope import registry
+from sparsescope.live import controls
+from sparsescope.live import settings as st
+from sparsescope.live.packer import Block, Packer
+from sparsescope.live.preparing import load, prepare
+from sparsescope.session import Session
+
+
+def solver_control(**chosen: Any) -> dict[str, Any]:
+    """The menu of solvers as the page gets it, for a prepared problem."""
+    settings, notices = st.clean({"dataset": "iris", **chosen})
+    assert not notices
+    prepared = prepare(settings, load(settings), None)
+    groups = controls.schema(prepared.settings, reasons=prepared.reasons, chosen=prepared.chosen)
+    return next(c for group in groups for c in group["controls"] if c["id"] == "solver")
+
+
+def test_auto_says_under_the_menu_what_it_chose_and_why() -> None:
+    said = solver_control(solver="auto")["about_formula"]
+    assert said.startswith(f"chosen here: {registry.solvers.title('working-set')}. ") and len(said) > 60
+    assert solver_control(solver="auto", penalty="ridge")["about_formula"] != said, "the reason is that of the problem"
+    assert "chosen" not in solver_control(solver="bcd-ls")["about_formula"]
+
+
+def test_a_page_can_follow_the_working_set_of_a_session() -> None:
+    settings, _ = st.clean({"dataset": "planted-text", "solver": "working-set", "lam_ratio": 0.3})
+    prepared = prepare(settings, load(settings), None)
+    with Session(prepared.problem, prepared.solver) as session:
+        packer = Packer(session.trace, prepared.problem.d)
+        working: set[int] = set()
+        for _ in range(4):
+            session.step(2)
+            assert session.wait_idle()
+            block = Block()
+            header = packer.columns(block)
+            if header["working"]:
+                data = b"".join(block.buffers())
+                cut = {name: np.frombuffer(data, dtype=dtype, count=size, offset=at)
+                       for name, (dtype, at, size) in header["working"].items()}
+                working = (working | set(cut["entered"].tolist())) - set(cut["left"].tolist())
+            assert working == set(session.trace.working().tolist())
+        assert 0 < len(working) < prepared.problem.d
+
+
+@pytest.mark.parametrize("solver", ["bcd-ls", "fista-cst"])
+def test_solvers_that_work_on_all_rows_send_no_working_set(solver: str) -> None:
+    settings, _ = st.clean({"dataset": "iris", "solver": solver})
+    prepared = prepare(settings, load(settings), None)
+    with Session(prepared.problem, prepared.solver) as session:
+        session.step(3)
+        assert session.wait_idle()
+        assert Packer(session.trace, prepared.problem.d).columns(Block())["working"] is None
