@@ -319,8 +319,8 @@ class Design:
 
     @cached_property
     def ones(self) -> Any:
-        """One column of ones: the column that belongs to the intercept. Of the type of ``columns``, so that kernels need
-        not be compiled for another one."""
+        """One column of ones: the column that belongs to the intercept. It has the type of ``columns``, so that kernels
+        are compiled only once."""
         ones = np.ones((1, self.n), dtype=self.dtype)
         if not self.is_sparse:
             return DenseColumns(ones)  # type: ignore[call-arg]
@@ -347,6 +347,23 @@ class Design:
             sums = squares.T @ weights
             return np.asarray(sums.todense() if sp.issparse(sums) else sums)
         return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
+
+    @cached_property
+    def column_counts(self) -> np.ndarray:
+        """Non-zero entries of every column, shape (d,), the same for dense and sparse storage."""
+        if self.is_sparse:
+            if self.matrix.data.all():
+                return np.diff(self.matrix.indptr)
+            return np.asarray((self.matrix != 0).sum(axis=0)).ravel()
+        return np.count_nonzero(self.matrix, axis=0)
+
+    @cached_property
+    def most_in_a_row(self) -> int:
+        """ω: the largest number of non-zero entries of a sample."""
+        if self.is_sparse:
+            used = self.matrix.indices[self.matrix.data != 0]
+            return int(np.bincount(used, minlength=1).max()) if used.size else 0
+        return int(np.count_nonzero(self.matrix, axis=1).max())
 
     def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
         """s_jc = Σ_{i: y_i = c} x_ij² of classes y (n,), shape (d, m), float64."""

@@ -22,7 +22,8 @@ REPORT = 7
 
 @struct
 class Kept:
-    """What is kept about each sample beside its scores: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is idle, else 1."""
+    """What is kept about each sample beside its scores: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is idle (no
+    gradient, no curvature, see :meth:`sparsescope.losses.Loss.idle`), else 1."""
 
     U: np.ndarray
     values: np.ndarray
@@ -256,3 +257,26 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
             report[STEPS] += 1.0
             for k in range(m):
                 coef[j, k] = new[k]
+
+
+@kernel
+def mark_for_sweep(columns, rows, coef, kept, penalty, lam, margin, marks):
+    """marks[q] = 0 if row rows[q] may be left out of sweeps: it is zero, and would stay so at λ − margin; else 1.
+
+    ``kept`` holds the samples' gradients. Returns the data entries read.
+    """
+    n = kept.U.shape[0]
+    g = np.empty(coef.shape[1])
+    listed = np.empty(n, dtype=np.intp)
+    read = 0
+    for q in range(rows.size):
+        j = rows[q]
+        marks[q] = 1
+        if is_zero(coef, j) and margin < lam:
+            column_gradient(columns, j, kept, listed, g)
+            read += columns.stop(j) - columns.start(j)
+            for k in range(g.size):
+                g[k] /= n
+            if penalty.stays_zero(g, lam - margin):
+                marks[q] = 0
+    return read

@@ -8,6 +8,8 @@
         until      the residual of the sweep is below a share of the largest violation that made B
     Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
     alone would have gained at the same cost, judged by how fast the last two sweeps converged.
+    A dense X of few columns has no use for a working set: there a few SpaRSA steps, whose products BLAS does, take the
+    place of a sweep.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, keep,
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .gradient_steps import GradientSteps
 from .newton import Newton, able, single
 
 LEAST_ROWS = 64  # smallest working set
@@ -29,6 +32,7 @@ LEAVE, LEAVE_OUTSIDE = 0.1, 0.5
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
+MOST_DENSE = 128  # columns of a dense X up to which gradient steps take the place of sweeps
 FIRST_PATIENCE, MOST_PATIENCE = 2, 8  # sweeps between two Newton steps
 RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is estimated from two of them
 
@@ -51,6 +55,7 @@ class WorkingSetState(State):
         self.target = 0.0
         self.objective = float("nan")
         self.newton: Newton | None = None
+        self.gradient: GradientSteps | None = None  # in place of sweeps, where X is dense and has few columns
         self.sweeps = 0  # since the last Newton step
         self.patience = FIRST_PATIENCE
         self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0  # of the last sweep: its gain, over the one before; cost
@@ -75,11 +80,15 @@ class WorkingSet(Solver):
     def adapt(self, problem: Problem, state: WorkingSetState) -> None:
         state.forget()
 
-    def variant(self, problem: Problem) -> bool:
-        return single(problem)
+    def variant(self, problem: Problem) -> tuple[bool, bool]:
+        return single(problem), problem.d <= MOST_DENSE
 
     def rehearse(self, tiny: Problem, problem: Problem) -> State:
         state = super().rehearse(tiny, problem)
+        if not tiny.design.is_sparse and problem.d > MOST_DENSE:  # the tiny problem is small, this one is not
+            work = WorkingSetState(tiny, state.coef)
+            self._choose(tiny, work)
+            self._sweep(tiny, work)
         if self.newton and able(problem):
             state.coef[: tiny.d] = 1.0  # some row has to be in use
             for block in (True, False) if tiny.design.is_sparse else (True,):
@@ -88,11 +97,33 @@ class WorkingSet(Solver):
 
     def step(self, problem: Problem, state: WorkingSetState) -> None:
         if state.chosen is None:
-            self._choose(problem, state)
+            if not problem.design.is_sparse and problem.d <= MOST_DENSE:
+                self._take_all(problem, state)
+            else:
+                self._choose(problem, state)
         due = self.newton and state.sweeps >= state.patience and able(problem)
         if not (due and self._newton(problem, state)):
-            self._sweep(problem, state)
+            if state.gradient is not None:
+                self._gradient(problem, state, state.gradient)
+            else:
+                self._sweep(problem, state)
         state.iteration += 1
+
+    @staticmethod
+    def _take_all(problem: Problem, state: WorkingSetState) -> None:
+        """All rows, for good: gradient steps look at all of them."""
+        state.chosen = np.arange(problem.d)
+        state.gradient = GradientSteps(problem, state)
+        state.objective = state.gradient.objective
+
+    def _gradient(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
+        passes = gradient.advance(problem, state)
+        self._account(state, state.objective - gradient.objective)
+        state.objective = gradient.objective
+        state.sweeps += 1
+        state.passes += passes
+        state.cost = max(passes * _entries(problem) / SWEEP_COST_BLOCK, 1.0)  # products by BLAS, as those of a block
+        state.working_set = float(problem.d)
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
@@ -131,7 +162,8 @@ class WorkingSet(Solver):
         for columns, order, rows in parts:
             sweep_line_search(columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty,
                               problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, state.kept, report)
-        after = float(state.kept.values.sum()) / problem.n + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
+        loss = float(state.kept.values.sum()) / problem.n
+        after = loss + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
         self._account(state, state.objective - after)
         state.objective = after
         state.sweeps += 1
@@ -163,6 +195,8 @@ class WorkingSet(Solver):
         state.fresh = done is None
         if done is None:
             return False
+        if state.gradient is not None:
+            state.gradient.moved = True
         state.passes += done.read / _entries(problem)
         sweep = state.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
         q, sweeps = state.ratio, done.read / sweep + 1.0  # the sweep that follows counts for both sides

@@ -1,0 +1,33 @@
+"""Where threads that swept rows of their own, on scores of their own, come together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+
+
+@kernel
+def meet(Z, ZT, use, Y, loss, first, last, out, kept):
+    """out_i = Z_i + Σ_t use_t·(ZT_t,i − Z_i) and what is kept beside it, for the samples first…last; returns Σ_i ℓ.
+
+    Z, out (n, m), ZT (threads, n, m), use (threads,) uint8.
+    """
+    m = Z.shape[1]
+    work = np.empty(m)
+    total = 0.0
+    for i in range(first, last):
+        z = out[i]
+        u = kept.U[i]
+        for k in range(m):
+            z[k] = Z[i, k]
+            u[k] = 0.0
+        for t in range(use.size):
+            if use[t]:
+                for k in range(m):
+                    z[k] += ZT[t, i, k] - Z[i, k]
+        value = loss.gradient(z, Y[i], 1.0, u, work)
+        kept.values[i] = value
+        kept.busy[i] = 0 if loss.idle(u, Y[i]) else 1
+        total += value
+    return total

@@ -1,0 +1,191 @@
+"""Parallel block coordinate descent (Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2) on T threads.
+
+    repeat (outer iteration), for a new random order of the rows, cut into stretches:
+        every thread t takes a part S_t of the stretch and a copy of the scores, and for each row j of it
+            W⁺_j ← prox_{λ/(βK_j)}(W_j − G_j/(βK_j)),   β = 1 + (ω − 1)(T − 1)/max(1, d − 1)             (MATH §7)
+        meet:  Z⁺ ← Z + Σ_t (Z_t − Z)
+        if F(W⁺) > F(W): undo the rows of all threads but the first, and take shorter stretches from now on
+    ω is the largest number of non-zeros in a row of X: with T blocks in flight at once steps have to be shorter by β,
+    or they diverge. Within a stretch a thread does not see the rows of the others; the test on F makes that safe,
+    because the first thread's rows alone are plain coordinate descent, whose F never rises.
+
+No thread writes what another one reads, so the result depends on T but not on timing. The threads are Python's, running
+kernels that let go of the interpreter: that is safe with any number of live sessions, which the threading layers behind
+``prange`` are not everywhere, and needs no further compilation.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ..kernels.parallel import meet
+from ..kernels.rows import penalty_sum
+from ..kernels.sweeps import (
+    MOVED,
+    READ,
+    REPORT,
+    SEEN_MAX,
+    SEEN_SUM,
+    STEPS,
+    Kept,
+    keep,
+    make_kept,
+    sweep_constant_step,
+)
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import Solver, State, settings
+from .bcd import REFRESH
+
+STRETCHES = 6  # of an iteration, at first; the threads meet after each
+LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
+LONGEST = 3  # stretches of an iteration, at least
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads beside the caller's own; shared by all solvers of the process."""
+    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="sparsescope-blocks")
+
+
+def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Results of all tasks: the first one runs in the calling thread. An exception in any of them is raised here."""
+    waiting = [_helpers().submit(task) for task in tasks[1:]]
+    return [tasks[0](), *(one.result() for one in waiting)]
+
+
+class ParallelState(State):
+    """State: scores and what is kept beside them: the common ones, the next common ones, and those of each thread."""
+
+    def __init__(self, problem: Problem, coef: np.ndarray, count: int, seed: int) -> None:
+        super().__init__(problem, coef)
+        n, m = self.Z.shape
+        self.rng = np.random.default_rng(seed)
+        self.kept, self.next_kept = make_kept(n, m, problem.dtype), make_kept(n, m, problem.dtype)
+        self.next_Z = np.empty_like(self.Z)
+        self.ZT = np.empty((count, n, m), dtype=problem.dtype)
+        self.keptT: list[Kept] = [make_kept(n, m, problem.dtype) for _ in range(count)]
+        self.reports = np.zeros((count, REPORT))
+        self.shares = [int(i) for i in np.linspace(0, n, count + 1)]
+        self.begin(problem)
+
+    def begin(self, problem: Problem) -> None:
+        """What depends on loss, penalty and λ."""
+        keep(self.Z, problem.y, problem.loss, self.kept)
+        self.length = max(1.0, problem.d / STRETCHES)
+
+
+@settings
+class ParallelBCD(Solver):
+    """BCD with constant steps on several threads; every run with the same number of threads gives the same result."""
+
+    threads: int = field(0, 0, 1024, "T: threads; 0 takes every core")
+    constants: str = field("class-aware", choices=("class-aware", "tight", "paper"), doc="K_j, as for bcd-cst")
+    seed: int = field(0, 0, 2**31 - 1, "seed of the order of the rows")
+
+    title = "parallel BCD"
+    doc = "Block coordinate descent with constant steps, on several threads at once."
+    source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
+
+    def count(self) -> int:
+        """How many threads are used."""
+        return self.threads or cores()
+
+    def solves(self, problem: Problem) -> str | None:
+        if self.threads > cores():
+            return (f"{self.name}: {self.threads} threads are asked for, but this process may use {cores()} "
+                    f"core{'s' if cores() > 1 else ''}; allowed: 1 to {cores()}, or 0 for all of them")
+        return super().solves(problem)
+
+    def start(self, problem: Problem, coef: np.ndarray) -> ParallelState:
+        return ParallelState(problem, coef, self.count(), self.seed)
+
+    def adapt(self, problem: Problem, state: ParallelState) -> None:
+        state.begin(problem)
+
+    def step(self, problem: Problem, state: ParallelState) -> None:
+        if state.iteration and state.iteration % REFRESH == 0:
+            problem.design.matmul(state.coef, state.Z)
+            keep(state.Z, problem.y, problem.loss, state.kept)
+        state.reports[:] = 0.0
+        order = state.rng.permutation(problem.d)
+        done = 0
+        while done < problem.d:
+            stretch = order[done : done + max(self.count(), int(state.length))]
+            self._stretch(problem, state, stretch)
+            done += stretch.size
+        if problem.intercept:
+            self._intercept(problem, state)
+        report = state.reports.sum(axis=0)
+        state.iteration += 1
+        state.passes += report[READ] / (problem.design.nnz + problem.n * problem.intercept)
+        state.working_set = float(problem.d)
+        state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
+        if problem.penalty.is_norm:
+            state.seen_sum, state.seen_max = float(report[SEEN_SUM]), float(state.reports[:, SEEN_MAX].max())
+
+    def _stretch(self, problem: Problem, state: ParallelState, rows: np.ndarray) -> None:
+        """Sweep the rows on all threads and bring their moves together."""
+        count, lam, penalty = self.count(), problem.lam, problem.penalty
+        entries = np.cumsum(problem.design.column_counts[rows])
+        cuts = np.searchsorted(entries, np.linspace(0.0, entries[-1], count + 1)[1:-1], side="right")
+        bounds = [0, *(int(c) for c in cuts), rows.size]
+        old = state.coef[rows]
+        constants = self.beta(problem) * problem.block_constants(self.constants)
+        before = float(state.kept.values.sum()) / problem.n
+        together([functools.partial(self._part, problem, state, t, rows[bounds[t] : bounds[t + 1]], constants)
+                  for t in range(count)])
+        change = lam * (penalty_sum(state.coef[rows], penalty)[0] - penalty_sum(old, penalty)[0])
+        use = np.ones(count, dtype=np.uint8)
+        after = self._meet(problem, state, use)
+        slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
+        if count == 1 or after + change <= before + slack:
+            state.length = min(LONGER * state.length, max(1.0, problem.d / LONGEST))
+        else:
+            use[1:] = 0
+            state.coef[rows[bounds[1] :]] = old[bounds[1] :]
+            self._meet(problem, state, use)
+            state.length = max(1.0, 0.5 * state.length)
+        state.Z, state.next_Z = state.next_Z, state.Z
+        state.kept, state.next_kept = state.next_kept, state.kept
+
+    def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> None:
+        """What thread t does in a stretch: its rows, on its own copy of the scores."""
+        state.ZT[t] = state.Z
+        mine, common = state.keptT[t], state.kept
+        mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
+        sweep_constant_step(problem.design.columns, rows, state.coef[: problem.d], state.ZT[t], problem.y, problem.loss,
+                            problem.penalty, problem.lam, True, constants, state.keptT[t], state.reports[t])
+
+    def _meet(self, problem: Problem, state: ParallelState, use: np.ndarray) -> float:
+        """The next common scores, with the moves of the threads in ``use``; returns their mean loss."""
+        return sum(together([
+            functools.partial(meet, state.Z, state.ZT, use, problem.y, problem.loss, first, last, state.next_Z,
+                              state.next_kept)
+            for first, last in zip(state.shares[:-1], state.shares[1:], strict=True)])) / problem.n
+
+    def beta(self, problem: Problem) -> float:
+        """β for T blocks in flight at once."""
+        return 1.0 + (problem.design.most_in_a_row - 1.0) * (self.count() - 1.0) / max(1, problem.d - 1)
+
+    def _intercept(self, problem: Problem, state: ParallelState) -> None:
+        constants = problem.block_constants(self.constants)[problem.d :]
+        sweep_constant_step(problem.design.ones, np.zeros(1, dtype=np.intp), state.coef[problem.d :], state.Z,
+                            problem.y, problem.loss, problem.penalty, problem.lam, False, constants, state.kept,
+                            state.reports[0])
+
+
+solvers.add("bcd-parallel", ParallelBCD)
