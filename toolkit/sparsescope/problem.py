@@ -320,8 +320,8 @@ class Problem:
     def lam_max(self) -> float:
         """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).
 
-        For a loss with kinks (``loss.smooth`` is False) it is only an upper bound: the smallest such λ is a minimum over
-        all subgradients at W = 0, and one of them is taken.
+        For a loss with kinks (``loss.smooth`` is False) it is only an upper bound: the smallest such λ is a minimum
+        over all subgradients at W = 0, and one of them is taken.
         """
         return self._critical(self.penalty)
 
