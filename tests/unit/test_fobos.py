@@ -349,7 +349,9 @@ def test_samples_are_the_rows_of_x() -> None:
     matrix, _ = text()
     for form, X in forms(matrix):
         design = ss.problem.Design(X)
+        alone = design.nbytes
         assert design.samples is design.samples, "made once"
+        assert alone < design.nbytes <= 2.1 * alone, "and counted"
         rows = np.zeros((60, 50))
         for i in range(60):
             for p in range(design.samples.start(i), design.samples.stop(i)):

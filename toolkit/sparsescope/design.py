@@ -223,10 +223,9 @@ class Design:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the data."""
-        if self.is_sparse:
-            return int(sum(a.nbytes for a in self.columns))
-        return int(self.matrix.nbytes)
+        """Bytes held by the data: by columns, and by rows as well once :attr:`samples` was asked for."""
+        held = [self.columns, *([self.samples] if "samples" in self.__dict__ else [])]
+        return int(sum(array.nbytes for copy in held for array in copy))
 
     def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
@@ -307,7 +306,7 @@ class Design:
     def samples(self) -> Any:
         """X by rows, for methods that look at one sample at a time: the columns of the transpose of X.
 
-        A second copy of X, made when it is first asked for and kept: as many bytes as :attr:`nbytes` says.
+        A second copy of X, made when it is first asked for and kept; :attr:`nbytes` counts it from then on.
         """
         if self.is_sparse:
             by_rows = sp.csr_array(self.matrix)
