@@ -71,7 +71,7 @@ def test_the_objective_never_rises_where_all_columns_are_alike() -> None:
 
 
 def test_more_threads_than_cores_are_refused_in_words() -> None:
-    with pytest.raises(ValueError, match=rf"{cores() + 1} threads are asked for.*allowed: 1 to {cores()}"):
+    with pytest.raises(ValueError, match=rf"threads.*{cores() + 1}.*{cores()}"):
         ss.solve(on("digits"), ParallelBCD(threads=cores() + 1))
     with pytest.raises(ValueError, match="threads"):
         ParallelBCD(threads=-1)

@@ -1,7 +1,7 @@
-"""First-order steps of the working-set solver for small dense problems: a few SpaRSA steps in place of a sweep.
+"""First-order steps of the working-set solver for problems of few columns: a few SpaRSA steps in place of a sweep.
 
-Where a dense X has so few columns that a working set would hold them all, a product with X by BLAS costs far less than
-a sweep that walks its columns one by one.
+Where X has so few columns that a working set would hold them all, products with all of X cost less than a sweep that
+walks its columns one by one, above all for dense X.
 """
 
 from __future__ import annotations

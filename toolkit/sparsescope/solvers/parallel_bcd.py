@@ -92,7 +92,7 @@ class ParallelState(State):
 class ParallelBCD(Solver):
     """BCD with constant steps on several threads; every run with the same number of threads gives the same result."""
 
-    threads: int = field(0, 0, 1024, "T: threads; 0 takes every core")
+    threads: int = field(0, 0, cores(), "T: threads, at most as many as there are cores; 0 takes every core")
     constants: str = field("class-aware", choices=("class-aware", "tight", "paper"), doc="K_j, as for bcd-cst")
     seed: int = field(0, 0, 2**31 - 1, "seed of the order of the rows")
 
@@ -103,12 +103,6 @@ class ParallelBCD(Solver):
     def count(self) -> int:
         """How many threads are used."""
         return self.threads or cores()
-
-    def solves(self, problem: Problem) -> str | None:
-        if self.threads > cores():
-            return (f"{self.name}: {self.threads} threads are asked for, but this process may use {cores()} "
-                    f"core{'s' if cores() > 1 else ''}; allowed: 1 to {cores()}, or 0 for all of them")
-        return super().solves(problem)
 
     def start(self, problem: Problem, coef: np.ndarray) -> ParallelState:
         return ParallelState(problem, coef, self.count(), self.seed)

@@ -8,8 +8,7 @@
         until      the residual of the sweep is below a share of the largest violation that made B
     Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
     alone would have gained at the same cost, judged by how fast the last two sweeps converged.
-    A dense X of few columns has no use for a working set: there a few SpaRSA steps, whose products BLAS does, take the
-    place of a sweep.
+    With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ LEAVE, LEAVE_OUTSIDE = 0.1, 0.5
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
-MOST_DENSE = 128  # columns of a dense X up to which gradient steps take the place of sweeps
+FEW = 128  # columns of X up to which gradient steps take the place of sweeps
 FIRST_PATIENCE, MOST_PATIENCE = 2, 8  # sweeps between two Newton steps
 RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is estimated from two of them
 
@@ -55,7 +54,7 @@ class WorkingSetState(State):
         self.target = 0.0
         self.objective = float("nan")
         self.newton: Newton | None = None
-        self.gradient: GradientSteps | None = None  # in place of sweeps, where X is dense and has few columns
+        self.gradient: GradientSteps | None = None  # in place of sweeps, where X has few columns
         self.sweeps = 0  # since the last Newton step
         self.patience = FIRST_PATIENCE
         self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0  # of the last sweep: its gain, over the one before; cost
@@ -81,11 +80,11 @@ class WorkingSet(Solver):
         state.forget()
 
     def variant(self, problem: Problem) -> tuple[bool, bool]:
-        return single(problem), problem.d <= MOST_DENSE
+        return single(problem), problem.d <= FEW
 
     def rehearse(self, tiny: Problem, problem: Problem) -> State:
         state = super().rehearse(tiny, problem)
-        if not tiny.design.is_sparse and problem.d > MOST_DENSE:  # the tiny problem is small, this one is not
+        if problem.d > FEW:  # the tiny problem has few columns, this one has not
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)
             self._sweep(tiny, work)
@@ -97,7 +96,7 @@ class WorkingSet(Solver):
 
     def step(self, problem: Problem, state: WorkingSetState) -> None:
         if state.chosen is None:
-            if not problem.design.is_sparse and problem.d <= MOST_DENSE:
+            if problem.d <= FEW:
                 self._take_all(problem, state)
             else:
                 self._choose(problem, state)
@@ -122,7 +121,9 @@ class WorkingSet(Solver):
         state.objective = gradient.objective
         state.sweeps += 1
         state.passes += passes
-        state.cost = max(passes * _entries(problem) / SWEEP_COST_BLOCK, 1.0)  # products by BLAS, as those of a block
+        # Its products cost what those of a Newton step do.
+        block = state.newton is None or state.newton.uses_block
+        state.cost = max(passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST), 1.0)
         state.working_set = float(problem.d)
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
