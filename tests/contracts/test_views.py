@@ -15,7 +15,7 @@ from sparsescope.trace import COLUMNS, Trace
 from sparsescope.views import style
 
 VIEWS = list(registry.views)
-DERIVED = {"suboptimality", "nonzero_percent"}  # columns the page computes itself
+DERIVED = {"suboptimality", "nonzero_percent", "working_percent"}  # columns the page computes itself
 TRACES = {
     "empty": lambda: record(0),
     "one point": lambda: record(1),
@@ -28,6 +28,8 @@ TRACES = {
     "many features": lambda: record(400, make_problem(d=900)),
     "image data": lambda: record(60, images()),
     "two classes": lambda: record(30, make_problem(m=2)),
+    "a working set": lambda: record(60, working=True),
+    "a working set, many features": lambda: record(200, make_problem(d=900), working=True),
     "label sets": lambda: record(30, sets()),
 }
 
@@ -74,7 +76,8 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
         assert set(spec) - {"choices"} == {"id", "title", "kind", "y", "left", "right", "empty"}
         assert ("choices" in spec) == (problem.multilabel and name == "accuracy")
         for line in spec["y"] + [line for choice in spec.get("choices", ()) for line in choice["y"]]:
-            assert set(line) == {"column", "label", "colour", "dash", "axis"}
+            assert set(line) == {"column", "label", "short", "colour", "dash", "axis"}
+            assert len(line["short"]) <= 9
             assert line["column"] in DERIVED | set(COLUMNS)
             assert all(line["colour"] in colours for colours in style.THEMES.values())
             assert spec[line["axis"]] is not None

@@ -27,10 +27,10 @@ def run(*arguments: str) -> int:
 def test_help_names_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--help") == cli.DONE
     text = capsys.readouterr().out
-    assert all(command in text for command in ("explore", "solve", "datasets", "doctor"))
+    assert all(command in text for command in ("explore", "solve", "paper", "datasets", "doctor"))
 
 
-@pytest.mark.parametrize("command", ["explore", "solve", "datasets", "doctor"])
+@pytest.mark.parametrize("command", ["explore", "solve", "paper", "datasets", "doctor"])
 def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command, "--help") == cli.DONE
     assert f"sparsescope {command}" in capsys.readouterr().out

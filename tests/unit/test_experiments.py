@@ -390,3 +390,75 @@ def test_the_parser_loads_no_heavy_package() -> None:
     code = "import sys; from sparsescope import cli; cli.make_parser(); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert not {"pandas", "plotly", "numba", "tqdm"} & set(done.stdout.split())
+
+
+# --------------------------------------------------------------------------------------- paper 1, on tiny data
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path, str]:
+    """Exit code, folder and printed text of the whole of paper 1 on iris, with hardly any time for each run."""
+    import contextlib
+    import io
+
+    folder = tmp_path_factory.mktemp("paper1")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = run("1", "--quick", "--data", "iris", "--seconds", "0.02", "--seed", "3", "--out", str(folder))
+    return code, folder, said.getvalue()
+
+
+def test_the_command_makes_everything(small: tuple[int, Path, str]) -> None:
+    code, folder, said = small
+    assert code == cli.DONE
+    names = {p.name for p in folder.iterdir()}
+    paper = load(1)
+    assert {f"{e.name}.html" for e in paper.experiments if e.draw} <= names
+    assert {f"{m.table}.csv" for m in paper.measurements} | {"table2.csv", "summary.md", "index.html"} <= names
+    assert all(claim.text in said for claim in paper.claims), "every claim has its verdict line"
+    assert "index.html" in said.splitlines()[-1]
+    assert json.loads((folder / "about.json").read_text())["settings"]["seed"] == 3
+
+
+def test_all_solvers_ran_with_the_papers_settings(small: tuple[int, Path, str]) -> None:
+    table = pd.read_csv(small[1] / "solvers.csv")
+    assert set(table["solver"]) == set(protocol.SOLVERS) and set(table["lam"]) == {1e-3, 1e-5}
+    assert (table["relative"] >= 0).all() and (table["samples"] == 120).all()
+    runs_ = table.groupby(["lam", "solver"])
+    assert (runs_["iteration"].first() == 0).all() and (runs_["iteration"].last() > 0).all()
+    assert runs_["seconds"].last().max() < 1.0
+    eta0 = pd.read_csv(small[1] / "eta0.csv")
+    assert eta0.groupby("lam")["chosen"].sum().tolist() == [1, 1] and set(eta0["eta0"]) == set(protocol.ETA0)
+
+
+def test_objectives_stop_by_the_papers_rule(small: tuple[int, Path, str]) -> None:
+    table = pd.read_csv(small[1] / "objectives.csv")
+    assert len(table) == 4 * 4 and (table["iterations"] <= protocol.K).all()
+    assert set(table["stopped"]) <= {"criterion", "iterations", "time"} and "criterion" in set(table["stopped"])
+    logistic = table[table["loss"] == protocol.LOGISTIC]
+    assert set(logistic["solver"]) == {"BCD (CST)", "BCD (LS)"}
+    counts = pd.read_csv(small[1] / "iterations.csv")
+    last = counts[counts["stopped"] == "criterion"].groupby("loss")["criterion"].last()
+    assert len(last) and (last <= protocol.TAU).all()
+
+
+def test_shrinking_is_compared_with_itself(small: tuple[int, Path, str]) -> None:
+    table = pd.read_csv(small[1] / "shrinking.csv")
+    assert table.groupby(["lam", "solver", "shrinking"]).ngroups == 2 * 2 * 2
+
+
+def test_the_solvers_are_the_papers() -> None:
+    made = {name: protocol.make_solver(name, seed=4) for name in protocol.SOLVERS}
+    assert made["BCD (LS)"] == ss.solvers.BCD(selection="cyclic", seed=4)
+    assert made["BCD (CST)"] == ss.solvers.BCDConstant(selection="random", constants="paper", seed=4)
+    assert made["FISTA (CST)"] == ss.solvers.FISTA(line_search=False, constants="paper")
+    assert getattr(made["FOBOS"], "unit", "") == "one"
+
+
+def test_without_quick_the_protocol_is_the_papers() -> None:
+    full = protocol.FULL
+    assert (full.lams, full.splits, protocol.K, protocol.TAU, protocol.LAMS) == (10, 3, 200, 1e-3, (1e-3, 1e-5))
+
+
+def test_figures_of_the_command_are_readable(small: tuple[int, Path, str]) -> None:
+    for name in ("fig1", "fig2", "fig5"):
+        text = (small[1] / f"{name}.html").read_text(encoding="utf-8")
+        assert "Plotly.newPlot" in text and len(text) < 2_000_000, "plotly itself lies beside the figures"

@@ -45,8 +45,8 @@ ROWS = [(40, 3, 0.0, 1.0), (40, 37, 0.0, 1.0), (40, 20, 0.5, 1.0), (1000, 500, 0
 
 
 def sorts(z: np.ndarray, y: np.ndarray) -> bool:
-    _, _, inside, outside = pairs.active_sides(z, y)
-    return inside > 0 and pairs.smaller_side(inside, outside, z.size) == 0.0
+    low, high, size = pairs.extremes(z, y)
+    return 1.0 - low + high > 0.0 and pairs.way(z, y, low, high, size)[0] == 0.0
 
 
 def test_the_rows_below_take_both_ways() -> None:

@@ -170,7 +170,8 @@ def test_the_page_is_offered_all_measures_of_label_sets() -> None:
     spec = accuracy.Accuracy(measure="micro_f1").spec(sets())
     assert [choice["label"] for choice in spec["choices"]][:2] == ["micro-F1", "precision@1"]
     assert len(spec["choices"]) == 6 and spec["y"] == spec["choices"][0]["y"]
-    assert [line["column"] for line in spec["y"]] == ["train_micro_f1", "test_micro_f1", "nonzero_percent"]
+    assert [line["column"] for line in spec["y"]] == ["train_micro_f1", "test_micro_f1", "nonzero_percent",
+                                                     "working_percent"]
     assert "choices" not in accuracy.Accuracy().spec(make_problem())
 
 
@@ -184,6 +185,43 @@ def test_the_raster_shows_every_state_and_every_change() -> None:
         assert set(np.flatnonzero(shown)) == support
         assert np.array_equal(np.flatnonzero(codes[:, i] == active_set.ENTERED), trace.entered(i))
         assert np.array_equal(np.flatnonzero(codes[:, i] == active_set.LEFT), trace.left(i))
+
+
+def test_rows_that_the_solver_works_on_have_a_faint_tone() -> None:
+    trace = record(60, working=True).trace
+    codes = active_set.raster(trace, trace["iteration"], 12).codes
+    for i in range(60):
+        work, support = set(trace.working(i).tolist()), set(trace.support(i).tolist())
+        assert support <= work
+        left = set(trace.left(i).tolist())
+        assert set(np.flatnonzero(codes[:, i] == active_set.WORKED)) == work - support - left
+    assert (codes == active_set.WORKED).any(), "the recording should have rows that are only worked on"
+    fig = views.draw("active-set", trace)
+    assert "worked on" in [entry.name for entry in fig.data]
+    assert "worked on" not in [entry.name for entry in views.draw("active-set", record(60).trace).data]
+
+
+def test_with_many_features_rows_that_were_only_worked_on_come_last() -> None:
+    recording = record(200, make_problem(d=900), working=True)
+    trace = recording.trace
+    ever = set().union(*recording.supports)
+    tried = {int(j) for i in range(200) for j in trace.working(i)} - ever
+    picture = active_set.raster(trace, trace["iteration"], 900)
+    order = [int(rows[0]) for rows in picture.rows]
+    assert set(order[: len(ever)]) == ever and set(order[len(ever):]) == tried
+    assert (picture.ever, picture.tried) == (len(ever), len(tried))
+    note = annotations(views.draw("active-set", trace, recording.problem), "note")[0]
+    assert f"{len(ever)} of 900 rows were ever non-zero and {len(tried)} more were worked on" in note
+
+
+def test_the_size_of_the_working_set_is_a_line_where_there_is_one() -> None:
+    trace = record(40, working=True).trace
+    drawn = lines(views.draw("accuracy", trace))
+    assert np.allclose(drawn["working_percent"].y, 100 * trace["working_set"] / 12)
+    assert drawn["working_percent"].yaxis == "y2"
+    assert "working set" in views.draw("accuracy", trace).layout.yaxis2.title.text
+    without = views.draw("accuracy", record(40).trace)
+    assert "working_percent" not in lines(without) and not annotations(without, "note")
 
 
 @pytest.mark.parametrize("limit", [500, 37])

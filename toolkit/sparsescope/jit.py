@@ -371,11 +371,13 @@ lean = functools.partial(helper, _nrt=False)
 short rows of numbers do."""
 
 
-def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any], by: int = 0) -> Callable[..., Any]:
+def two_forms(
+    on_number: Callable[..., Any], on_array: Callable[..., Any], by: int = 0, makes_arrays: bool = True
+) -> Callable[..., Any]:
     """One function out of two, chosen by the type of argument number ``by``: the second is for arrays.
 
     Compiled code decides when it is compiled, so there is no branch left in the kernel. Both have to take the same
-    arguments; they are plain functions or helpers.
+    arguments; they are plain functions or helpers. ``makes_arrays=False`` compiles them as :data:`lean` does.
     """
     on_number, on_array = (getattr(function, "py_func", function) for function in (on_number, on_array))
 
@@ -386,7 +388,9 @@ def two_forms(on_number: Callable[..., Any], on_array: Callable[..., Any], by: i
         return on_array if isinstance(args[by], numba_types.Array) else on_number
 
     if not disabled():
-        options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+        options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+        if not makes_arrays:
+            options["_nrt"] = False
         overload(chosen, strict=False, jit_options=options)(typed)
     return chosen
 

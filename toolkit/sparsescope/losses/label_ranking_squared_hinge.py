@@ -63,10 +63,10 @@ def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
 
 
 value = two_forms(class_value, pair_value, by=1)
-gradient = two_forms(class_gradient, pair_gradient, by=1)
-derivatives = two_forms(class_derivatives, pair_derivatives, by=1)
-diagonal = two_forms(class_diagonal, set_diagonal, by=2)
-move = two_forms(class_move, set_move, by=1)
+gradient = two_forms(class_gradient, pair_gradient, by=1, makes_arrays=False)
+derivatives = two_forms(class_derivatives, pair_derivatives, by=1, makes_arrays=False)
+diagonal = two_forms(class_diagonal, set_diagonal, by=2, makes_arrays=False)
+move = two_forms(class_move, set_move, by=1, makes_arrays=False)
 product = two_forms(class_product, pair_product, by=1)
 
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper
+from ..jit import helper, lean
 
 # The sorting half is large and needed rarely: it stays a function of its own instead of being copied into each kernel.
-whole = helper(forceinline=False)
+whole = lean(forceinline=False)
 
 # Sorting and sweeping k labels takes about SORT_COST·k·log₂ k times as long as one step of the plain loops, whose inner
 # loop has no branch. Below MANY active labels on one side it never pays.
@@ -25,24 +25,45 @@ SORT_COST = 20.0
 MANY = 16
 
 
-@helper
-def active_sides(z, y):  # type: ignore[no-untyped-def]
-    """The lowest score in the set, the highest off it, and how many labels in it and off it are in an active pair."""
+@lean
+def extremes(z, y):  # type: ignore[no-untyped-def]
+    """The lowest score in the set, the highest off it, and the size of the set."""
     low, high = np.inf, -np.inf
+    size = 0
     for r in range(z.size):
-        if y[r] != 0:
-            low = min(low, z[r])
-        else:
-            high = max(high, z[r])
+        inside = y[r] != 0
+        mine, other = (z[r], -np.inf) if inside else (np.inf, z[r])
+        low = mine if mine < low else low
+        high = other if other > high else high
+        size += y[r]
+    return low, high, size
+
+
+@lean
+def active_sides(z, y, low, high):  # type: ignore[no-untyped-def]
+    """How many labels in the set, and off it, have an active hinge."""
     inside = 0
     outside = 0
-    if 1.0 - low + high > 0.0:
-        for r in range(z.size):
-            if y[r] != 0:
-                inside += 1 if 1.0 - z[r] + high > 0.0 else 0
-            else:
-                outside += 1 if 1.0 - low + z[r] > 0.0 else 0
-    return low, high, inside, outside
+    for r in range(z.size):
+        if y[r] != 0:
+            inside += 1 if 1.0 - z[r] + high > 0.0 else 0
+        else:
+            outside += 1 if 1.0 - low + z[r] > 0.0 else 0
+    return inside, outside
+
+
+@lean
+def way(z, y, low, high, size):  # type: ignore[no-untyped-def]
+    """How to go over the active pairs: loop over the labels in the set (+1), over those off it (−1), or sort (0); and
+    the number of active labels in the set if it is to sort."""
+    m = z.size
+    if min(size, m - size) <= MANY:
+        return (1.0 if 2 * size <= m else -1.0), 0
+    inside, outside = active_sides(z, y, low, high)
+    few, both = min(inside, outside), inside + outside
+    if few > MANY and few * m > SORT_COST * both * np.log2(both):
+        return 0.0, inside
+    return (1.0 if inside <= outside else -1.0), inside
 
 
 @whole
@@ -128,22 +149,13 @@ def ranked_pairs(z, y, low, high, inside, x, g, curve, h, order):  # type: ignor
 
 
 @helper
-def smaller_side(inside, outside, m):  # type: ignore[no-untyped-def]
-    """Which side to loop over: +1 the labels in the set, −1 those off it, 0 neither (sorting is cheaper)."""
-    few, both = min(inside, outside), inside + outside
-    if few > MANY and few * m > SORT_COST * both * np.log2(both):
-        return 0.0
-    return 1.0 if inside <= outside else -1.0
-
-
-@helper
 def pair_value(z, y):  # type: ignore[no-untyped-def]
     """Σ of the squared hinges. Allocates only if it has to sort: a row of scores is not a place to sort in."""
-    low, high, inside, outside = active_sides(z, y)
+    low, high, size = extremes(z, y)
     total = 0.0
-    if inside == 0:
+    if not 1.0 - low + high > 0.0:  # also for empty and full sets, where one of them is infinite
         return total
-    sign = smaller_side(inside, outside, z.size)
+    sign, inside = way(z, y, low, high, size)
     if sign == 0.0:
         scratch = np.zeros((2, z.size))
         return ranked_pairs(z, y, low, high, inside, 0.0, scratch[1], 0.0, scratch[1], scratch[0])
@@ -158,14 +170,14 @@ def pair_value(z, y):  # type: ignore[no-untyped-def]
     return total
 
 
-@helper
+@lean
 def pair_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
     """Adds x·∇ℓ to g, returns ℓ."""
-    low, high, inside, outside = active_sides(z, y)
+    low, high, size = extremes(z, y)
     total = 0.0
-    if inside == 0:
+    if not 1.0 - low + high > 0.0:  # also for empty and full sets, where one of them is infinite
         return total
-    sign = smaller_side(inside, outside, z.size)
+    sign, inside = way(z, y, low, high, size)
     if sign == 0.0:
         return ranked_pairs(z, y, low, high, inside, x, g, 0.0, g, work)
     side = 1 if sign > 0.0 else 0
@@ -184,15 +196,15 @@ def pair_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
     return total
 
 
-@helper
+@lean
 def pair_derivatives(z, y, x, g, h, work):  # type: ignore[no-untyped-def]
     """Adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ."""
-    low, high, inside, outside = active_sides(z, y)
+    low, high, size = extremes(z, y)
     total = 0.0
-    if inside == 0:
+    if not 1.0 - low + high > 0.0:  # also for empty and full sets, where one of them is infinite
         return total
     curve = 2.0 * x * x
-    sign = smaller_side(inside, outside, z.size)
+    sign, inside = way(z, y, low, high, size)
     if sign == 0.0:
         return ranked_pairs(z, y, low, high, inside, x, g, curve, h, work)
     side = 1 if sign > 0.0 else 0
@@ -239,10 +251,10 @@ def pair_product(z, y, v, out):  # type: ignore[no-untyped-def]
     """out = ∇²ℓ v. Allocates only if it has to sort."""
     for r in range(z.size):
         out[r] = 0.0
-    low, high, inside, outside = active_sides(z, y)
-    if inside == 0:
+    low, high, size = extremes(z, y)
+    if not 1.0 - low + high > 0.0:
         return
-    sign = smaller_side(inside, outside, z.size)
+    sign, inside = way(z, y, low, high, size)
     if sign == 0.0:
         order = np.empty(z.size)
         end = rank_active(z, y, low, high, inside, order)

@@ -1,4 +1,5 @@
-"""Accuracy (for label sets: one of their measures) on training and test data, and the share of non-zero rows."""
+"""Accuracy (for label sets: one of their measures) on training and test data, and the share of rows that are non-zero
+and, where the solver has a working set, of those it works on."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LEFT_TITLE = "accuracy (share correct)"
 RIGHT_TITLE = "non-zero rows [%]"
+RIGHT_TITLE_WORKING = "non-zero rows, working set [%]"
 # What the left axis says, measure by measure.
 SET_TITLES = {
     "precision_at_1": "precision@1 (best label correct)", "precision_at_3": "precision@3 (of the 3 best labels)",
@@ -31,7 +33,8 @@ class Accuracy(View):
 
     name = "accuracy"
     title = "Accuracy and sparsity"
-    doc = "Training and test accuracy on the left axis, the share of non-zero rows of W on the right, over one clock."
+    doc = ("Training and test accuracy on the left axis, the share of rows of W that are non-zero (and that the solver "
+           "works on) on the right, over one clock.")  # fmt: skip
     needs = "recorded iterations with accuracies; test accuracy needs test data"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
@@ -71,16 +74,20 @@ class Accuracy(View):
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
         x, d = reading.x(self.x), drawing.size(trace, problem, "d")
-        percent = 100.0 * reading.column("nonzero_rows") / d if d else np.full(reading.n, np.nan)
+        rows = {"nonzero_percent": 100.0 * reading.column("nonzero_rows") / d if d else np.full(reading.n, np.nan),
+                "working_percent": working_percent(trace, reading.n, d)}  # fmt: skip
         columns = {name: reading.column(name) for name in (f"train_{measure}", f"test_{measure}")}
         missing = []
-        for column, y in {**columns, "nonzero_percent": percent}.items():
+        for column, y in {**columns, **rows}.items():
             # the model does not jump where the problem changes, so these lines are not broken there
             px, py = drawing.points(x, y, np.zeros(reading.n, dtype=np.int64), log=False)
             if not len(px):
-                missing.append(style.QUANTITIES[column].absent)
+                if column != "working_percent":  # most solvers have no working set: nothing is missing
+                    missing.append(style.QUANTITIES[column].absent)
                 continue
-            drawing.add_line(fig, self, column, px, py, yaxis="y2" if column == "nonzero_percent" else "y")
+            drawing.add_line(fig, self, column, px, py, yaxis="y2" if column in rows else "y")
+            if column == "working_percent":
+                fig.update_layout(yaxis2_title_text=RIGHT_TITLE_WORKING)
         if not fig.data:
             return drawing.add_sentence(fig, self, f"Nothing to draw: {'; '.join(missing)}.")
         known = np.concatenate(list(columns.values()))
@@ -96,9 +103,15 @@ class Accuracy(View):
 
 
 def lines(measure: str) -> list[dict[str, str]]:
-    """The three lines: a measure on training and on test data, and the share of non-zero rows."""
+    """The four lines: a measure on training and on test data, the shares of non-zero rows and of the working set."""
     left = [style.QUANTITIES[f"{part}_{measure}"].line("left") for part in ("train", "test")]
-    return [*left, style.QUANTITIES["nonzero_percent"].line("right")]
+    return [*left, *(style.QUANTITIES[name].line("right") for name in ("nonzero_percent", "working_percent"))]
+
+
+def working_percent(trace: Trace, n: int, d: int | None) -> np.ndarray:
+    """Size of the solver's working set in per cent of the d rows after each of n events; NaN where there is none."""
+    size = np.cumsum([trace.taken(i).size - trace.dropped(i).size for i in range(n)], dtype=float)
+    return np.where(size > 0, 100.0 * size / d, np.nan) if d else np.full(n, np.nan)
 
 
 def has_sets(trace: Trace, problem: Problem | None) -> bool:

@@ -86,11 +86,11 @@ class View(ABC):
     def spec(self, problem: Problem) -> dict[str, Any]:
         """What the live page draws: a JSON-able dict with ``id``, ``title``, ``kind`` and the keys of that kind.
 
-        - ``"lines"``: ``y`` (list of ``{column, label, colour, dash, axis}``), ``left`` and ``right`` (axis, or
+        - ``"lines"``: ``y`` (list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right`` (axis, or
           ``None``; ``share`` on the left: values from 0 to 1, shown in percent), ``empty``; and optionally ``choices``,
-          a list of ``{label, y, left}`` of which the page shows one at a time. Besides trace columns there are two
-          that the page derives: ``suboptimality`` = (F - best) / best within a segment, and ``nonzero_percent`` =
-          100 * nonzero_rows / d.
+          a list of ``{label, y, left}`` of which the page shows one at a time. Besides trace columns there are three
+          that the page derives: ``suboptimality`` = (F - best) / best within a segment, ``nonzero_percent`` =
+          100 * nonzero_rows / d, and ``working_percent``, the same for the solver's working set.
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
         """

@@ -43,17 +43,22 @@ SEQUENTIAL = [
 
 @dataclass(frozen=True)
 class Quantity:
-    """How one quantity is called and drawn, in every chart. ``column`` is a trace column or a derived one."""
+    """How one quantity is called and drawn, in every chart.
+
+    ``column`` is a trace column or a derived one; ``short`` is the name where there is little room.
+    """
 
     column: str
     label: str
     colour: str
     dash: str
     absent: str  # why there may be nothing to draw
+    short: str
 
     def line(self, axis: str) -> dict[str, str]:
         """The entry of a ``lines`` specification (see :meth:`View.spec`); ``axis`` is ``"left"`` or ``"right"``."""
-        return {"column": self.column, "label": self.label, "colour": self.colour, "dash": self.dash, "axis": axis}
+        return {"column": self.column, "label": self.label, "short": self.short, "colour": self.colour,
+                "dash": self.dash, "axis": axis}  # fmt: skip
 
 
 # The measures of label sets, which stand in the place of accuracy; each is a column for training and one for test data.
@@ -65,23 +70,26 @@ SET_MEASURES = {
 QUANTITIES: dict[str, Quantity] = {
     q.column: q
     for q in (
-        Quantity("objective", "objective F", "ink", "dot", "no objective was recorded"),
+        Quantity("objective", "objective F", "ink", "dot", "no objective was recorded", "F"),
         Quantity("suboptimality", "sub-optimality", "blue", "solid",
-                 "sub-optimality is zero at the best point known, which a log axis cannot show"),
-        Quantity("relative_gap", "duality gap (relative)", "vermillion", "dash", "no duality gap was evaluated"),
-        Quantity("violation", "optimality violation", "green", "dashdot", "no violation was evaluated"),
+                 "sub-optimality is zero at the best point known, which a log axis cannot show", "sub-opt."),
+        Quantity("relative_gap", "duality gap (relative)", "vermillion", "dash", "no duality gap was evaluated",
+                 "gap"),
+        Quantity("violation", "optimality violation", "green", "dashdot", "no violation was evaluated",
+                 "violation"),
         Quantity("paper_violation", "violation (Eq. 9)", "purple", "longdash",
-                 "the paper's violation was not evaluated"),
-        Quantity("train_accuracy", "train accuracy", "blue", "dash", "no training accuracy was evaluated"),
+                 "the paper's violation was not evaluated", "Eq. 9"),
+        Quantity("train_accuracy", "train accuracy", "blue", "dash", "no training accuracy was evaluated", "train"),
         Quantity("test_accuracy", "test accuracy", "purple", "solid",
-                 "no test accuracy was evaluated (a run needs test data for it)"),
+                 "no test accuracy was evaluated (a run needs test data for it)", "test"),
         *(quantity for measure, label in SET_MEASURES.items() for quantity in (
-            Quantity(f"train_{measure}", f"train {label}", "blue", "dash", f"no training {label} was evaluated"),
+            Quantity(f"train_{measure}", f"train {label}", "blue", "dash", f"no training {label} was evaluated",
+                     "train"),
             Quantity(f"test_{measure}", f"test {label}", "purple", "solid",
-                     f"no test {label} was evaluated (a run needs test data for it)"),
+                     f"no test {label} was evaluated (a run needs test data for it)", "test"),
         )),
-        Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded"),
-        Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows"),
+        Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded", "rows"),
+        Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows", "working"),
     )
 }  # fmt: skip
 

@@ -3,7 +3,7 @@
 import { h, setText, show } from "./dom.js";
 
 // The same margins for every chart over time, so that they line up under each other.
-export const MARGIN = { left: 72, right: 128, top: 10, bottom: 44 };
+export const MARGIN = { left: 72, right: 128, top: 10, bottom: 44, narrow: false };
 
 export class ChartBox {
   constructor(id, title, height) {

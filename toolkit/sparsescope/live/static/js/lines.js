@@ -3,7 +3,7 @@
 // axes change, when the pointer comes (hover needs them) and when the run rests. Labels at the ends of the lines and marks
 // are our own elements, because a change of plotly's layout costs as much again.
 
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { MarkLayer } from "./marks.js";
@@ -373,10 +373,12 @@ export class LineChart {
       limit = placed[k].y - LABEL_HEIGHT;
     }
     const left = area.left + area.width + (this.spec.right ? 44 : 6);
+    const room = this.box.width - left - 4;
+    this.spec.y.forEach((spec, k) => setText(this.labelNodes[k], MARGIN.narrow ? spec.short : spec.label));
     for (const { node, y, colour } of placed) {
       node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
       node.style.color = colour;
-      node.style.maxWidth = this.box.width - left - 4 + "px";
+      node.style.maxWidth = room + "px";
     }
   }
 

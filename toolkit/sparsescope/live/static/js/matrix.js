@@ -91,7 +91,7 @@ export class MatrixChart {
     this.drawScale(context, picture);
     const d = count(store.problem.d);
     let note = `${count(picture.nonzero)} of ${d} rows are non-zero`;
-    if (picture.binned > 1) note += `; ${short(picture.binned, 2)} rows a line, the largest weight shown`;
+    if (picture.binned > 1) note += `; ${short(picture.binned, 2)} to a line, the largest shown`;
     this.box.setNote(note);
   }
 

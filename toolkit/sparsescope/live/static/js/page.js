@@ -214,6 +214,7 @@ export class Page {
     const first = this.charts.find(({ chart }) => chart instanceof LineChart);
     if (!first) return;
     const narrow = first.chart.box.width < 560;
+    MARGIN.narrow = narrow; // lines then have their short names
     MARGIN.right = narrow ? 96 : Math.min(200, Math.max(104, Math.ceil(this.labelWidth) + 12));
     MARGIN.left = narrow ? 60 : 72;
   }
