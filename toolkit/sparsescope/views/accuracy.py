@@ -43,7 +43,7 @@ class Accuracy(View):
     marks = field(True, doc="a labelled line where something was changed during the run")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
-        spec = {
+        spec: dict[str, Any] = {
             "id": self.name,
             "title": self.title,
             "kind": "lines",
