@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .design import BLOCK
-from .kernels.rows import (
-    conjugate_sum,
-    loss_gradient,
-    penalty_sum,
-    repair_dual,
-    repaired_conjugate_sum,
-    row_duals,
-    row_violations,
-)
+from .kernels.rows import conjugate_sum, loss_gradient, repair_dual, repaired_conjugate_sum
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -54,33 +47,40 @@ class Workspace:
         self.U = np.empty(shape, dtype=problem.dtype)
         self.violation = np.empty(problem.d)
         self.paper = np.empty(problem.d)
-        rows = min(BLOCK, problem.d) if problem.design.is_sparse else 0
-        self.block = np.empty((rows, problem.m), dtype=problem.dtype)
+        self.block = np.empty((0, problem.m), dtype=problem.dtype)
+
+    def gradients(self, problem: Problem) -> Iterator[tuple[int, int, np.ndarray]]:
+        """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
+        if problem.design.is_sparse:
+            rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
+            if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
+                self.block = np.empty((rows, problem.m), dtype=problem.dtype)
+        return problem.design.rmatmul_blocks(self.U, self.block)
 
 
 def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
     The dual point is U = ∇ℓ(Z), made to sum to zero if there is an intercept, and scaled by s = min(1, λ/Ω°(XᵀU/n)).
-    The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data.
+    The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty
+    ties rows.
     """
-    n, d, lam, penalty = problem.n, problem.d, problem.lam, problem.penalty
+    n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
     loss = loss_gradient(Z, problem.y, problem.loss, work.U) / n
-    omega, rows, entries = penalty_sum(W, penalty)
+    omega, rows, entries = regulariser.value(W)
     top, conjugate = 0.0, 0.0
-    for start, stop, G in problem.design.rmatmul_blocks(work.U, work.block):
-        row_violations(G, 1.0 / n, W[start:stop], lam, penalty, penalty.is_norm,
-                       work.violation[start:stop], work.paper[start:stop])
+    for start, stop, G in work.gradients(problem):
+        regulariser.violations(G, 1.0 / n, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
         if not problem.intercept:
-            norm, star = row_duals(G, 1.0 / n, lam, penalty)
+            norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
         repair_dual(work.U, problem.y, problem.loss)
-        for _, _, G in problem.design.rmatmul_blocks(work.U, work.block):
-            norm, star = row_duals(G, 1.0 / n, lam, penalty)
+        for _, _, G in work.gradients(problem):
+            norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
     loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
@@ -92,5 +92,5 @@ def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace) 
         relative_gap=gap / abs(objective) if objective != 0.0 else gap,
         violation=worst, violation_sum=float(work.violation.sum()),
         paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
-        nonzero_rows=int(rows), nonzero_entries=int(entries),
+        nonzero_rows=rows, nonzero_entries=entries,
     )

@@ -13,11 +13,12 @@ import numpy as np
 from . import constants, metrics, scalings
 from .certificate import Certificate, Workspace, certify
 from .design import Design
-from .kernels.rows import critical_lam, loss_gradient, loss_sum, penalty_sum
+from .kernels.rows import loss_gradient, loss_sum
 from .labels import check_labels, match_labels
 from .losses import Loss
 from .penalties import L1L2, ElasticNet, Penalty
 from .registry import losses, penalties
+from .regulariser import Regulariser, regulariser_of
 
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
@@ -86,6 +87,7 @@ class Problem:
     def _set(self, loss: Any, penalty: Any, lam: float) -> None:
         self.loss = _part(losses, Loss, loss)
         self.penalty = _part(penalties, Penalty, penalty)
+        self.regulariser: Regulariser = regulariser_of(self.penalty)
         self._check_targets()
         try:
             self.lam = float(lam)
@@ -274,7 +276,7 @@ class Problem:
         """F(W, b)."""
         coef = self.coefficients(W, b)
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
-        return loss_sum(Z, self.y, self.loss) / self.n + self.lam * penalty_sum(coef[: self.d], self.penalty)[0]
+        return loss_sum(Z, self.y, self.loss) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
 
     def gradient(self, W: Any, b: Any = None) -> Any:
         """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
@@ -346,7 +348,9 @@ class Problem:
                 loss_gradient(Z, self.y, self.loss, U)
             else:
                 U[:] = table[self.y]
-            return float(max(critical_lam(G, 1.0 / self.n, penalty) for _, _, G in self.design.rmatmul_blocks(U)))
+            regulariser = regulariser_of(penalty)
+            buffer = np.empty((self.d, self.m), dtype=self.dtype) if regulariser.needs_all_rows else None
+            return max(regulariser.critical(G, 1.0 / self.n) for _, _, G in self.design.rmatmul_blocks(U, buffer))
         return self._data.cached(("critical", self.loss, penalty), compute)
 
     @property

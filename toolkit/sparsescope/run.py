@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .certificate import Certificate, Workspace, certify
 from .design import Design
 from .event import Event
-from .kernels.rows import loss_sum, penalty_sum
+from .kernels.rows import loss_sum
 from .metrics import watched
 from .problem import Problem
 from .registry import check_whole, solvers
@@ -170,9 +170,9 @@ class Run:
             self._cost = self._last_certificate - began
         else:
             loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
-            omega, rows, entries = penalty_sum(state.coef[: problem.d], problem.penalty)
+            omega, rows, entries = problem.regulariser.value(state.coef[: problem.d])
             facts = {"objective": loss + problem.lam * omega, "loss": loss, "penalty": omega,
-                     "nonzero_rows": int(rows), "nonzero_entries": int(entries)}
+                     "nonzero_rows": rows, "nonzero_entries": entries}
         event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
                       step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,

@@ -12,6 +12,13 @@ REPORT = 4
 
 
 @kernel
+def prox_rows(V, tau, penalty, out):
+    """out_j = prox_{τΩ}(V_j) for every row. V, out (d, m); ``out`` may be ``V``."""
+    for j in range(V.shape[0]):
+        penalty.prox(V[j], tau, out[j])
+
+
+@kernel
 def extrapolate(now, old, beta):
     """old ← now + β(now − old), in place. Both (n, m), in C order."""
     a = now.ravel()

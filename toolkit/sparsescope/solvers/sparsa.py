@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.proximal import turned_gradient
-from ..kernels.rows import loss_gradient, penalty_sum, support_flags
+from ..kernels.rows import loss_gradient, support_flags
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, settings
@@ -37,14 +37,14 @@ class SpaRSAState(ProximalState):
     def begin(self, problem: Problem) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
         self.f = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
-        self.values = [self.f + problem.lam * penalty_sum(self.coef[: self.d], problem.penalty)[0]]
+        self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
         self.K = first_constant(problem, True, "class-aware")
 
     def resume(self, problem: Problem) -> None:
         """Go on after somebody else moved the point: loss and gradient afresh; α is that of the last step."""
         self.f = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
         support_flags(self.coef[: self.d], self.used)
-        self.values = [self.f + problem.lam * penalty_sum(self.coef[: self.d], problem.penalty)[0]]
+        self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
 
     def exchange(self) -> None:
         super().exchange()

@@ -1,0 +1,79 @@
+"""What a problem's penalty does to a whole W: its value and prox, and what proves optimality.
+
+A penalty itself is a set of functions of one vector (see :class:`sparsescope.penalties.base.Penalty`). Here it is
+applied to all of W, so that solvers and certificates need not know which vectors of W those are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .kernels.proximal import prox_rows
+from .kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
+
+
+class Regulariser:
+    """Ω on weights W (d, m), without the intercept. G (d, m) with a number ``scale`` stands for the gradient scale·G.
+
+    ``needs_all_rows`` False: every function but the one of :meth:`value` takes any stretch of rows, as long as it is
+    the same one of all arrays, so a gradient can be looked at in pieces. True: they take all d rows at once.
+    """
+
+    needs_all_rows: ClassVar[bool] = False
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        """Ω(W), and the numbers of non-zero rows and entries."""
+        raise NotImplementedError
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        """out = argmin ½‖W − V‖² + τΩ(W). Both (d, m); ``out`` may be ``V``."""
+        raise NotImplementedError
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        """The dual norm of scale·G (0 if Ω* is finite everywhere), and Ω*(−scale·G/λ) inside the domain of Ω*."""
+        raise NotImplementedError
+
+    def dual_norm(self, G: np.ndarray, scale: float = 1.0) -> float:
+        """The dual norm of scale·G: the largest over the vectors that Ω is a sum over."""
+        return self.duals(G, scale, 1.0)[0]
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        """Writes the exact optimality violations, and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm). (d,)"""
+        raise NotImplementedError
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        """The smallest λ at which W = 0 is optimal if its gradient is scale·G (+inf: at none)."""
+        raise NotImplementedError
+
+
+class RowRegulariser(Regulariser):
+    """Ω(W) = Σ_j Ω(W_j), a sum over the rows of W."""
+
+    def __init__(self, penalty: Any) -> None:
+        self.penalty = penalty
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        omega, rows, entries = penalty_sum(W, self.penalty)
+        return float(omega), int(rows), int(entries)
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        prox_rows(V, tau, self.penalty, out)
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        top, conjugate = row_duals(G, scale, lam, self.penalty)
+        return float(top), float(conjugate)
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        return float(critical_lam(G, scale, self.penalty))
+
+
+def regulariser_of(penalty: Any) -> Regulariser:
+    """What a penalty does to whole weights."""
+    return RowRegulariser(penalty)
