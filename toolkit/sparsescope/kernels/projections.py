@@ -1,0 +1,98 @@
+"""Exact projections of rows: on a simplex, and on the epigraph of max(y + r) ≤ ζ (Chierchia et al. 2015, Sec. 3).
+
+Both look for a level that cuts a row: what stands above it adds up to what is wanted. The set of entries above the
+level only shrinks as the level rises (Michelot 1986; started from a set that is already small, as Condat 2016 does), so
+neither a sort nor memory is needed; rows are as short as there are classes, and a few rounds are enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper, kernel
+
+
+@helper
+def cut_to_simplex(u, total):  # type: ignore[no-untyped-def]
+    """u ← the nearest point of {u ≥ 0, Σu = total}, in place, for total > 0.
+
+    Entries are first counted from the largest one: their level keeps its digits however huge they are. (The shifted
+    entries have to be stored: compiled sums may be taken in another order.)
+    """
+    top = u[0]
+    for k in range(1, u.size):
+        top = max(top, u[k])
+    for k in range(u.size):
+        u[k] -= top
+    # No entry further than `total` below the largest stands above the level −depth.
+    depth = 1.0 * total
+    count = u.size + 1
+    while True:
+        above = 0.0
+        kept = 0
+        for k in range(u.size):
+            if u[k] + depth > 0.0:
+                above += u[k]
+                kept += 1
+        if kept >= count or kept == 0:  # ">": an entry at the level may come back by rounding, for ever
+            break
+        count = kept
+        depth = min(depth, (total - above) / kept)
+    for k in range(u.size):
+        u[k] = max(u[k] + depth, 0.0)
+
+
+@helper
+def cut_above(v, weight):  # type: ignore[no-untyped-def]
+    """v ← max(v − t, 0) in place and returns t ≥ 0, where Σ_k max(v_k − t, 0) = weight·t, weight > 0.
+
+    With v = y + r − ζ this is the projection of (y, ζ) on the epigraph of max(y + r) for weight 1: ζ rises by t, and
+    what is left in v is what y falls by. Other weights are for a norm in which ζ counts that much more than an entry of
+    y. Nothing changes (t = 0, v ← 0) if no entry is above 0.
+    """
+    rise = 0.0
+    count = v.size + 1
+    while True:
+        above = 0.0
+        kept = 0
+        for k in range(v.size):
+            if v[k] > rise:
+                above += v[k]
+                kept += 1
+        if kept == 0 or kept >= count:
+            break
+        count = kept
+        rise = max(rise, above / (weight + kept))
+    for k in range(v.size):
+        v[k] = max(v[k] - rise, 0.0)
+    return rise
+
+
+@kernel
+def project_simplex(V, total, out, first, last):
+    """out_i = the point nearest to V_i of {u ≥ 0, Σu = total}, total > 0, for the rows first…last.
+
+    V, out : (n, m); ``out`` may be V.
+    """
+    for i in range(first, last):
+        u = out[i]
+        for k in range(u.size):
+            u[k] = V[i, k]
+        cut_to_simplex(u, total)
+
+
+@kernel
+def project_epigraph(Y, zeta, labels, margin, P, theta, first, last):
+    """(P_i, theta_i) = the point nearest to (Y_i, zeta_i) with max_k(P_ik + r_ik) ≤ theta_i, for the rows first…last.
+
+    r_ik = margin, and 0 for k = labels[i]. Y, P : (n, m), zeta, theta : (n,); the results may be the given arrays.
+    """
+    m = Y.shape[1]
+    work = np.empty(m)
+    for i in range(first, last):
+        for k in range(m):
+            work[k] = Y[i, k] + margin - zeta[i]
+        work[labels[i]] = Y[i, labels[i]] - zeta[i]
+        theta[i] = zeta[i] + cut_above(work, 1.0)
+        for k in range(m):
+            P[i, k] = Y[i, k] - work[k]
