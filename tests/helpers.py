@@ -19,6 +19,7 @@ from scipy.special import logsumexp, softmax
 import sparsescope.losses
 import sparsescope.penalties
 import sparsescope.solvers  # noqa: F401
+from sparsescope.penalties.block import BlockPenalty
 from sparsescope.registry import Registry, losses, penalties
 
 
@@ -37,10 +38,10 @@ def values_of(field: Any) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def cases(registry: Registry) -> list[Any]:
-    """pytest parameters: every registered part, with several values of each of its parameters."""
+def cases(registry: Registry, names: list[str] | None = None) -> list[Any]:
+    """pytest parameters: every registered part (or those of ``names``), with several values of its parameters."""
     found = []
-    for name in registry:
+    for name in registry if names is None else names:
         fields = registry.fields(name)
         for values in product(*(values_of(f) for f in fields)):
             chosen = dict(zip((f.name for f in fields), values, strict=True))
@@ -49,16 +50,19 @@ def cases(registry: Registry) -> list[Any]:
     return found
 
 
+# Penalties that are sums over the rows of W, whose functions of one row are tested, and those over blocks of features.
+BLOCK_PENALTIES = [name for name in penalties if issubclass(penalties[name], BlockPenalty)]
+ROW_PENALTIES = [name for name in penalties if name not in BLOCK_PENALTIES]
 LOSSES = cases(losses)
-PENALTIES = cases(penalties)
+PENALTIES = cases(penalties, ROW_PENALTIES)
 SMOOTH = [name for name in losses if losses[name].smooth]  # what methods that follow gradients solve
 SMOOTH_LOSSES = [case for case in LOSSES if case.values[0].smooth]
-PAIRS = [pytest.param(loss, penalty, id=f"{loss}+{penalty}") for loss in SMOOTH for penalty in penalties]
+PAIRS = [pytest.param(loss, penalty, id=f"{loss}+{penalty}") for loss in SMOOTH for penalty in ROW_PENALTIES]
 # Where each pair would only repeat the same code for another type, every part is met at least once.
 FEW_PAIRS = [
     pytest.param(loss, penalty, id=f"{loss}+{penalty}")
-    for k, (loss, penalty) in enumerate(product(SMOOTH, penalties))
-    if k // len(penalties) == (k % len(penalties)) % len(SMOOTH)
+    for k, (loss, penalty) in enumerate(product(SMOOTH, ROW_PENALTIES))
+    if k // len(ROW_PENALTIES) == (k % len(ROW_PENALTIES)) % len(SMOOTH)
 ]
 
 
@@ -151,6 +155,54 @@ PENALTY_FORMULAS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
+# name -> norm of one vector W_{B_b,k}
+BLOCK_FORMULAS: dict[str, Callable[[np.ndarray], float]] = {
+    "block-l1/l2": lambda w: float(np.sqrt((w**2).sum())),
+    "block-l1/linf": lambda w: float(np.abs(w).max()),
+}
+
+
+def members(penalty: Any, d: int) -> list[np.ndarray]:
+    """The features of every block of a block penalty that is given by a size, sizes or feature numbers."""
+    if penalty.blocks is None:
+        return [np.arange(start, min(start + penalty.size, d)) for start in range(0, d, penalty.size)]
+    if isinstance(penalty.blocks[0], int):
+        return list(np.split(np.arange(d), np.cumsum(penalty.blocks)[:-1]))
+    return [np.array(block) for block in penalty.blocks]
+
+
+def _outside_ball(v: np.ndarray, radius: float) -> np.ndarray:
+    """v − P(v), P the projection on the ℓ1 ball, by sorting."""
+    a = np.sort(np.abs(v))[::-1]
+    if a.sum() <= radius:
+        return np.zeros_like(v)
+    levels = (np.cumsum(a) - radius) / np.arange(1, a.size + 1)
+    return np.sign(v) * np.minimum(np.abs(v), levels[np.flatnonzero(a > levels)[-1]])
+
+
+# name -> prox of one vector
+BLOCK_PROX: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "block-l1/l2": lambda v, tau: v * max(1.0 - tau / max(float(np.linalg.norm(v)), 1e-300), 0.0),
+    "block-l1/linf": _outside_ball,
+}
+
+
+def block_prox(penalty: Any, V: np.ndarray, tau: float) -> np.ndarray:
+    """prox_{τΩ}(V) of a block penalty, from the formulas."""
+    out = np.array(V, dtype=np.float64)
+    for block, k in product(members(penalty, len(V)), range(V.shape[1])):
+        out[block, k] = BLOCK_PROX[penalties.name_of(penalty) or ""](out[block, k], tau)
+    return out
+
+
+def omega(penalty: Any, W: np.ndarray) -> float:
+    """Ω(W), from the formula."""
+    name = penalties.name_of(penalty) or ""
+    if name in BLOCK_FORMULAS:
+        return sum(BLOCK_FORMULAS[name](W[block, k]) for block in members(penalty, len(W)) for k in range(W.shape[1]))
+    return float(penalty_rows(penalty, W).sum())
+
+
 def loss_rows(loss: Any, Z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """ℓ(z_i, y_i) for all rows, from the formula."""
     return LOSS_FORMULAS[losses.name_of(loss) or ""][0](Z, y, loss)
@@ -174,7 +226,7 @@ def dense(X: Any) -> np.ndarray:
 def objective(X: Any, y: np.ndarray, loss: Any, penalty: Any, lam: float, W: np.ndarray, b: Any = 0.0) -> float:
     """F(W, b) of MATH §1."""
     Z = dense(X) @ np.asarray(W, dtype=np.float64) + b
-    return float(loss_rows(loss, Z, y).mean() + lam * penalty_rows(penalty, np.asarray(W, dtype=np.float64)).sum())
+    return float(loss_rows(loss, Z, y).mean() + lam * omega(penalty, np.asarray(W, dtype=np.float64)))
 
 
 def gradient(X: Any, y: np.ndarray, loss: Any, W: np.ndarray, b: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:

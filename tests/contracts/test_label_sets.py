@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import dense, forms, gradient, objective, random_point, tags
+from helpers import ROW_PENALTIES, dense, forms, gradient, objective, random_point, tags
 from sparsescope.constants import INFLATE, block_constants
 from sparsescope.design import Design
 from sparsescope.metrics import WATCHED
@@ -31,7 +31,7 @@ every_solver = pytest.mark.parametrize("name", list(solvers))
 exact_solver = pytest.mark.parametrize("name", [name for name in solvers if solvers[name].settles])
 # Every penalty with label ranking, the other losses with the group lasso.
 RANKING = "label-ranking-squared-hinge"
-PAIRS = [*product([RANKING], penalties), *((loss, "l1/l2") for loss in SMOOTH if loss != RANKING)]
+PAIRS = [*product([RANKING], ROW_PENALTIES), *((loss, "l1/l2") for loss in SMOOTH if loss != RANKING)]
 
 
 @cache

@@ -9,10 +9,23 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import FEW_PAIRS, PAIRS, SMOOTH, digits, forms, gradient, interpreted, iris, random_point, text, values_of
+from helpers import (
+    FEW_PAIRS,
+    PAIRS,
+    ROW_PENALTIES,
+    SMOOTH,
+    digits,
+    forms,
+    gradient,
+    interpreted,
+    iris,
+    random_point,
+    text,
+    values_of,
+)
 from sparsescope.jit import part
 from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
-from sparsescope.registry import penalties, solvers
+from sparsescope.registry import solvers
 from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
@@ -515,4 +528,4 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
 
 def test_parts_are_met_by_the_few_pairs() -> None:
     used = [value for p in FEW_PAIRS for value in p.values]
-    assert set(used) == {*SMOOTH, *penalties}
+    assert set(used) == {*SMOOTH, *ROW_PENALTIES}

@@ -87,7 +87,7 @@ class Problem:
     def _set(self, loss: Any, penalty: Any, lam: float) -> None:
         self.loss = _part(losses, Loss, loss)
         self.penalty = _part(penalties, Penalty, penalty)
-        self.regulariser: Regulariser = regulariser_of(self.penalty)
+        self.regulariser: Regulariser = self._regulariser(self.penalty)
         self._check_targets()
         try:
             self.lam = float(lam)
@@ -95,6 +95,9 @@ class Problem:
             raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
         if not (self.lam > 0 and np.isfinite(self.lam)):
             raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+
+    def _regulariser(self, penalty: Any) -> Regulariser:
+        return regulariser_of(penalty, self.d, self.feature_names, self._data.cached)
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
@@ -348,7 +351,7 @@ class Problem:
                 loss_gradient(Z, self.y, self.loss, U)
             else:
                 U[:] = table[self.y]
-            regulariser = regulariser_of(penalty)
+            regulariser = self._regulariser(penalty)
             buffer = np.empty((self.d, self.m), dtype=self.dtype) if regulariser.needs_all_rows else None
             return max(regulariser.critical(G, 1.0 / self.n) for _, _, G in self.design.rmatmul_blocks(U, buffer))
         return self._data.cached(("critical", self.loss, penalty), compute)

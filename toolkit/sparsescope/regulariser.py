@@ -6,12 +6,16 @@ applied to all of W, so that solvers and certificates need not know which vector
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from .blocks import Blocks
+from .kernels.blocks import block_duals, block_sum, block_violations, critical_block, prox_blocks
 from .kernels.proximal import prox_rows
 from .kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
+from .penalties.block import BlockPenalty
 
 
 class Regulariser:
@@ -22,6 +26,7 @@ class Regulariser:
     """
 
     needs_all_rows: ClassVar[bool] = False
+    blocks: Blocks | None = None  # of features, if Ω is a sum over such
 
     def value(self, W: np.ndarray) -> tuple[float, int, int]:
         """Ω(W), and the numbers of non-zero rows and entries."""
@@ -74,6 +79,43 @@ class RowRegulariser(Regulariser):
         return float(critical_lam(G, scale, self.penalty))
 
 
-def regulariser_of(penalty: Any) -> Regulariser:
-    """What a penalty does to whole weights."""
-    return RowRegulariser(penalty)
+class BlockRegulariser(Regulariser):
+    """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a sum over blocks of features within each class."""
+
+    needs_all_rows = True
+
+    def __init__(self, row: Any, blocks: Blocks) -> None:
+        self.row, self.blocks = row, blocks
+        self.parts = (row, blocks.order, blocks.indptr)  # what kernels are given
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        omega, rows, entries = block_sum(W, *self.parts)
+        return float(omega), int(rows), int(entries)
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        prox_blocks(V, tau, *self.parts, out)
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        top, conjugate = block_duals(G, scale, lam, *self.parts)
+        return float(top), float(conjugate)
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        """As of every regulariser; what belongs to a block stands at its first feature, and 0 at the others."""
+        block_violations(G, scale, W, lam, *self.parts, violation, paper)
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        return float(critical_block(G, scale, *self.parts))
+
+
+def regulariser_of(penalty: Any, d: int, feature_names: Sequence[str] | None,
+                   cached: Callable[[Any, Callable[[], Any]], Any]) -> Regulariser:
+    """What a penalty does to the weights of d features; ``cached(key, make)`` keeps what needs to be made only once.
+
+    Raises ``ValueError`` if the penalty has blocks that do not fit the features.
+    """
+    if not isinstance(penalty, BlockPenalty):
+        return RowRegulariser(penalty)
+    made: Regulariser = cached(("regulariser", penalty),
+                               lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names)))
+    return made

@@ -293,7 +293,8 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     X: Any = np.eye(4, 3, dtype=problem.dtype)
     y = np.array([0, 1, 0, 1])
     tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
-                   loss=problem.loss, penalty=problem.penalty, lam=0.01, intercept=problem.intercept)
+                   loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01,
+                   intercept=problem.intercept)
     state = solver.rehearse(tiny, problem)
     loss_sum(state.Z, tiny.y, tiny.loss)
     certify(tiny, state.coef, state.Z, Workspace(tiny))

@@ -86,10 +86,21 @@ class Solver:
 
     def solves(self, problem: Problem) -> str | None:
         """``None`` if this solver can solve the problem, else the reason in words."""
+    only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
+    takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
         if not problem.loss.smooth:
             return (f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
                     "Choose a smooth loss or a solver for non-smooth ones")
-        return None
+        return self.refuses_blocks(problem)
+
+    def refuses_blocks(self, problem: Problem) -> str | None:
+        """The reason in words if the penalty ties rows in blocks and this solver goes row by row, else ``None``."""
+        if self.takes_blocks or problem.regulariser.blocks is None:
+            return None
+        fitting = [name for name in solvers if getattr(solvers[name], "takes_blocks", False)
+                   and solvers.create(name).solves(problem) is None]
+        return (f"{self.name} moves one row of W at a time, and the {problem.penalty.title} penalty ties the rows of a "
+                f"block. Solvers that fit: {', '.join(fitting) or 'none for this loss'}")
 
     def require(self, problem: Problem) -> None:
         """``ValueError`` with the reason if the problem cannot be solved."""

@@ -63,7 +63,7 @@ class FOBOS(Solver):
         if getattr(problem.loss, "gradient", None) is None:
             return (f"{self.name} needs a gradient or subgradient of the loss; the {problem.loss.title} loss offers "
                     "none. Choose another loss, or a solver that does not need gradients")
-        return None
+        return self.refuses_blocks(problem)
 
     def start(self, problem: Problem, coef: np.ndarray) -> FOBOSState:
         return FOBOSState(problem, coef, self.seed)

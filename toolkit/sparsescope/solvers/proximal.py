@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.blocks import list_blocks, prox_listed_blocks
 from ..kernels.proximal import OMEGA, REPORT, SIZE, SLOPE, TURN, extrapolate, list_rows, prox_listed
 from ..kernels.rows import loss_gradient, loss_sum, support_flags
 from ..problem import Problem
 from ..registry import field
+from ..regulariser import BlockRegulariser
 from .base import Solver, State, settings
 
 MOST_TRIALS = 60  # doublings of K in one line search: a factor of 1e18
@@ -25,6 +27,7 @@ class ProximalState(State):
     old, old_Z : the point before and its scores · used, old_used : (rows,) uint8, which rows are not zero
     V : the point from which the last step was taken; without extrapolation it is ``old`` itself
     f : loss at V (mean over samples) · slope, size : ⟨G, δ⟩ and ‖δ‖² of the step δ = W⁺ − V · omega : Ω(W⁺)
+    listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
     """
 
@@ -63,6 +66,13 @@ class ProximalState(State):
     def take_gradient(self, problem: Problem, U: np.ndarray, beta: float) -> None:
         """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`."""
         count, scale = 0, 1.0 / problem.n
+        self.passes += 1.0
+        if isinstance(problem.regulariser, BlockRegulariser):  # a block's rows may be anywhere: all of G is needed
+            problem.design.rmatmul(U, self.G)
+            self.count = int(list_blocks(self.G, scale, self.old, self.coef, beta, problem.lam,
+                                         *problem.regulariser.parts, self.old_used, self.used, self.V, self.V_used,
+                                         self.listed))
+            return
 
         def listing(G: np.ndarray, start: int, count: int) -> int:
             return int(list_rows(G, start, scale, self.old, self.coef, beta, problem.lam, problem.penalty, self.d,
@@ -73,12 +83,16 @@ class ProximalState(State):
         if problem.intercept:
             count = listing(U.sum(axis=0, keepdims=True), self.d, count)
         self.count = count
-        self.passes += 1.0
 
     def move(self, problem: Problem, step: float) -> None:
         """W⁺ = prox(V − step·G) and its scores, from the rows that were listed."""
-        prox_listed(self.listed[: self.count], self.V, self.G, self.old, step, problem.lam, problem.penalty, self.d,
-                    self.coef, self.used, self.report)
+        listed, lam = self.listed[: self.count], problem.lam
+        if isinstance(problem.regulariser, BlockRegulariser):
+            prox_listed_blocks(listed, self.V, self.G, self.old, step, lam, *problem.regulariser.parts, self.coef,
+                               self.used, self.report)
+        else:
+            prox_listed(listed, self.V, self.G, self.old, step, lam, problem.penalty, self.d, self.coef, self.used,
+                        self.report)
         self.slope, self.size = float(self.report[SLOPE]), float(self.report[SIZE])
         self.omega, self.turn = float(self.report[OMEGA]), float(self.report[TURN])
         problem.design.matmul(self.coef, self.Z, np.flatnonzero(self.used[: self.d]))
@@ -119,6 +133,7 @@ def first_constant(problem: Problem, line_search: bool, kind: str) -> float:
 class Proximal(Solver):
     """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
 
+    takes_blocks = True
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
