@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"registry", "design", "labels"},
     "losses": {"jit", "registry"},
     "penalties": {"blocks", "jit", "registry"},
+    "objectives": {"losses", "registry"},
     "kernels": {"jit"},
     "metrics": {"kernels"},
     "problem": {"blocks", "jit", "registry", "design", "kernels", "labels", "losses", "metrics", "penalties"},
@@ -41,8 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "live": {"registry", "datasets", "problem", "solvers", "trace", "run", "session", "views", "version"},
     "widgets": {"registry", "datasets", "session", "views", "live", "version"},
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
-    "experiments": {"registry", "design", "datasets", "problem", "solvers", "event", "stopping", "trace", "run",
-                    "views"},
+    "experiments": {"registry", "design", "datasets", "losses", "objectives", "penalties", "problem", "solvers", "event",
+                    "stopping", "trace", "run", "views"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
 PART_OF = {"certificate": "problem", "constants": "problem", "regulariser": "problem", "scalings": "problem",
@@ -56,7 +57,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "llvmlite": {"jit"},
-    "sklearn": {"datasets"},
+    "sklearn": {"datasets", "experiments"},
     "pandas": {"trace", "paths", "datasets", "experiments"},
     "plotly": {"views", "experiments"},
     "panel": {"dashboard"},

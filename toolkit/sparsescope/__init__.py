@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, losses, penalties, registry, scalings, solvers, stopping, views
+    from . import datasets, losses, objectives, penalties, registry, scalings, solvers, stopping, views
     from .design import Design
     from .event import Event
     from .jit import part
@@ -45,6 +45,7 @@ __all__ = [
     "explore",
     "field",
     "losses",
+    "objectives",
     "part",
     "path",
     "penalties",
