@@ -23,11 +23,11 @@ from .base import Solver, State, settings
 from .gradient_steps import GradientSteps
 from .newton import Newton, able, single
 
-LEAST_ROWS = 64  # smallest working set
-GROWTH = 2  # a working set holds at most this many times the rows in use
+LEAST_ROWS = 256  # smallest working set
+GROWTH = 8  # a working set holds at most this many times the rows in use
 # A working set is left when its residual is below these shares of the largest violation of all rows, or of those left
 # outside: rows inside are worked on anyway.
-LEAVE, LEAVE_OUTSIDE = 0.1, 0.5
+LEAVE, LEAVE_OUTSIDE = 0.2, 0.8
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
@@ -66,7 +66,7 @@ class WorkingSet(Solver):
     """BCD on a working set of violated rows, with damped Newton steps on the rows in use."""
 
     newton: bool = field(True, doc="take Newton steps on the rows in use, as often as they pay")
-    cg_steps: int = field(30, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)",
+    cg_steps: int = field(15, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)",
                           log=True)
 
     title = "working set + Newton"
