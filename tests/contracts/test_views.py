@@ -15,7 +15,8 @@ from sparsescope.trace import COLUMNS, Trace
 from sparsescope.views import style
 
 VIEWS = list(registry.views)
-DERIVED = {"suboptimality", "nonzero_percent", "working_percent"}  # columns the page computes itself
+# Columns the page computes itself.
+DERIVED = {"suboptimality", "nonzero_percent", "working_percent", "active_percent", "dual_percent"}
 TRACES = {
     "empty": lambda: record(0),
     "one point": lambda: record(1),

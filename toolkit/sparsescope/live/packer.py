@@ -17,10 +17,13 @@ MAX_EVENTS = 1000  # events in one frame; more are thinned
 EXACT = ("iteration", "passes", "seconds", "objective")
 DRAWN = (
     "loss", "penalty", "violation", "paper_violation", "gap", "relative_gap", "nonzero_rows", "nonzero_entries",
-    "working_set", "step_size", "trials", "train_accuracy", "test_accuracy",
+    "working_set", "step_size", "trials", "train_accuracy", "test_accuracy", "active_share", "dual_entries",
 )
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
-SPARSE = ("gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation")
+SPARSE = (
+    "gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation", "active_share",
+    "dual_entries", "excess", "equivalent_lam",
+)
 STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
     "working_set", "step_size", "trials",

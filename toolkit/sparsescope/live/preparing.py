@@ -20,7 +20,7 @@ from . import picture as pictures
 from . import settings as st
 
 MAX_NAMES = 2000  # more feature names than this are sent when they are needed
-VIEWS = ("convergence", "accuracy", "active-set", "weights")
+VIEWS = ("convergence", "accuracy", "active-set", "duality", "weights")
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,6 @@ def null_objective(problem: Problem) -> float:
 
 
 def specs(problem: Problem) -> list[dict[str, Any]]:
-    """What the page draws: the four views of the explorer first, then any other that the page can draw."""
+    """What the page draws: the views of the explorer, in the order in which they stand on a narrow page."""
     names = [name for name in VIEWS if name in view_registry]
     return [view_registry.create(name).spec(problem) for name in names]

@@ -11,6 +11,7 @@ from . import convergence
 from . import accuracy
 from . import active_set
 from . import weights
+from . import duality
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..trace import Trace
 
-__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "weights"]
+__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "weights"]
 
 
 def draw(view: str, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:

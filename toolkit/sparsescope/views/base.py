@@ -87,10 +87,12 @@ class View(ABC):
         """What the live page draws: a JSON-able dict with ``id``, ``title``, ``kind`` and the keys of that kind.
 
         - ``"lines"``: ``y`` (list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right`` (axis, or
-          ``None``; ``share`` on the left: values from 0 to 1, shown in percent), ``empty``; and optionally ``choices``,
-          a list of ``{label, y, left}`` of which the page shows one at a time. Besides trace columns there are three
-          that the page derives: ``suboptimality`` = (F - best) / best within a segment, ``nonzero_percent`` =
-          100 * nonzero_rows / d, and ``working_percent``, the same for the solver's working set.
+          ``None``; ``share`` on the left: values from 0 to 1, shown in percent; ``between``: two columns, a value and
+          its lower bound, that the axis is fitted to), ``empty``; and optionally ``choices``, a list of
+          ``{label, y, left}`` of which the page shows one at a time. Besides trace columns there are some that the page
+          derives: ``suboptimality`` = (F - best) / best within a segment, ``nonzero_percent`` = 100 * nonzero_rows / d,
+          ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent`` =
+          100 * active_share, and ``dual_percent`` = 100 * dual_entries / (m - 1).
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
         """

@@ -89,6 +89,11 @@ QUANTITIES: dict[str, Quantity] = {
                      f"no test {label} was evaluated (a run needs test data for it)", "test"),
         )),
         Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded", "rows"),
+        Quantity("dual", "dual value D", "vermillion", "solid", "no dual value was evaluated", "D"),
+        Quantity("active_percent", "active samples", "purple", "longdashdot",
+                 "this solver keeps no dual point (active samples, dual non-zeros)", "active"),
+        Quantity("dual_percent", "dual non-zeros", "green", "dash",
+                 "this solver keeps no dual point (active samples, dual non-zeros)", "dual"),
         Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows", "working"),
     )
 }  # fmt: skip

@@ -8,7 +8,7 @@ import { logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { MarkLayer } from "./marks.js";
 import { FONT } from "./palette.js";
-import { decades, lastInView, shares, span } from "./ranges.js";
+import { between, decades, lastInView, shares, span } from "./ranges.js";
 
 const LABEL_HEIGHT = 15;
 const LOWEST = 1e-17; // what a log axis still shows: below is rounding
@@ -296,8 +296,15 @@ export class LineChart {
         if (value > bounds[1]) bounds[1] = value;
       }
     });
-    this.ranges.left = this.zoomY || (this.leftLog ? this.calmDecades(decades(all.left)) : this.isShare() ? shares(all.left) : span(all.left));
+    this.ranges.left = this.zoomY || this.leftRange(all.left, lines);
     if (this.spec.right) this.ranges.right = this.spec.right.range || span(all.right);
+  }
+
+  leftRange(bounds, lines) {
+    const pair = this.spec.left.between; // a value and its lower bound, by their columns
+    if (pair) return between(...pair.map((column) => lines[this.spec.y.findIndex((line) => line.column === column)].y));
+    if (this.leftLog) return this.calmDecades(decades(bounds));
+    return this.isShare() ? shares(bounds) : span(bounds);
   }
 
   /** Decades that only grow: the lowest sub-optimality jumps about, and an axis that follows it would never rest. */

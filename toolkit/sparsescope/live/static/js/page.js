@@ -23,7 +23,7 @@ import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
 import { snippetButton } from "./snippet.js";
 
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 208, weights: 368 };
+const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 208, duality: 208, weights: 368 };
 
 export class Page {
   constructor(host, send, theme) {

@@ -32,3 +32,19 @@ export function span([low, high]) {
   const bottom = low < 0 ? -roundUp(-low) : low > 0.6 * top ? linearTicks(0, low, 5).pop() || 0 : 0;
   return [bottom, top];
 }
+
+/** A range for a value that falls and a bound that rises to it: all values, and the bounds that are near them. */
+export function between(values, bounds) {
+  const inside = (list) => list.filter((v) => Number.isFinite(v));
+  const upper = inside(values);
+  const lower = inside(bounds);
+  if (!upper.length) return [0, 1];
+  const top = upper.reduce((a, b) => Math.max(a, b));
+  const least = upper.reduce((a, b) => Math.min(a, b));
+  const reach = lower.length ? Math.min(least, lower.reduce((a, b) => Math.max(a, b))) : least;
+  const width = Math.max(top - reach, 1e-12 * Math.abs(top), 1e-300);
+  const low = lower.length ? Math.max(lower.reduce((a, b) => Math.min(a, b)), reach - 1.5 * width) : least;
+  const bottom = Math.min(low, least);
+  const pad = 0.05 * (top - bottom || width);
+  return [bottom - pad, top + pad];
+}

@@ -25,9 +25,12 @@ export class StatusLine {
     this.element = h(
       "div", { class: "status card", "data-testid": "status-line" },
       this.mode, item("iteration", "iteration", 4), item("passes", "passes", 5), item("seconds", "time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 9), item("rate", "it/s", 4),
+      item("objective", "F", 9), gap, item("rows", "rows", 9), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
+      item("rate", "it/s", 4),
     );
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
+    this.items.dual.parentElement.title = "non-zeros of the dual point, a sample, off the true class";
+    this.items.budget.parentElement.title = "by how much the mean hinge is above the budget eta; 0: the budget is kept";
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
     this.spoken = 0;
     this.saidMode = "";
@@ -49,6 +52,9 @@ export class StatusLine {
     this.drawTick(status, store);
     const d = store.problem ? store.problem.d : null;
     value("rows", d === null || !known(status.nonzero_rows) ? "–" : `${count(status.nonzero_rows)} of ${count(d)}`, status.nonzero_rows);
+    value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
+    value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
+    for (const [name, column] of [["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     setText(this.message, store.message || (store.late ? "shared server, slowed" : ""));

@@ -160,6 +160,15 @@ export class Store {
       const d = this.problem ? this.problem.d : NaN;
       return rows ? rows.map((value) => (100 * value) / d) : null;
     }
+    if (name === "dual") {
+      const gap = this.column("gap");
+      return gap ? this.column("objective").map((value, i) => value - gap[i]) : null;
+    }
+    if (name === "active_percent" || name === "dual_percent") {
+      const share = this.column(name === "active_percent" ? "active_share" : "dual_entries");
+      const whole = name === "active_percent" ? 1 : this.problem ? this.problem.m - 1 : NaN;
+      return share ? share.map((value) => (100 * value) / whole) : null;
+    }
     return this.column(name);
   }
 

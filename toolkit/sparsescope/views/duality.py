@@ -1,0 +1,103 @@
+"""Primal and dual: the objective from above, the dual value from below; and how sparse the dual point is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .. import registry
+from ..registry import field
+from . import drawing, style
+from .base import X_AXES, View
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..trace import Trace
+
+LEFT_TITLE = "objective F and dual value D"
+RIGHT_TITLE = "of samples, of dual entries [%]"
+LEFT = ("objective", "dual")
+RIGHT = ("active_percent", "dual_percent")
+# The first dual values may lie far below anything of interest: the axis goes this many times the rest deeper at most.
+DEPTH = 1.5
+
+
+class Duality(View):
+    """The objective and the dual value as they close in on the optimum, and the sparsity of a dual point."""
+
+    name = "duality"
+    title = "Primal and dual"
+    doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
+           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use.")  # fmt: skip
+    needs = "certificates; the right axis needs a solver that keeps a dual point, such as fbpd"
+    empty = "Nothing to draw yet: no iteration has been recorded."
+
+    x = field("iterations", choices=tuple(X_AXES), doc="the clock on the x axis")
+    marks = field(True, doc="a labelled line where something was changed during the run")
+
+    def spec(self, problem: Problem) -> dict[str, Any]:
+        return {
+            "id": self.name,
+            "title": self.title,
+            "kind": "lines",
+            "y": [style.QUANTITIES[c].line("left") for c in LEFT] + [style.QUANTITIES[c].line("right") for c in RIGHT],
+            "left": {"title": LEFT_TITLE, "log": False, "between": list(LEFT)},
+            "right": {"title": RIGHT_TITLE, "range": [0, 100]},
+            "empty": self.empty,
+        }  # fmt: skip
+
+    def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
+        reading = drawing.Reading(trace)
+        fig = drawing.new_figure(self, trace, problem, height=400)
+        fig.update_layout(hovermode="x unified")
+        fig.update_xaxes(title_text=X_AXES[self.x][1], rangemode="nonnegative")
+        fig.update_yaxes(title_text=LEFT_TITLE)
+        if not reading.n:
+            return drawing.add_sentence(fig, self, self.empty)
+        x, segment = reading.x(self.x), reading.segments()
+        values, missing = quantities(trace, reading, drawing.size(trace, problem, "m")), []
+        for column, y in values.items():
+            right = column in RIGHT
+            # the dual point does not jump where λ changes, so its lines are not broken there
+            px, py = drawing.points(x, y, np.zeros_like(segment) if right else segment, log=False)
+            if not len(px):
+                missing.append(style.QUANTITIES[column].absent)
+                continue
+            drawing.add_line(fig, self, column, px, py, yaxis="y2" if right else "y")
+            if right:
+                fig.update_layout(
+                    margin_r=64,
+                    yaxis2={"title": {"text": RIGHT_TITLE}, "side": "right", "overlaying": "y", "range": [0, 102],
+                            "showgrid": False, "tickmode": "linear", "dtick": 20},
+                )  # fmt: skip
+        fig.update_yaxes(range=between(values["objective"], values["dual"]), selector={"side": None})
+        if self.marks:
+            drawing.add_marks(fig, self, trace, x)
+        drawing.add_notes(fig, self, [f"Not drawn: {'; '.join(dict.fromkeys(missing))}."] if missing else [])
+        return fig
+
+
+def quantities(trace: Trace, reading: drawing.Reading, m: int | None) -> dict[str, np.ndarray]:
+    """What is drawn, by column, each of shape (n,): values and percentages."""
+    dual = 100.0 * reading.column("dual_entries") / (m - 1) if m else np.full(reading.n, np.nan)
+    return {"objective": reading.column("objective"), "dual": reading.column("dual"),
+            "active_percent": 100.0 * reading.column("active_share"), "dual_percent": dual}  # fmt: skip
+
+
+def between(objective: np.ndarray, dual: np.ndarray) -> list[float]:
+    """The range of the left axis: all objectives, and the dual values near them.
+
+    Dual values may begin far below (even at −∞ in effect); showing them all would press the two lines together.
+    """
+    top, bottom = float(np.nanmax(objective)), float(np.nanmin(objective))
+    known = dual[np.isfinite(dual)]
+    lowest = min(bottom, float(known.max())) if known.size else bottom
+    width = max(top - lowest, 1e-12 * max(abs(top), 1e-300))
+    low = max(float(known.min()), lowest - DEPTH * width) if known.size else bottom
+    pad = 0.05 * (top - min(low, bottom) or width)
+    return [min(low, bottom) - pad, top + pad]
+
+
+registry.views.add(Duality.name, Duality, title=Duality.title, doc=Duality.doc)
