@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linprog
 from scipy.special import logsumexp, softmax
 
 import sparsescope.losses
@@ -281,6 +282,29 @@ def tags() -> tuple[sp.csr_array, np.ndarray]:
     counts[11] = 0.0
     norms = np.linalg.norm(counts, axis=1, keepdims=True)
     return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), Y
+
+
+def hinge_program(X: np.ndarray, y: np.ndarray, lam: float, intercept: bool,
+                  margin: float = 1.0) -> tuple[float, Any, Any]:
+    """The smallest F of the Crammer–Singer hinge with the ℓ1 penalty, and where:
+    min Σξ/n + λ Σ(w⁺ + w⁻), ξ_i ≥ z_ir − z_iy + μ, ξ ≥ 0."""
+    n, d = X.shape
+    m = int(y.max()) + 1
+    rows, right = [], []
+    for i in range(n):
+        for r in range(m):
+            if r != y[i]:
+                w, b, xi = np.zeros((d, m)), np.zeros(m), np.zeros(n)
+                w[:, r], w[:, y[i]], xi[i] = X[i], -X[i], -1.0
+                b[r], b[y[i]] = 1.0, -1.0
+                rows.append(np.concatenate([w.ravel(), -w.ravel(), intercept * b, xi]))
+                right.append(-margin)
+    cost = np.concatenate([np.full(2 * d * m, lam), np.zeros(m), np.full(n, 1.0 / n)])
+    bounds = [(0, None)] * (2 * d * m) + [(None, None)] * m + [(0, None)] * n
+    found = linprog(cost, A_ub=np.array(rows), b_ub=np.array(right), bounds=bounds)
+    assert found.success
+    W = (found.x[: d * m] - found.x[d * m: 2 * d * m]).reshape(d, m)
+    return float(found.fun), W, (found.x[2 * d * m: 2 * d * m + m] if intercept else None)
 
 
 def forms(X: Any) -> Iterator[tuple[str, Any]]:

@@ -83,7 +83,8 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
         W, b = found.weights(k), found.intercept(k)
         certificate = at.certificate(W, b)
         assert found.objective[k] == pytest.approx(certificate.objective, rel=1e-9)
-        assert found.gap[k] == pytest.approx(certificate.gap, abs=1e-9 * found.objective[k])
+        if at.loss.smooth:  # else the solver's own dual point proves more than the gradients that are taken here
+            assert found.gap[k] == pytest.approx(certificate.gap, abs=1e-9 * found.objective[k])
         assert -1e-12 <= found.relative_gap[k] <= tol
         assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (W.any(axis=1).sum(), np.count_nonzero(W))
         two = np.sort(at.scores(W, b), axis=1)[:, -2:]  # where two classes tie, rounding decides
@@ -125,14 +126,15 @@ def test_paths_with_an_intercept_agree_with_single_solves(loss: str, penalty: st
 @pytest.mark.parametrize("solver", list(ss.registry.solvers))
 def test_every_solver_walks_the_path(solver: str) -> None:
     X, y = text()
-    problem = ss.Problem(X, y, penalty="l1/l2")
+    only = ss.registry.solvers[solver].only
+    problem = ss.Problem(X, y, loss=only[0] if only else None, penalty="l1/l2")
     if solver == "fobos":  # its steps shrink like 1/√t, so that only the first digits come in reasonable time
         rough = ss.path(problem, solver, n_lams=4, ratio=0.3, tol=0.2, max_iter=300)
         assert rough.converged.all() and rough.nonzero_rows[0] == 0
         return
     found = ss.path(problem, solver, n_lams=4, ratio=0.3, tol=1e-3, max_iter=20_000)
     assert found.converged.all()
-    check(problem, found, 1e-3, against="bcd-ls")
+    check(problem, found, 1e-3, against="fbpd" if only else "bcd-ls")
 
 
 def test_auto_is_the_default_and_the_path_says_what_it_chose(problem: ss.Problem) -> None:

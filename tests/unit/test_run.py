@@ -69,14 +69,14 @@ def test_the_clock_counts_the_solver_and_not_its_observers(
     def observer(_: Event) -> None:
         CLOCK.now += 1000.0
 
-    certify = run_module.certify
+    certify = Slow.certificate
 
     def slow_certificate(*args: Any) -> Any:
         CLOCK.now += 500.0
         return certify(*args)
 
     warm_up(problem, Slow())
-    monkeypatch.setattr(run_module, "certify", slow_certificate)
+    monkeypatch.setattr(Slow, "certificate", slow_certificate)
     events = list(Run(problem, Slow(), stop=Iterations(4), callbacks=[observer]))
     assert [e.seconds for e in events] == [0.0, 1.0, 2.0, 3.0, 4.0]
     events = list(Run(problem, Slow(cost=0.5), stop=Seconds(1.5), callbacks=[observer]))
@@ -90,14 +90,14 @@ def test_a_run_may_bring_its_own_clock(problem: ss.Problem) -> None:
 
 def test_adaptive_certificates_stay_below_their_share(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "CLOCK", CLOCK)
-    certify = run_module.certify
+    certify = Slow.certificate
 
     def certificate(*args: Any) -> Any:
         CLOCK.now += 3.0
         return certify(*args)
 
     warm_up(problem, Slow())
-    monkeypatch.setattr(run_module, "certify", certificate)
+    monkeypatch.setattr(Slow, "certificate", certificate)
     events = list(Run(problem, Slow(), stop=Iterations(60), certify_every=None))
     certified = [e.iteration for e in events if e.certified]
     assert certified[0] == 0 and certified[-1] == 60

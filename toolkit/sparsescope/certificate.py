@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .design import BLOCK
-from .kernels.rows import conjugate_sum, loss_gradient, repair_dual, repaired_conjugate_sum
+from .kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -21,7 +21,8 @@ class Certificate:
 
     ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
     objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows
-    (the first one also over the intercept), the ``_sum`` forms sums over rows.
+    (the first one also over the intercept), the ``_sum`` forms sums over rows. What belongs to a dual iterate or to a
+    budget on the loss is NaN without one: see :class:`sparsescope.event.Event`.
     """
 
     objective: float
@@ -36,6 +37,10 @@ class Certificate:
     paper_violation_sum: float
     nonzero_rows: int
     nonzero_entries: int
+    active_share: float = float("nan")
+    dual_entries: float = float("nan")
+    excess: float = float("nan")
+    equivalent_lam: float = float("nan")
 
 
 class Workspace:
@@ -58,16 +63,21 @@ class Workspace:
         return problem.design.rmatmul_blocks(self.U, self.block)
 
 
-def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace) -> Certificate:
+def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace,
+            dual_rows: Callable[[np.ndarray], bool] | None = None) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
-    The dual point is U = ∇ℓ(Z), made to sum to zero if there is an intercept, and scaled by s = min(1, λ/Ω°(XᵀU/n)).
-    The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty
-    ties rows.
+    The dual point is U = ∇ℓ(Z), or what ``dual_rows`` writes (a solver's own dual point, with rows in the domain of ℓ*;
+    it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
+    s = min(1, λ/Ω°(XᵀU/n)). The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse
+    data, unless the penalty ties rows.
     """
     n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
-    loss = loss_gradient(Z, problem.y, problem.loss, work.U) / n
+    if dual_rows is not None and dual_rows(work.U):
+        loss = loss_sum(Z, problem.y, problem.loss) / n
+    else:
+        loss = loss_gradient(Z, problem.y, problem.loss, work.U) / n
     omega, rows, entries = regulariser.value(W)
     top, conjugate = 0.0, 0.0
     for start, stop, G in work.gradients(problem):

@@ -75,6 +75,13 @@ def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: b
     return INFLATE * constant / design.n
 
 
+def operator_norm(design: Design, y: np.ndarray, m: int, intercept: bool, differences: bool) -> float:
+    """‖X‖² ([X 1] with an intercept), or ‖T‖² of T: W ↦ Z − Z[y]·1ᵀ for classes y; not below it, and hardly above."""
+    if differences:
+        return INFLATE * _largest(design, m, intercept, _class_root(y))
+    return INFLATE * _largest(design, 1, intercept, None)
+
+
 # A root maps scores to scores, row by row: S with SᵀS = the Laplacian of the graph whose edges are the pairs of a label
 # in the target and one off it. A difference curvature c' bounds ∇²ℓ by c'·SᵀS, hence K ≤ (c'/n)·‖S∘X‖².
 Root = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]

@@ -23,6 +23,10 @@ class Event:
     nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
     train_accuracy, test_accuracy : in [0, 1], for one class a sample; the other train_… and test_… for label sets, see
         :class:`sparsescope.metrics.SetMeasures` · lam : λ in force
+    active_share : share of the samples whose hinge is active (above 1e-6 of the margin) · dual_entries : mean number of
+        non-zeros of a dual row off the true class; both NaN for solvers without a dual point
+    excess : for a budget on the mean loss, how far it is overdrawn (0 if it is kept) · equivalent_lam : the λ of the
+        problem without a budget that has the same solution, as the dual point has it; both NaN without a budget
     problem, solver, state : for observers that look closer; ``state`` must not be changed
     """
 
@@ -64,6 +68,10 @@ class Event:
     test_micro_f1: float = NAN
     test_macro_f1: float = NAN
     test_ranking_loss: float = NAN
+    active_share: float = NAN
+    dual_entries: float = NAN
+    excess: float = NAN
+    equivalent_lam: float = NAN
     message: str = ""
 
     @property

@@ -321,6 +321,11 @@ class Problem:
         return self._data.cached(("full", kind, self.loss), lambda: constants.full_constant(
             self.design, self.y, self.m, self.loss, self.intercept, kind))
 
+    def operator_norm(self, differences: bool = False) -> float:
+        """‖X‖², with the column of an intercept; ``differences``: ‖T‖² of the map of W to Z − Z[y]·1ᵀ (MATH §4)."""
+        return self._data.cached(("norm", differences), lambda: constants.operator_norm(
+            self.design, self.y, self.m, self.intercept, differences))
+
     @cached_property
     def lam_max(self) -> float:
         """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .certificate import Certificate, Workspace, certify
+from .certificate import Certificate, Workspace
 from .design import Design
 from .event import Event
 from .kernels.rows import loss_sum
@@ -139,7 +139,7 @@ class Run:
         if self.state is not None:
             began = self._clock()
             old = self.state
-            state = new_solver.adapt(new_problem, old) if kept else new_solver.start(new_problem, old.coef.copy())
+            state = new_solver.adapt(new_problem, old) if kept else new_solver.take_over(new_problem, old)
             if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
@@ -171,7 +171,7 @@ class Run:
         else:
             loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
             omega, rows, entries = problem.regulariser.value(state.coef[: problem.d])
-            facts = {"objective": loss + problem.lam * omega, "loss": loss, "penalty": omega,
+            facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
                      "nonzero_rows": rows, "nonzero_entries": entries}
         event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
@@ -200,7 +200,7 @@ class Run:
         assert self.state is not None
         if self._work is None:
             self._work = Workspace(self.problem)
-        return certify(self.problem, self.state.coef, self.state.Z, self._work)
+        return self.solver.certificate(self.problem, self.state, self._work)
 
     def _due(self, iteration: int) -> bool:
         if self.certify_every is None:
@@ -297,7 +297,7 @@ def warm_up(problem: Problem, solver: Solver) -> None:
                    intercept=problem.intercept)
     state = solver.rehearse(tiny, problem)
     loss_sum(state.Z, tiny.y, tiny.loss)
-    certify(tiny, state.coef, state.Z, Workspace(tiny))
+    solver.certificate(tiny, state, Workspace(tiny))
     watched("train", state.Z, tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
     _warm.add(key)
 

@@ -186,7 +186,7 @@ class Trace:
         """Record an event. Costs O(changed rows) memory; W itself is only copied when a snapshot is due."""
         if not self._size:
             self._describe(event)
-        key = repr(event.problem.key)
+        key = repr(event.solver.target(event.problem))
         if not self._keys or self._keys[-1] != key:
             self._keys.append(key)
         size = self._size

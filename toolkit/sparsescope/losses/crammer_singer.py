@@ -17,14 +17,14 @@ class CrammerSinger(Loss):
 
     It has kinks. ``gradient`` adds a subgradient: e_r − e_y for the largest wrong score, spread evenly over equal ones,
     and nothing where the loss is 0. A dual point made of subgradients is feasible, so the gap is true, but it does not
-    close at the optimum (MATH §3).
+    close at the optimum (MATH §3); `fbpd` solves it with a dual point of its own, whose gap closes.
     """
 
     margin: float = field(1.0, 0.01, 10.0, "μ: how far the true class should lead; scales W and λ, not the shape")
 
     title = "Crammer–Singer hinge"
-    doc = ("The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: for "
-           "methods that take subgradients, and the gap shown is true but does not close.")
+    doc = ("The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: `fbpd` "
+           "solves it and proves the gap; methods that take subgradients come near.")
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"
     source = "Crammer and Singer 2001; Chierchia et al. 2015"
     smooth = False

@@ -8,9 +8,10 @@ from .fista import FISTA
 from .sparsa import SpaRSA
 from .fobos import FOBOS
 from .parallel_bcd import ParallelBCD
+from .fbpd import FBPD
 from .working_set import WorkingSet
 from .auto import Auto
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "ParallelBCD", "Solver", "SpaRSA", "State",
+__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "ParallelBCD", "Solver", "SpaRSA", "State",
            "WorkingSet", "search_eta0"]

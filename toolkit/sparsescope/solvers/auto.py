@@ -44,11 +44,13 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         return solvers.create("working-set"), (
             f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
             "with sweeps in between")
-    for name in ("fobos",):
-        if name in solvers:
-            solver = solvers.create(name)
-            if solver.solves(problem) is None:
-                return solver, f"{loss} has kinks: a stochastic subgradient method, one sample a step"
+    for name, why in (
+        ("fbpd", "primal–dual splitting, which needs no gradient and whose dual point proves the optimum"),
+        ("fobos", "a stochastic subgradient method, one sample a step"),
+    ):
+        solver = solvers.create(name)
+        if solver.solves(problem) is None:
+            return solver, f"{loss} has kinks: {why}"
     raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
+from ..certificate import Certificate, Workspace, certify
 from ..problem import Problem
 from ..registry import Field, collect_fields, field, solvers
 
@@ -60,6 +61,15 @@ class State:
         view.flags.writeable = False
         return view
 
+    def dual_rows(self, U: np.ndarray) -> bool:
+        """Write this state's dual point into U (n, m), rows in the domain of ℓ*; False: it has none, and U is as it
+        was. A certificate then takes the gradients of the loss."""
+        return False
+
+    def dual_facts(self, problem: Problem) -> dict[str, float]:
+        """What an event tells about the dual point (fields of a certificate); nothing for a state without one."""
+        return {}
+
     def copy(self) -> Any:
         """An independent state that goes on from here (a fork)."""
         return copy.deepcopy(self)
@@ -76,6 +86,8 @@ class Solver:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
+    takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 
@@ -86,8 +98,6 @@ class Solver:
 
     def solves(self, problem: Problem) -> str | None:
         """``None`` if this solver can solve the problem, else the reason in words."""
-    only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
-    takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
         if not problem.loss.smooth:
             return (f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
                     "Choose a smooth loss or a solver for non-smooth ones")
@@ -122,6 +132,24 @@ class Solver:
     def step(self, problem: Problem, state: Any) -> None:
         """One outer iteration, in place."""
         raise TypeError(f"{type(self).__name__} does not define step")
+
+    def take_over(self, problem: Problem, state: State) -> State:
+        """A state that goes on from the weights of another solver's (or of this one with other settings). A solver that
+        keeps more than weights may take that over too, if the state has it."""
+        return self.start(problem, state.coef.copy())
+
+    def value(self, problem: Problem, loss: float, penalty: float) -> float:
+        """The objective at a point with this mean loss and this Ω(W)."""
+        return loss + problem.lam * penalty
+
+    def target(self, problem: Problem) -> tuple[Any, ...]:
+        """What the objective depends on: values of runs with the same target can be compared."""
+        return problem.key
+
+    def certificate(self, problem: Problem, state: Any, work: Workspace) -> Certificate:
+        """The certificate of the state's weights, by its dual point if it has one."""
+        found = certify(problem, state.coef, state.Z, work, state.dual_rows)
+        return dataclasses.replace(found, **state.dual_facts(problem))
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
         """Called once after loss, penalty or λ changed under a state (warm start). May return a state to go on with

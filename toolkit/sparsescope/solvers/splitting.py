@@ -1,0 +1,221 @@
+"""What the primal–dual splitting methods share: their state, step sizes, restarts, and the dual point for the gap.
+
+A step maps the point v = (V, Q) of primal and dual variables to its image T(v) = (W, U); the state shows W, which comes
+out of a prox and is sparse, and proves its gap with U, which comes out of a projection. ``acceleration`` says what the
+next point is:
+
+    none       v ← T(v): the papers' iteration
+    restarts   v ← (k+1)/(k+2)·(2T(v) − v) + 1/(k+2)·v₀, k = 0, 1, …  (Halpern's iteration of the reflected operator;
+               Lu and Yang 2024); it begins again at v₀ = T(v) when the fixed-point residual ‖v − T(v)‖_M of
+               M = [1/τ, −Kᵀ; −K, 1/σ] has fallen to 0.2 of what it was at v₀; when it is below 0.8 of it and rises; or
+               when this epoch is long against all steps so far. Then √(σ/τ) moves towards ‖U − Q₀‖/‖W − V₀‖, half the
+               way in the logarithm.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels.splitting import CROSS, MOVED, REPORT, descend, hinge_facts, mix, simplex_start
+from ..problem import Problem
+from ..registry import field, losses
+from .base import Solver, State, settings
+from .parallel_bcd import cores, together
+
+SUFFICIENT, NECESSARY, LONG = 0.2, 0.8, 0.36  # when an epoch ends
+DAMPING = 0.5  # share of the way, in the logarithm, that the weight of primal and dual moves at a restart
+ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
+BLOCK_BYTES = 400_000  # gradient rows that are held at once: they should stay in the cache until they are used
+
+
+class SplittingState(State):
+    """State of the splitting methods.
+
+    coef, Z : the image W of the last step and its scores · U : (n, m) its dual rows, in the domain of ℓ*
+    V, VZ, Q : the point from which the next step goes: weights, their scores, dual rows
+    V0, VZ0, Q0 : where the epoch began (the point itself if there are no epochs) · epoch : steps since then
+    weight : √(σ/τ) · norm : ‖K‖ of the operator that couples primal and dual
+    residual, first_residual : ‖v − T(v)‖_M of the last step, and of the first one of the epoch
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
+        super().__init__(problem, coef)
+        self.U = np.zeros_like(self.Z)
+        self.V, self.VZ, self.Q = np.empty_like(coef), np.empty_like(self.Z), np.empty_like(self.Z)
+        self.V0, self.VZ0, self.Q0 = ((np.empty_like(a) for a in (self.V, self.VZ, self.Q)) if anchored else
+                                      (self.V, self.VZ, self.Q))
+        self.reports = np.zeros((threads, REPORT))
+        self.shares = [int(i) for i in np.linspace(0, problem.n, threads + 1)]
+        self.buffer = np.empty((0, problem.m), dtype=problem.dtype)
+        self.weight = self.norm = self.moved = float("nan")
+        self.residual = self.first_residual = float("inf")
+        self.epoch = 0
+
+    def dual_rows(self, U: np.ndarray) -> bool:
+        U[:] = self.U
+        return True
+
+    def dual_facts(self, problem: Problem) -> dict[str, float]:
+        margin = problem.loss.margin
+        _, active, entries = hinge_facts(self.Z, self.U, problem.y, margin, ACTIVE * margin)
+        return {"active_share": active / problem.n, "dual_entries": entries / problem.n}
+
+    def settle(self) -> None:
+        """The next epoch begins at the image."""
+        for image, point, anchor in ((self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0),
+                                     (self.U, self.Q, self.Q0)):
+            point[:] = image
+            if anchor is not point:
+                anchor[:] = image
+        self.epoch = 0
+        self.first_residual = self.residual = float("inf")
+
+
+@settings
+class Splitting(Solver):
+    """The settings of the splitting methods, and how a step goes. It is not a method: what is projected is theirs."""
+
+    acceleration: str = field("restarts", choices=("restarts", "none"),
+                              doc="restarted, reflected Halpern steps, or the paper's plain iteration")
+    steps: str = field("adaptive", choices=("adaptive", "balanced", "paper"),
+                       doc="√(σ/τ): moved at restarts, kept at its first guess, or 1 with the paper's bound of τσ")
+    balance: float = field(1.0, 1e-4, 1e4, "factor on the first guess of √(σ/τ)", log=True)
+    threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
+
+    only = ("crammer-singer",)
+    takes_blocks = True
+    remedy = "choose a larger λ, another balance of the steps or another solver"
+
+    def solves(self, problem: Problem) -> str | None:
+        if not any(isinstance(problem.loss, losses[name]) for name in self.only):
+            return (f"{self.name} solves the Crammer–Singer hinge (crammer-singer) and no other loss; the "
+                    f"{problem.loss.title} loss is for other solvers, such as auto")
+        return None
+
+    def count(self) -> int:
+        """How many threads are used."""
+        return self.threads or cores()
+
+    # ------------------------------------------------------------------------------------------------ begin and go on
+    def start(self, problem: Problem, coef: np.ndarray) -> SplittingState:
+        state = self.make_state(problem, coef)
+        self.start_dual(problem, state)
+        state.settle()
+        return state
+
+    def make_state(self, problem: Problem, coef: np.ndarray) -> SplittingState:
+        """The arrays, and the first step sizes."""
+        state = SplittingState(problem, coef, self.count(), self.acceleration == "restarts")
+        self.set_steps(problem, state)
+        return state
+
+    def start_dual(self, problem: Problem, state: SplittingState) -> None:
+        """A dual point that goes with the weights: at zero the subgradient behind λ_max, elsewhere a smoothed one."""
+        if not state.coef[: problem.d].any():
+            state.U[:] = problem.loss.null_subgradients(problem.class_shares, problem.intercept)[problem.y]
+        else:
+            margin = problem.loss.margin
+            simplex_start(state.Z, problem.y, margin, 1.0 / margin, state.U)
+
+    def set_steps(self, problem: Problem, state: SplittingState) -> None:
+        """‖K‖ and the first guess of √(σ/τ)."""
+        paper = self.steps == "paper"
+        state.norm = max(math.sqrt(problem.operator_norm(differences=paper)), 1e-150)
+        state.weight = self.balance * (1.0 if paper else state.norm / problem.loss.margin)
+
+    def take_over(self, problem: Problem, state: State) -> SplittingState:
+        taken = super().take_over(problem, state)
+        assert isinstance(taken, SplittingState)
+        if isinstance(state, SplittingState) and state.dual_rows(taken.U):
+            taken.weight = state.weight if self.steps == "adaptive" else taken.weight
+            taken.settle()
+        return taken
+
+    def adapt(self, problem: Problem, state: SplittingState) -> None:
+        state.settle()
+
+    # ------------------------------------------------------------------------------------------------------ the steps
+    def step(self, problem: Problem, state: SplittingState) -> None:
+        tau, sigma = 1.0 / (state.weight * state.norm), state.weight / state.norm
+        weights = self.mixing(state)
+        moved = self.primal(problem, state, tau, weights)
+        problem.design.matmul(state.coef, state.Z)
+        self.parallel(state, functools.partial(self.dual, problem, state, sigma, weights))
+        report = state.reports.sum(axis=0)
+        state.iteration += 1
+        state.passes += 2.0
+        state.epoch += 1
+        state.step_size = tau * problem.n
+        state.working_set = float(problem.rows)
+        before = state.residual
+        state.residual = math.sqrt(max(moved / tau + report[MOVED] / sigma - 2.0 * report[CROSS], 0.0))
+        if state.epoch == 1:
+            state.first_residual = state.residual
+        if self.acceleration == "restarts" and self.ends(state, before):
+            self.restart(state)
+
+    def mixing(self, state: SplittingState) -> tuple[float, float, float]:
+        """(a, b, c) of the next point a·image + b·point + c·anchor."""
+        if self.acceleration == "none":
+            return 1.0, 0.0, 0.0
+        share = (state.epoch + 1.0) / (state.epoch + 2.0)
+        return 2.0 * share, -share, 1.0 - share
+
+    def primal(self, problem: Problem, state: SplittingState, tau: float, weights: tuple[float, float, float]) -> float:
+        """W ← prox_{nλτΩ}(V − τXᵀQ), a block of rows at a time, and V mixed; returns ‖W − V‖²."""
+        return self.descend(problem, state, tau, problem.n * problem.lam * tau, weights)
+
+    def descend(self, problem: Problem, state: SplittingState, tau: float, threshold: float,
+                weights: tuple[float, float, float]) -> float:
+        """W ← prox_{threshold·Ω}(V − τXᵀQ) (the intercept without prox), and V mixed; returns ‖W − V‖²."""
+        regulariser, moved = problem.regulariser, 0.0
+        for start, stop, G in problem.design.rmatmul_blocks(state.Q, self.buffer(problem, state)):
+            image, point, anchor = state.coef[start:stop], state.V[start:stop], state.V0[start:stop]
+            descend(point, G, tau, image)
+            regulariser.prox(image, threshold, image)
+            moved += mix(image, point, anchor, *weights)
+        if problem.intercept:
+            d = problem.d
+            image, point, anchor = state.coef[d:], state.V[d:], state.V0[d:]
+            descend(point, state.Q.sum(axis=0, keepdims=True), tau, image)
+            moved += mix(image, point, anchor, *weights)
+        return moved
+
+    def buffer(self, problem: Problem, state: SplittingState) -> np.ndarray:
+        """Room for as many rows of a sparse product as the penalty has to see together."""
+        rows = problem.d
+        if not problem.regulariser.needs_all_rows:
+            rows = max(1, min(rows, BLOCK_BYTES // (problem.m * problem.dtype.itemsize)))
+        if problem.design.is_sparse and state.buffer.shape[0] != rows:
+            state.buffer = np.empty((rows, problem.m), dtype=problem.dtype)
+        return state.buffer
+
+    def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
+             t: int) -> None:
+        """The dual half of a step for the samples of thread t."""
+        raise TypeError(f"{type(self).__name__} does not define its dual step")
+
+    def parallel(self, state: SplittingState, work: Any) -> None:
+        """``work(t)`` for every share of the samples, on threads of their own."""
+        together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
+
+    # ------------------------------------------------------------------------------------------------------- restarts
+    def ends(self, state: SplittingState, before: float) -> bool:
+        """Whether the epoch ends with this step; ``before``: the residual of the step before it."""
+        now, first = state.residual, state.first_residual
+        if state.epoch < 2:
+            return False
+        return bool(now <= SUFFICIENT * first or (now <= NECESSARY * first and now > before)
+                    or state.epoch >= LONG * state.iteration)
+
+    def restart(self, state: SplittingState) -> None:
+        """Move the weight of primal and dual, and begin the next epoch at the image."""
+        primal = float(np.linalg.norm(state.coef - state.V0))
+        dual = float(np.linalg.norm(state.U - state.Q0))
+        if self.steps == "adaptive" and primal > 0.0 and dual > 0.0:
+            state.weight = (dual / primal) ** DAMPING * state.weight ** (1.0 - DAMPING)
+        state.settle()
