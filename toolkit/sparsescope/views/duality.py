@@ -30,7 +30,7 @@ class Duality(View):
     name = "duality"
     title = "Primal and dual"
     doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
-           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use.")  # fmt: skip
+           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use.")
     needs = "certificates; the right axis needs a solver that keeps a dual point, such as fbpd"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
