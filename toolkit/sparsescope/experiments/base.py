@@ -48,13 +48,15 @@ class Measurement:
 
     ``run(pool, settings, report)`` returns a tidy frame with a column ``data``; measurements with the same ``table``
     are stored together. ``report.keep`` is given each finished part, so that an interrupted measurement leaves what it
-    has; ``finish`` then completes the columns that need all parts.
+    has; ``finish`` then completes the columns that need all parts. ``refuses(pool)`` says in words why data are not
+    for this measurement; ``None`` if they are.
     """
 
     name: str
     table: str
     run: Callable[[Pool, Settings, Report], pd.DataFrame]
     finish: Callable[[pd.DataFrame], pd.DataFrame] = field(default=lambda frame: frame)
+    refuses: Callable[[Pool], str | None] = field(default=lambda pool: None)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: what can be measured, what is made of it, what it claims, and how our protocol differs from its own."""
+    """A paper: what can be measured, what is made of it, what it claims, and how our protocol differs from its own.
+
+    ``load`` reads a data set by name or file; ``None``: :func:`sparsescope.experiments.load_data`.
+    """
 
     number: int
     title: str
@@ -101,6 +106,7 @@ class Paper:
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim, ...]
     differences: tuple[str, ...]
+    load: Callable[[str], Pool] | None = None
 
     def choose(self, names: list[str] | None) -> list[Experiment]:
         """The experiments of these names, in the paper's order; all for ``None``. ``ValueError`` for unknown ones."""

@@ -21,7 +21,7 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
     """Add the sub-command; ``seconds`` and ``count`` read a positive number and a whole one from text."""
     text = "measure a paper's experiments: tables, figures, and a verdict on each of its claims"
     parser = commands.add_parser("paper", help=text, description=text[0].upper() + text[1:] + ".")
-    parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1")
+    parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1 or 3")
     parser.add_argument("--data", action="append", metavar="NAME|PATH",
                         help="a data set's name (see: sparsescope datasets) or a file; may be repeated "
                              "(default: bundled sets)")
@@ -31,7 +31,8 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: sparsescope-paper-NUMBER)")
     parser.add_argument("--seed", type=count, default=0, help="of splits and random orders (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="limit of solver seconds for each run")
-    parser.add_argument("--splits", type=count, metavar="N", help="train-test splits of Fig. 5 and Table 2")
+    parser.add_argument("--splits", type=count, metavar="N", help="train-test splits, or random training subsets, "
+                        "over which results are averaged")
     parser.set_defaults(run=run_paper)
 
 
@@ -51,7 +52,8 @@ def run_paper(options: argparse.Namespace) -> int:
         names = None if options.only is None else [n.strip() for n in options.only.split(",") if n.strip()]
         chosen = paper.choose(names)
         settings = Settings(options.quick, options.seed, options.seconds, options.splits)
-        pools = [load_data(name) for name in dict.fromkeys(options.data or paper.data)]
+        load = paper.load or load_data
+        pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
         folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     except (ValueError, OSError) as error:
         print(f"sparsescope paper: {_words(error)}", file=sys.stderr)

@@ -52,6 +52,10 @@ def conduct(paper: Paper, pools: Sequence[Pool], settings: Settings, folder: out
         with threadpool_limits(limits=1):  # one thread for everybody, so that CPU seconds are comparable
             for pool in pools:
                 for measurement in wanted:
+                    why = measurement.refuses(pool)
+                    if why is not None:
+                        folder.notes.append(f"{measurement.name} is not measured on {pool.name}: {why}.")
+                        continue
                     _measure(results, measurement, pool, settings, folder, report)
     except KeyboardInterrupt:
         results.interrupted = True

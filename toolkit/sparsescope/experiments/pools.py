@@ -44,7 +44,11 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All samples of a data set, X (n, d) and class numbers y (n,), without the split it may come with."""
+    """All samples of a data set, X (n, d) and class numbers y (n,).
+
+    training : so many of the first rows are the set's own training part, the others its own test part (0: it has none)
+    cache : what experiments found out about these data and need again
+    """
 
     name: str
     title: str
@@ -54,7 +58,9 @@ class Pool:
     feature_names: list[str] | None
     image_shape: tuple[int, int] | None
     scaling: str
+    training: int = 0
     splits: dict[Any, Split] = field(default_factory=dict, repr=False)
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -98,6 +104,7 @@ def load_data(name_or_path: str) -> Pool:
 def pool(data: Dataset) -> Pool:
     """The training and test part of a data set as one pool; ``ValueError`` for a data set with label sets."""
     X, y = data.X, data.y
+    training = 0 if data.y_test is None else len(data.y)
     if sp.issparse(y) or np.ndim(y) != 1:
         raise ValueError(f"data set {data.name!r} has label sets; these experiments need one class for each sample")
     if data.y_test is not None:
@@ -106,4 +113,4 @@ def pool(data: Dataset) -> Pool:
     if sp.issparse(X) or np.count_nonzero(X) < SPARSE_BELOW * X.size:
         X = sp.csr_array(X)
     return Pool(data.name, data.title, X, y, list(data.class_names), data.feature_names, data.image_shape,
-                data.scaling)
+                data.scaling, training)

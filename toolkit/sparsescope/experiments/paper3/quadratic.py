@@ -1,0 +1,122 @@
+"""Fig. 4: the quadratic penalty, beside liblinear's coordinate descent on the same problem."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...problem import Problem
+from ...run import Run
+from ...stopping import Gap, Seconds
+from ..base import Settings
+from ..pools import Pool
+from ..progress import Job, Report, gather
+from ..runs import CLOCK, fresh
+from . import protocol, samples
+from .fitting import mean_hinge, ridge_alphas
+from .races import run_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PASSES = 100_000  # of liblinear at most
+REFERENCE_TOL = 1e-6
+PATIENCE = 3.0
+NONZERO = 1e-5  # the paper counts weights above this
+METHODS = (protocol.ONE, protocol.TWO, protocol.LIBLINEAR)
+SHARES = (1e-1, 1e-2, 1e-3)  # of the mean squared length of a sample: the values of α
+
+
+def compare_quadratic(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
+    """The exact hinge with ridge at several numbers of samples, no intercept: a row for each run.
+
+    Alg. 1 and 2 end when two iterates in a row are within 1e-3 (Alg. 2 with the η of the same solution), LinearSVC at
+    its ``tol=1e-3``. Columns: data, kind, per_class, draw, alpha, method, seconds, off (relative distance of the
+    objective from the certified optimum), gap (of that optimum), nonzero_percent (weights above 1e-5),
+    error_percent, features, samples, stopped.
+    """
+    limit = protocol.limits(settings)
+    jobs: list[Job] = []
+    for size in limit.quadratic:
+        split = samples.draw(pool, samples.PIXELS, size, settings.seed)
+        top = ridge_alphas(split, 1)[0]
+        for k in range(limit.race_draws):
+            for share in SHARES[: 1 if settings.quick else None]:
+                labels = {"data": pool.name, "kind": samples.PIXELS, "per_class": size, "draw": k,
+                          "alpha": top * share}
+                jobs += [(f"{size} a class, subset {k + 1}, α = {top * share:.2g}, {name}",
+                          partial(_run, pool, settings.seed + k, name, limit, labels)) for name in METHODS]
+    return gather(jobs, report or Report())
+
+
+def problem_at(pool: Pool, per_class: int, seed: int, alpha: float) -> tuple[Any, Problem]:
+    """The subset, and its problem without an intercept: liblinear would penalise one."""
+    split = samples.draw(pool, samples.PIXELS, per_class, seed)
+    key = ("no intercept",)
+    if key not in split.references:
+        split.references[key] = Problem(split.X, split.problem.y, loss=protocol.loss(protocol.HINGE),
+                                        penalty=protocol.RIDGE)
+    return split, protocol.with_alpha(split.references[key], alpha)
+
+
+def _run(pool: Pool, seed: int, name: str, limit: protocol.Limits, labels: dict[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    split, problem = problem_at(pool, labels["per_class"], seed, labels["alpha"])
+    best, gap, eta = _optimum(split, problem, limit)
+    if name == protocol.LIBLINEAR:
+        W, seconds, stopped = liblinear(split.X, problem)
+    else:
+        path, run = run_path(problem, protocol.method(name, eta), protocol.COARSE, limit.race_seconds,
+                             protocol.COARSE)
+        assert run.state is not None
+        W = np.asarray(run.state.weights())
+        seconds = path.reached[0] if path.reached else float("nan")
+        stopped = "change" if path.reached else "time"
+    return pd.DataFrame([{
+        **labels, "method": name, "seconds": seconds, "off": problem.objective(W) / best - 1.0, "gap": gap,
+        "nonzero_percent": 100.0 * float((np.abs(W) > NONZERO).mean()),
+        "error_percent": 100.0 * (1.0 - split.accuracy(problem, W)), "features": problem.d, "samples": problem.n,
+        "stopped": stopped,
+    }])  # fmt: skip
+
+
+def _optimum(split: Any, problem: Problem, limit: protocol.Limits) -> tuple[float, float, float]:
+    """Objective, relative gap and mean hinge of the certified optimum; found once for each problem."""
+    key = ("quadratic", problem.key, limit)
+    if key not in split.references:
+        run = Run(fresh(problem), protocol.solver(protocol.HINGE), certify_every=20, clock=CLOCK,
+                  stop=Gap(REFERENCE_TOL) | Seconds(PATIENCE * limit.race_seconds))
+        for _ in run:
+            pass
+        assert run.state is not None
+        found = run.certificate()
+        split.references[key] = (found.objective, found.relative_gap,
+                                 mean_hinge(problem, np.asarray(run.state.weights()), None))
+    made: tuple[float, float, float] = split.references[key]
+    return made
+
+
+def liblinear(X: Any, problem: Problem) -> tuple[np.ndarray, float, str]:
+    """W (d, m), CPU seconds and how it ended, of scikit-learn's LinearSVC on the same problem.
+
+    It minimises ½‖W‖² + C Σℓ, so C = 1/(nλ). For two classes it hands out the difference w of the two vectors, which
+    are −w/2 and w/2.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    C = 1.0 / (problem.n * problem.lam)
+    model = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=protocol.COARSE, max_iter=PASSES)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        began = CLOCK()
+        model.fit(X, problem.y)
+        seconds = CLOCK() - began
+    found = np.asarray(model.coef_).T
+    W = np.hstack([-0.5 * found, 0.5 * found]) if problem.m == 2 else found
+    late = any(issubclass(w.category, ConvergenceWarning) for w in said)
+    return W, seconds, "passes" if late else "tol"
