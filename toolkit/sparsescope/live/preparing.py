@@ -62,8 +62,8 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
     solver, more = _fitting_solver(base, wanted)
     notices += more
     if not base.loss.smooth and (old is None or old.loss.smooth):
-        notices.append(f"the {base.loss.title} has kinks: the gap shown is true but does not close at the solution, "
-                       "and λ_max is only an upper bound")
+        notices.append(f"the {base.loss.title} has kinks: λ_max is only an upper bound, and the gap closes only with a "
+                       "method that keeps a dual point (fbpd); with fobos it is true but stays open")
     reference = float(base.lam_reference)
     if not (math.isfinite(reference) and reference > 0):
         raise ValueError("λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit")

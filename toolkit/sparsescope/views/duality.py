@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..trace import Trace
 
-LEFT_TITLE = "objective F and dual value D"
+LEFT_TITLE = "values F and D"
 RIGHT_TITLE = "of samples, of dual entries [%]"
 LEFT = ("objective", "dual")
 RIGHT = ("active_percent", "dual_percent")

@@ -241,10 +241,15 @@ export class LineChart {
       layout.yaxis2 = {
         ...base, type: "linear", overlaying: "y", side: "right", showgrid: false, range: this.ranges.right.slice(),
         tickmode: "linear", tick0: 0, dtick: 20, fixedrange: true, ticksuffix: /%/.test(this.spec.right.title) ? "%" : "",
-        title: { text: "" }, // the line's own label, at its end, stands where the title would
+        visible: this.hasRight(), title: { text: "" }, // the line's own label, at its end, stands where the title would
       };
     }
     return layout;
+  }
+
+  /** An axis at the right is only drawn when there is something on it. */
+  hasRight() {
+    return this.spec.y.some((line, k) => line.axis === "right" && this.lines[k] && this.lines[k].x.length > 0);
   }
 
   yTicks() {
@@ -260,7 +265,7 @@ export class LineChart {
 
   currentLayoutKey() {
     const { axis, palette } = this.context;
-    return JSON.stringify([this.box.width, this.box.height, MARGIN, axis.version, this.ranges, this.leftLog, palette.theme]);
+    return JSON.stringify([this.box.width, this.box.height, MARGIN, axis.version, this.ranges, this.leftLog, palette.theme, this.hasRight()]);
   }
 
   /** The points of a line: values that are known, broken where the problem changed. */
@@ -327,9 +332,9 @@ export class LineChart {
     const points = lines.reduce((sum, line) => sum + line.x.length, 0);
     this.box.setEmpty(points ? "" : this.emptySentence(clock));
     this.fitRanges(lines);
+    this.lines = lines;
     const key = this.currentLayoutKey();
     const few = lines.map((line) => line.few).join();
-    this.lines = lines;
     if (key !== this.layoutKey || few !== this.few || !this.paintPaths(lines)) {
       this.layoutKey = key;
       this.few = few;

@@ -63,11 +63,12 @@ export class StatusLine {
 
   drawTick(status, store) {
     const certified = known(status.relative_gap);
-    const loose = store.problem && store.problem.lam_max_is_bound; // the loss has kinks
+    // a loss with kinks, and a solver without a dual point of its own
+    const loose = store.problem && store.problem.lam_max_is_bound && !known(status.dual_entries);
     setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? "no certificate yet" : "");
     this.tick.classList.toggle("good", certified);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.${loose ? " The loss has kinks: this bound is true, but it does not close." : ""}`
+      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 
