@@ -60,7 +60,7 @@ def test_blocks_are_called_by_their_prefix_or_their_number() -> None:
     ([[-1]], ValueError, "block 0 holds feature -1"),
     (["gene", "age"], ValueError, r"feature 4 \(sex\) begins with none of the prefixes 'gene', 'age'"),
     (["gene", "age", "sex", "blood"], ValueError, "prefix 'blood' has no features: no feature's name begins"),
-    (["gene", "gene_", "genes", "age", "sex"], ValueError, "prefix 'gene' has no features: all of its features go to l"),
+    (["gene", "gene_", "genes", "age", "sex"], ValueError, "prefix 'gene' has no features: all of its features go"),
 ])
 def test_blocks_that_cannot_be_are_refused_in_words(blocks: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words) as caught:

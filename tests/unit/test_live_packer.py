@@ -7,9 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import sparsescope as ss
 from sparsescope.live import picture as pictures
 from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, OF_SETS, Block, Packer
 from sparsescope.live.thinning import keep
+from sparsescope.trace import Trace
 
 
 class FakeTrace:
@@ -242,6 +244,30 @@ def test_sorting_by_name_and_first_entry() -> None:
     assert pictures.take(W, pictures.Wish(sort="first", rank=rank)).rows.tolist() == [7, 20, 3]
 
 
+def test_blocks_stand_together_and_come_with_their_names_and_norms() -> None:
+    names = [f"{'ab'[j % 2]}{j}" for j in range(50)]
+    problem = ss.Problem(np.eye(50), np.arange(50) % 4, penalty=ss.penalties.BlockL1Linf(blocks=["b", "a"]),
+                         feature_names=names)
+    W = weights(rows=(3, 6, 7, 20))
+    wish = pictures.Wish(sort="block", asks=(("q", 7, 1), ("p", 6, 2)))
+    shot = pictures.take(W, wish, problem.regulariser)
+    assert shot.rows.tolist() == [3, 7, 6, 20] and shot.blocks is not None
+    assert shot.blocks.tolist() == [0, 0, 1, 1] and shot.block_names == {0: "b", 1: "a"}
+    assert shot.answers == (("q", 7, 1, W[7, 1], "b", 2.0), ("p", 6, 2, W[6, 2], "a", W[20, 2]))
+    block = Block()
+    header = Packer(Trace(), 50).picture(shot, block)
+    kind, at, length = header["blocks"]
+    np.testing.assert_array_equal(np.frombuffer(block.buffers()[0], kind, length, at), shot.blocks)
+    assert header["block_names"] == {0: "b", 1: "a"}
+    numbered = problem.with_(penalty=ss.penalties.BlockL1L2(size=7))
+    shot = pictures.take(W, wish, numbered.regulariser)
+    assert shot.rows.tolist() == [3, 6, 7, 20] and shot.block_names is None
+    assert shot.answers[0][4:] == ("block 1", pytest.approx(W[7, 1]))
+    plain = pictures.take(W, wish, problem.with_(penalty="l1").regulariser)
+    assert plain.rows.tolist() == [3, 6, 7, 20] and plain.blocks is None
+    assert Packer(Trace(), 50).picture(plain, Block())["blocks"] is None
+
+
 def test_images_have_every_row_in_the_order_of_the_pixels() -> None:
     W = weights()
     shot = pictures.take(W, pictures.Wish(kind="images"))
@@ -252,7 +278,7 @@ def test_images_have_every_row_in_the_order_of_the_pixels() -> None:
 def test_exact_values_and_the_inspected_row_come_along() -> None:
     W = weights()
     shot = pictures.take(W, pictures.Wish(row=7, asks=(("q", 3, 1), ("far", 999, 0)), visible=False))
-    assert shot.answers == (("q", 3, 1, -2.0),)
+    assert shot.answers == (("q", 3, 1, -2.0, None, None),)
     assert shot.row_values is not None
     np.testing.assert_array_equal(shot.row_values, W[7])
     assert shot.cells.size == 0

@@ -8,6 +8,7 @@ import pytest
 
 from sparsescope import datasets, registry
 from sparsescope.live import settings as st
+from sparsescope.live.snippet import python_snippet
 
 
 def test_defaults_name_registered_parts_and_are_plain_json() -> None:
@@ -76,6 +77,17 @@ def test_another_part_starts_with_its_own_defaults() -> None:
     assert changed["penalty.rho"] == registry.penalties.fields("sparse-group")[0].default
     same, _ = st.merge(chosen, {"penalty": "elastic-net"})
     assert same["penalty.rho"] == 0.9
+
+
+def test_a_penalty_over_blocks_brings_its_order_and_takes_it_away() -> None:
+    chosen, _ = st.clean({})
+    blocks, notices = st.merge(chosen, {"penalty": "block-l1/l2", "penalty.size": 7})
+    assert notices == [] and (blocks["sort"], blocks["penalty.size"]) == ("block", 7)
+    assert st.merge(blocks, {"penalty": "block-l1/linf"})[0]["sort"] == "block"
+    assert st.merge(blocks, {"penalty": "l1"})[0]["sort"] == "norm"
+    assert st.merge({**chosen, "sort": "name"}, {"penalty": "block-l1/l2"})[0]["sort"] == "name"
+    assert st.merge(blocks, {"penalty": "l1", "sort": "name"})[0]["sort"] == "name"
+    assert "create('block-l1/l2', size=7)" in python_snippet(blocks)
 
 
 def test_data_of_ones_own_stays_out_of_the_address() -> None:

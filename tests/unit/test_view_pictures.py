@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import sparsescope as ss
 from recordings import annotations, images, lines, make_problem, record, sets
 from sparsescope import registry, views
 from sparsescope.trace import Trace
@@ -23,7 +25,7 @@ def test_an_unknown_clock_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [
-    ({"sort": "size"}, "sort is 'size'; allowed: 'norm', 'name', 'first'"),
+    ({"sort": "size"}, "sort is 'size'; allowed: 'norm', 'name', 'first', 'block'"),
     ({"rows": 0}, "rows is 0; allowed: 1 to 600"),
     ({"snapshot": 99}, r"snapshot is 99; this trace stored \d+ snapshots of W \(allowed: 0 to \d+, or -1 to -\d+"),
     ({"snapshot": -99}, "snapshot is -99"),
@@ -307,6 +309,47 @@ def test_rows_are_sorted_as_asked() -> None:
     first = active_set.first_entries(recording.trace)
     entries = [first[names.index(name)] for name in by_first.layout.yaxis.ticktext]
     assert entries == sorted(entries)
+
+
+def test_blocks_stand_together_between_lines_and_are_named(tmp_path: Path) -> None:
+    problem = make_problem(penalty=ss.penalties.BlockL1L2(blocks=["even", "odd"]),
+                           feature_names=[f"{'odd' if j % 2 else 'even'}{j}" for j in range(12)])  # fmt: skip
+    recording = record(60, problem)
+    W = recording.trace.weights(-1)
+    rows = np.flatnonzero(W.any(axis=1))
+    expected = [*rows[rows % 2 == 0], *rows[rows % 2 == 1]]
+    first_odd = int((rows % 2 == 0).sum())
+    assert 0 < first_odd < len(rows)
+    fig = views.draw("weights", recording.trace, problem, sort="block")
+    assert np.array_equal(fig.data[0].z, W[expected])
+    assert [(line.y0, line.y1) for line in fig.layout.shapes] == [(first_odd - 0.5, first_odd - 0.5)]
+    names = list(fig.layout.yaxis.ticktext)
+    assert names[0].startswith("<b>even</b>") and names[first_odd].startswith("<b>odd</b>") and "<b>" not in names[1]
+    norm = np.linalg.norm(W[::2, 1])
+    assert fig.data[0].text[0][1].endswith(f"<br>even: norm {norm:.4g} in this class")
+    assert not views.draw("weights", recording.trace, problem, sort="norm").layout.shapes
+    many = views.draw("weights", recording.trace, problem, sort="block", rows=600)
+    assert "sorted by block" in many.layout.title.subtitle.text
+    recording.trace.save(tmp_path / "run.npz")
+    saved = views.draw("weights", Trace.load(tmp_path / "run.npz"), sort="block")
+    assert saved.layout.shapes == fig.layout.shapes and saved.data[0].text[0][1].endswith("<br>even")
+    plain = views.draw("weights", recording.trace, problem.with_(penalty="l1"), sort="block")
+    assert np.array_equal(plain.data[0].z, W[rows]) and not plain.layout.shapes
+
+
+def test_blocks_of_many_rows_are_named_beside_their_middle() -> None:
+    recording = record(900, make_problem(d=300, penalty=ss.penalties.BlockL1L2(size=100)))
+    fig = views.draw("weights", recording.trace, recording.problem, sort="block", rows=600)
+    assert list(fig.layout.yaxis.ticktext) == ["<b>block 0</b>", "<b>block 1</b>", "<b>block 2</b>"]
+    assert len(fig.layout.shapes) == 2
+    fine = record(900, make_problem(d=300, penalty=ss.penalties.BlockL1L2(size=1)))
+    assert not views.draw("weights", fine.trace, fine.problem, sort="block", rows=600).layout.shapes
+
+
+def test_long_lists_of_blocks_are_cut_in_the_line_under_the_title() -> None:
+    problem = make_problem(d=40, penalty=ss.penalties.BlockL1L2(blocks=[[j] for j in range(40)]))
+    text = views.draw("weights", record(5, problem).trace).layout.title.subtitle.text
+    assert "BlockL1L2(blocks=((0,), " in text and "…" in text and "(39,)" not in text
 
 
 def test_only_the_strongest_rows_are_drawn_and_the_title_says_so() -> None:

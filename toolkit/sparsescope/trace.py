@@ -222,6 +222,10 @@ class Trace:
             "image_shape": list(problem.image_shape) if problem.image_shape else None,
         }.items():
             self.info.setdefault(name, value)
+        blocks = problem.regulariser.blocks
+        if blocks is not None:
+            self.info.setdefault("blocks", {"of_feature": blocks.of_feature.tolist(),
+                                            "names": None if blocks.names is None else list(blocks.names)})
 
     def _record_support(self, event: Event) -> None:
         coef = event.state.coef[: event.problem.d]

@@ -5,6 +5,7 @@ import { test } from "node:test";
 const format = await import(process.env.STATIC + "/format.js");
 const { TimeAxis } = await import(process.env.STATIC + "/timeaxis.js");
 const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/marks.js");
+const { blockName, runs } = await import(process.env.STATIC + "/matrix.js");
 const { Palette } = await import(process.env.STATIC + "/palette.js");
 
 test("numbers keep their width", () => {
@@ -89,4 +90,13 @@ test("value axes are round, and empty charts have one too", async () => {
   assert.deepEqual(span([0.2, 3.5]), [0, 4]);
   assert.equal(lastInView({ x: [1, 2, 3], y: [5, 6, 7] }, 2.5), 6);
   assert.ok(Number.isNaN(lastInView({ x: [], y: [] }, 2.5)));
+});
+
+test("blocks that stand together are one stretch, and are called by their name or number", () => {
+  assert.deepEqual(runs(Int32Array.of(4, 4, 0, 2, 2, 2)), [
+    { block: 4, start: 0, stop: 2 }, { block: 0, start: 2, stop: 3 }, { block: 2, start: 3, stop: 6 },
+  ]);
+  assert.deepEqual(runs(Int32Array.of()), []);
+  assert.equal(blockName({ block_names: { 2: "gene_" } }, 2), "gene_");
+  assert.equal(blockName({ block_names: null }, 7), "block 7");
 });

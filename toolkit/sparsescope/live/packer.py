@@ -196,6 +196,7 @@ class Packer:
         header["cells"] = block.add(shot.cells)
         header["rows"] = block.add(shot.rows)
         header["norms"] = block.add(shot.norms)
+        header["blocks"] = None if shot.blocks is None else block.add(shot.blocks)
         header["row_values"] = None if shot.row_values is None else [plain(v) for v in shot.row_values]
         return header
 

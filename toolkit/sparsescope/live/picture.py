@@ -21,8 +21,9 @@ class Wish:
     """What the page wants to see.
 
     ``rows``: rows of pixels there are; ``kind``: ``"matrix"`` or ``"images"``; ``sort``: ``"norm"``, ``"name"``,
-    ``"first"``; ``rank``: (d,) sort keys for the last two; ``row``: the row of the inspector or None; ``asks``: exact
-    values asked for, as (id, row, class); ``visible``: False leaves the picture out and answers the rest.
+    ``"first"``, ``"block"``; ``rank``: (d,) sort keys for names and first entries; ``row``: the row of the inspector
+    or None; ``asks``: exact values asked for, as (id, row, class); ``visible``: False leaves the picture out and
+    answers the rest.
     """
 
     rows: int = 200
@@ -39,7 +40,9 @@ class Picture:
     """The answer to a :class:`Wish`; arrays are never changed afterwards.
 
     ``cells`` int8 (k, m), ``rows`` int32 (k,), ``norms`` float32 (k,); ``nonzero``: number of non-zero rows of W;
-    ``binned``: rows of W behind one row of the picture (1: none are put together).
+    ``binned``: rows of W behind one row of the picture (1: none are put together). ``answers``: (id, row, class, value,
+    block, norm of the block in this class), the last two None for a penalty without blocks. ``blocks``: (k,) int32, the
+    block of each row shown, and ``block_names`` of those that have a name; None without blocks.
     """
 
     kind: str
@@ -52,9 +55,11 @@ class Picture:
     binned: float
     row: int | None
     row_values: np.ndarray | None
-    answers: tuple[tuple[str, int, int, float], ...]
+    answers: tuple[tuple[str, int, int, float, str | None, float | None], ...]
     visible: bool
     cost: float
+    blocks: np.ndarray | None = None
+    block_names: dict[int, str] | None = None
 
 
 def nice_scale(top: float) -> float:
@@ -76,12 +81,14 @@ def quantise(values: np.ndarray, scale: float) -> np.ndarray:
     return cells
 
 
-def take(weights: np.ndarray, wish: Wish) -> Picture:
-    """The picture of ``weights`` (d, m) that ``wish`` asks for."""
+def take(weights: np.ndarray, wish: Wish, regulariser: Any = None) -> Picture:
+    """The picture of ``weights`` (d, m) that ``wish`` asks for; the problem's regulariser knows its blocks, if any."""
+    groups = None if regulariser is None else regulariser.blocks
     began = time.perf_counter()
     d, m = weights.shape
     row = wish.row if wish.row is not None and 0 <= wish.row < d else None
-    answers = tuple((key, j, c, float(weights[j, c])) for key, j, c in wish.asks if 0 <= j < d and 0 <= c < m)
+    answers = tuple((key, j, c, float(weights[j, c]), *_block_of(weights, j, c, regulariser, groups))
+                    for key, j, c in wish.asks if 0 <= j < d and 0 <= c < m)
     if not wish.visible:
         cells = np.zeros((0, m), dtype=np.int8)
         rows, norms, nonzero, binned, scale = np.zeros(0, np.int32), np.zeros(0, np.float32), 0, 1.0, 1.0
@@ -92,20 +99,37 @@ def take(weights: np.ndarray, wish: Wish) -> Picture:
         scale = nice_scale(float(np.abs(weights).max(initial=0.0)))
         cells = quantise(weights, scale)
     else:
-        rows, values, norms, nonzero, binned = _matrix(weights, wish)
+        rows, values, norms, nonzero, binned = _matrix(weights, wish, groups)
         scale = nice_scale(float(np.abs(values).max(initial=0.0)))
         cells = quantise(values, scale)
     row_values = None if row is None else np.array(weights[row], dtype=np.float64)
+    blocks, names = None, None
+    if groups is not None:
+        blocks = groups.of_feature[rows].astype(np.int32)
+        if groups.names is not None:
+            names = {b: groups.name(b) for b in np.unique(blocks).tolist()}
     return Picture(wish.kind, wish.sort, scale, cells, rows, norms, nonzero, binned, row, row_values,
-                   answers, wish.visible, time.perf_counter() - began)
+                   answers, wish.visible, time.perf_counter() - began, blocks, names)
 
 
-def _matrix(weights: np.ndarray, wish: Wish) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float]:
+def _block_of(weights: np.ndarray, j: int, c: int, regulariser: Any, groups: Any) -> tuple[str | None, float | None]:
+    """The name of a feature's block, and the block's norm in a class."""
+    if groups is None:
+        return None, None
+    b = int(groups.of_feature[j])
+    return groups.name(b), float(regulariser.row.value(np.ascontiguousarray(weights[groups.features(b), c])))
+
+
+def _matrix(
+    weights: np.ndarray, wish: Wish, groups: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float]:
     """Rows with weight in the wished order, put together in bins when there are more than ``wish.rows``."""
     squares = np.einsum("ij,ij->i", weights, weights)
     support = np.flatnonzero(squares)
     norms = np.sqrt(squares[support])
-    if wish.sort == "norm" or wish.rank is None:
+    if wish.sort == "block":
+        order = np.arange(support.size) if groups is None else np.argsort(groups.of_feature[support], kind="stable")
+    elif wish.sort == "norm" or wish.rank is None:
         order = np.argsort(-norms, kind="stable")
     else:
         order = np.argsort(wish.rank[support], kind="stable")
@@ -153,4 +177,5 @@ def status_of(picture: Picture) -> dict[str, Any]:
         "nonzero": picture.nonzero,
         "binned": picture.binned,
         "row": picture.row,
+        "block_names": picture.block_names,
     }

@@ -27,7 +27,7 @@ PARTS: dict[str, Registry] = {
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "x": ("iterations", "passes", "seconds"),
-    "sort": ("norm", "name", "first"),
+    "sort": ("norm", "name", "first", "block"),
 }
 WISHED = {"dataset": "pydocs", "loss": "multiclass-squared-hinge", "penalty": "l1/l2", "solver": "bcd-ls"}
 # Order matters: it is the order in the page, in an address and in messages.
@@ -235,10 +235,22 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
 def merge(
     settings: Mapping[str, Any], changes: Mapping[str, Any], names: Sequence[str] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """``settings`` with ``changes``. Another part starts with its defaults; parameters it does not have are gone."""
+    """``settings`` with ``changes``. Another part starts with its defaults; parameters it does not have are gone.
+
+    A penalty over blocks brings the order with it in which its blocks stand together, and takes it away again.
+    """
     merged = dict(settings)
+    old, new = (_has_blocks(given.get("penalty")) for given in (settings, {**settings, **changes}))
+    if old != new and settings.get("sort") == ("block" if old else "norm"):
+        merged["sort"] = "block" if new else "norm"
     for kind in PARTS:
         if kind in changes and changes[kind] != settings[kind]:
             merged = {key: value for key, value in merged.items() if not key.startswith(kind + ".")}
     merged.update(changes)
     return clean(merged, names)
+
+
+def _has_blocks(penalty: Any) -> bool:
+    """Whether this name is that of a penalty over blocks of features."""
+    known = isinstance(penalty, str) and penalty in registry.penalties
+    return known and hasattr(registry.penalties[penalty], "resolve")

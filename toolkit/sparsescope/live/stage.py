@@ -107,7 +107,7 @@ class Stage:
         wish = pictures.Wish(layout.rows, layout.kind, sort, rank, layout.row, tuple(self._asks), layout.visible)
         self._asks = []
         self._asked, self._asked_at, self._pending = key, now, True
-        self.session.request(lambda problem, state: pictures.take(state.weights(), wish))
+        self.session.request(lambda problem, state: pictures.take(state.weights(), wish, problem.regulariser))
 
     def collect_picture(self) -> list[dict[str, Any]]:
         """Look for a finished picture; answers to exact questions that came with it."""
@@ -122,9 +122,10 @@ class Stage:
         return [
             {
                 "type": "answer", "id": key, "kind": "value", "row": row, "cls": cls, "value": plain(value),
-                "name": problem.feature_name(row), "iteration": found.iteration,
+                "name": problem.feature_name(row), "iteration": found.iteration, "block": block,
+                "block_norm": None if norm is None else plain(norm),
             }
-            for key, row, cls, value in shot.answers
+            for key, row, cls, value, block, norm in shot.answers
         ]
 
     def pending(self) -> bool:

@@ -25,6 +25,7 @@ MARK_ROWS = 3
 MARK_PIXELS = 16
 PLOT_PIXELS = 760
 # A gap or violation below this is rounding to zero: it would stretch a log axis over decades without meaning.
+MAX_PART = 60  # characters of a part in the line under the title: lists of blocks can be long
 LOG_FLOOR = 1e-20
 # Up to this many points a line also shows its points: a single one would be invisible otherwise.
 SHOW_POINTS = 40
@@ -83,6 +84,7 @@ def about(trace: Trace, problem: Problem | None) -> str:
             name = kind.name_of(getattr(problem, key))
             if name is not None and (key not in parts or info[key] == repr(getattr(problem, key))):
                 parts[key] = name
+    parts = {key: text if len(text) <= MAX_PART else text[: MAX_PART - 1] + "…" for key, text in parts.items()}
     solver = str(info.get("solver", "")).partition("(")[0]
     data = info.get("dataset") or getattr(problem, "name", None)
     return " · ".join(str(part) for part in (data, " + ".join(parts.values()), solver) if part)

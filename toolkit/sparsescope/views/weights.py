@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..trace import Snapshot, Trace
 
-SORTS = ("norm", "name", "first")
+SORTS = ("norm", "name", "first", "block")
+MAX_SEPARATORS = 150  # lines between blocks; with more of them the picture would be lines only
 ROW_PIXELS = 15  # the height of a row at which its name is still legible
 MAX_HEIGHT = 1400
 IMAGES_ACROSS = 5
@@ -41,8 +44,49 @@ def pick(trace: Trace, index: int) -> Snapshot:
     return snapshots[index]
 
 
-def ordered(names: list[str], rows: np.ndarray, norms: np.ndarray, first: dict[int, int], sort: str) -> np.ndarray:
+@dataclass(frozen=True)
+class Grouping:
+    """Blocks of features, for a penalty that has them. ``of_feature`` (d,): the block of each feature; ``names`` of
+    blocks that have any; ``norm``: of one block in one class, if the penalty is at hand."""
+
+    of_feature: np.ndarray
+    names: tuple[str, ...] | None
+    norm: Callable[[np.ndarray], float] | None
+
+    def name(self, b: int) -> str:
+        """What to call block b."""
+        return f"block {b}" if self.names is None else self.names[b]
+
+    def hover(self, rows: np.ndarray, values: np.ndarray) -> dict[int, list[str]]:
+        """For each block among ``rows`` (all rows with weights, values of shape (rows, m)): a line for each class."""
+        found: dict[int, list[str]] = {}
+        of = self.of_feature[rows]
+        for b in map(int, np.unique(of)):
+            label = style.escape(self.name(b))
+            columns = values[of == b].T
+            found[b] = [label if self.norm is None else f"{label}: norm {self.norm(np.ascontiguousarray(w)):.4g} in "
+                        "this class" for w in columns]
+        return found
+
+
+def grouping(trace: Trace, problem: Problem | None) -> Grouping | None:
+    """The blocks of the problem's penalty, or those that the trace began with; ``None`` if there are none."""
+    if problem is not None:
+        blocks = problem.regulariser.blocks
+        if blocks is None:
+            return None
+        return Grouping(blocks.of_feature, blocks.names, cast(Any, problem.penalty).row.value)
+    kept = trace.info.get("blocks")
+    if not kept:
+        return None
+    return Grouping(np.asarray(kept["of_feature"]), None if kept["names"] is None else tuple(kept["names"]), None)
+
+
+def ordered(names: list[str], rows: np.ndarray, norms: np.ndarray, first: dict[int, int], sort: str,
+            blocks: Grouping | None = None) -> np.ndarray:
     """The order in which to draw some rows: positions into ``rows``. Ties fall back to the norm, then to the index."""
+    if sort == "block":
+        return np.lexsort((rows,) if blocks is None else (rows, blocks.of_feature[rows]))
     if sort == "norm":
         return np.lexsort((rows, -norms))
     if sort == "name":
@@ -61,7 +105,7 @@ class Weights(View):
     empty = "Nothing to draw yet: no snapshot of W has been stored."
 
     snapshot = field(-1, doc="which stored snapshot of W; negative numbers count from the end")
-    sort = field("norm", choices=SORTS, doc="rows by norm (largest first), by name, or by first entry")
+    sort = field("norm", choices=SORTS, doc="rows by norm (largest first), by name, by first entry, or by block")
     rows = field(40, 1, 600, doc="how many rows at most; the ones with the largest norm are taken")
     picture = field("auto", choices=("auto", "rows", "images"), doc="auto: images where features are pixels")
     values = field("signed", choices=("signed", "magnitude"), doc="the weights, or their absolute values")
@@ -118,17 +162,20 @@ class Weights(View):
     def _matrix(
         self, fig: go.Figure, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, when: str
     ) -> go.Figure:
-        d, found = drawing.size(trace, problem, "d"), len(rows)
+        d, found, blocks = drawing.size(trace, problem, "d"), len(rows), grouping(trace, problem)
+        lines = {} if blocks is None else blocks.hover(rows, values)
         norms = np.linalg.norm(values, axis=1)
         strongest = np.sort(np.lexsort((rows, -norms))[: self.rows])
         rows, values, norms = rows[strongest], values[strongest], norms[strongest]
         names = drawing.feature_names(trace, problem, rows)
         first = first_entries(trace) if self.sort == "first" else {}
-        order = ordered(names, rows, norms, first, self.sort)
+        order = ordered(names, rows, norms, first, self.sort, blocks)
         rows, values, norms = rows[order], values[order], norms[order]
         names = [style.escape(names[k]) for k in order]
         classes = [style.escape(name) for name in drawing.class_names(trace, problem, values.shape[1])]
-        hover = [[f"{name} (row {j})<br>class {label}<br>row norm {norm:.4g}" for label in classes]
+        hover = [[f"{name} (row {j})<br>class {label}<br>row norm {norm:.4g}"
+                  + ("" if blocks is None else f"<br>{lines[int(blocks.of_feature[j])][k]}")
+                  for k, label in enumerate(classes)]
                  for name, j, norm in zip(names, rows, norms, strict=True)]  # fmt: skip
         fig.add_trace(
             go.Heatmap(
@@ -142,14 +189,37 @@ class Weights(View):
         shown = len(rows) * ROW_PIXELS <= MAX_HEIGHT
         fig.update_yaxes(autorange="reversed", ticks="", tickvals=list(range(len(rows))) if shown else [],
                          ticktext=names if shown else [])  # fmt: skip
+        if blocks is not None and self.sort == "block":
+            self._separate(fig, blocks, rows, names if shown else None)
         fig.update_layout(
             height=self.height or min(MAX_HEIGHT, max(300, 190 + ROW_PIXELS * len(rows))), showlegend=False,
             coloraxis=self._colour(values),
         )  # fmt: skip
         which = f"all {found}" if found == len(rows) else f"the {len(rows)} strongest of {found}"
         of = f" (d = {d})" if d else ""
-        by = {"norm": "by norm", "name": "by name", "first": "by first entry"}[self.sort]
+        by = {"norm": "by norm", "name": "by name", "first": "by first entry",
+              "block": "by index" if blocks is None else "by block"}[self.sort]  # fmt: skip
         return self._subtitle(fig, trace, problem, f"{when}: {which} non-zero rows{of}, sorted {by}")
+
+    def _separate(self, fig: go.Figure, blocks: Grouping, rows: np.ndarray, names: list[str] | None) -> None:
+        """Lines between blocks that stand together, and the name of a block before its first row (without names of
+        rows: beside its middle)."""
+        of = blocks.of_feature[rows]
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(of)) + 1])
+        if len(starts) > MAX_SEPARATORS:
+            return
+        colour = style.theme(self.theme)["axis"]
+        fig.update_layout(shapes=[
+            {"type": "line", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": k - 0.5, "y1": k - 0.5,
+             "line": {"color": colour, "width": 1.2}} for k in starts[1:].tolist()
+        ])  # fmt: skip
+        labels = [f"<b>{style.escape(blocks.name(int(of[k])))}</b>" for k in starts]
+        if names is None:
+            stops = np.append(starts[1:], len(rows))
+            fig.update_yaxes(tickvals=((starts + stops - 1) / 2).tolist(), ticktext=labels)
+            return
+        first = dict(zip(starts.tolist(), labels, strict=True))
+        fig.update_yaxes(ticktext=[f"{first[k]}   {name}" if k in first else name for k, name in enumerate(names)])
 
     def _images(
         self, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, shape: tuple[int, int],
@@ -163,6 +233,10 @@ class Weights(View):
         grid = make_subplots(rows=down, cols=across, subplot_titles=[style.escape(c) for c in classes],
                              horizontal_spacing=0.02, vertical_spacing=min(0.12, 0.3 / down))  # fmt: skip
         names = [style.escape(name) for name in drawing.feature_names(trace, problem, range(h * w))]
+        blocks = grouping(trace, problem)
+        if blocks is not None:
+            names = [f"{name}<br>{style.escape(blocks.name(int(b)))}"
+                     for name, b in zip(names, blocks.of_feature, strict=True)]  # fmt: skip
         for k in range(m):
             image = np.zeros(h * w)
             image[rows] = values[:, k]

@@ -6,12 +6,29 @@ import { ChartBox } from "./chartbox.js";
 import { exact, fitText } from "./axes.js";
 import { FONT } from "./palette.js";
 
-const SORT_LABELS = { norm: "norm", name: "name", first: "first entry" };
+const SORT_LABELS = { norm: "norm", name: "name", first: "first entry", block: "index" };
 const LEFT = 124; // room for feature names
 const RIGHT = 64; // room for the colour scale
 const TOP = 10;
 const LABEL_STEP = 13; // pixels between names
+const BRACKETS = 84; // room for the brackets of blocks and their names
+const LEAST_BLOCK = 4; // pixels of a block on average, for lines between blocks
 const ASK_DELAY = 70; // ms the pointer has to rest before the exact value is asked for
+
+/** The name of a block, or its number. */
+export function blockName(picture, block) {
+  return (picture.block_names && picture.block_names[block]) || "block " + block;
+}
+
+/** Stretches of equal numbers: [{block, start, stop}]. */
+export function runs(blocks) {
+  const found = [];
+  for (let k = 0; k < blocks.length; k++) {
+    if (k && blocks[k] === blocks[k - 1]) found[found.length - 1].stop = k + 1;
+    else found.push({ block: blocks[k], start: k, stop: k + 1 });
+  }
+  return found;
+}
 
 export class MatrixChart {
   constructor(spec, context, height) {
@@ -61,10 +78,19 @@ export class MatrixChart {
     return Math.max(8, Math.floor(this.box.height - TOP - this.bottom()));
   }
 
+  /** Room at the right of the matrix: for the colour scale, and for blocks where they stand together. */
+  right() {
+    return RIGHT + (this.bracketed(this.context.store.picture) ? BRACKETS : 0);
+  }
+
+  bracketed(picture) {
+    return Boolean(picture && picture.blocks && picture.kind === "matrix" && picture.sort === "block");
+  }
+
   bottom() {
     const problem = this.context.store.problem;
     const m = problem ? problem.m : 1;
-    const cell = (this.box.width - LEFT - RIGHT) / m;
+    const cell = (this.box.width - LEFT - this.right()) / m;
     this.turned = problem ? cell < 7 * Math.min(16, Math.max(...problem.class_names.map((name) => name.length))) : false;
     return this.turned ? 86 : 26;
   }
@@ -74,6 +100,8 @@ export class MatrixChart {
     const picture = store.picture;
     if (this.sortSelect.value !== store.settings.sort && store.settings.sort) this.sortSelect.value = store.settings.sort;
     const key = [picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();
+    const order = picture && picture.blocks ? "block" : SORT_LABELS.block;
+    for (const option of this.sortSelect.options) if (option.value === "block" && option.textContent !== order) option.textContent = order;
     const sentence = this.sentence(store, picture);
     this.box.setEmpty(sentence);
     if (key === this.box.drawnKey && !sentence) return;
@@ -106,7 +134,7 @@ export class MatrixChart {
   drawMatrix(context, picture, k, m) {
     const { palette, names, store } = this.context;
     const bottom = this.bottom();
-    const area = { left: LEFT, top: TOP, width: this.box.width - LEFT - RIGHT, height: this.box.height - TOP - bottom };
+    const area = { left: LEFT, top: TOP, width: this.box.width - LEFT - this.right(), height: this.box.height - TOP - bottom };
     const rowHeight = Math.min(28, area.height / k);
     area.height = rowHeight * k;
     this.paint(context, picture.cells, m, k, area, (i) => palette.pixel(picture.cells[i]));
@@ -125,9 +153,43 @@ export class MatrixChart {
       context.fillText(fitText(context, name, LEFT - 16), area.left - 8, y);
       if (step > 1) context.fillRect(area.left - 5, Math.round(y), 4, 1);
     }
+    if (this.bracketed(picture)) this.drawBlocks(context, area, picture, rowHeight);
     this.drawClassNames(context, area, m, store.problem.class_names);
     this.drawSelection(context, area, picture, rowHeight);
     this.places = { kind: "matrix", area, rowHeight, m, k };
+  }
+
+  /** A line between blocks, and at the right a bracket for each with its name. */
+  drawBlocks(context, area, picture, rowHeight) {
+    const { palette } = this.context;
+    const right = area.left + area.width;
+    context.font = "11px " + FONT;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.lineWidth = 1;
+    let named = -Infinity;
+    const found = runs(picture.blocks);
+    const fine = area.height / found.length >= LEAST_BLOCK; // else there would be lines only
+    for (const { block, start, stop } of found) {
+      const top = Math.round(area.top + start * rowHeight);
+      const bottom = Math.round(area.top + stop * rowHeight);
+      context.fillStyle = palette.colour("axis");
+      if (fine) {
+        if (start > 0) context.fillRect(area.left, top, area.width, 1);
+        context.strokeStyle = palette.colour("muted");
+        context.beginPath();
+        context.moveTo(right + 4.5, top + 1.5);
+        context.lineTo(right + 8.5, top + 1.5);
+        context.lineTo(right + 8.5, bottom - 0.5);
+        context.lineTo(right + 4.5, bottom - 0.5);
+        context.stroke();
+      }
+      const middle = (top + bottom) / 2;
+      if (middle - named < LABEL_STEP) continue;
+      named = middle;
+      context.fillStyle = palette.colour("text");
+      context.fillText(fitText(context, blockName(picture, block), BRACKETS - 16), right + 13, middle);
+    }
   }
 
   drawSelection(context, area, picture, rowHeight) {
@@ -231,8 +293,9 @@ export class MatrixChart {
       const line = Math.floor((y - area.top) / places.rowHeight);
       // names at the left belong to their rows too
       if (line < 0 || line >= k || cls >= m || x > area.left + area.width) return null;
-      if (cls < 0) return { row: picture.rows[line], cls: null, cell: null };
-      return { row: picture.rows[line], cls, cell: picture.cells[line * m + cls], binned: picture.binned > 1 };
+      const block = picture.blocks ? picture.blocks[line] : null;
+      if (cls < 0) return { row: picture.rows[line], cls: null, cell: null, block };
+      return { row: picture.rows[line], cls, cell: picture.cells[line * m + cls], binned: picture.binned > 1, block };
     }
     const cls = places.tiles.findIndex((t) => x >= t.left && x < t.left + t.width && y >= t.top && y < t.top + t.height);
     if (cls < 0) return null;
@@ -240,7 +303,8 @@ export class MatrixChart {
     const column = Math.floor(((x - tile.left) / tile.width) * places.wide);
     const line = Math.floor(((y - tile.top) / tile.height) * places.high);
     const row = line * places.wide + column;
-    return { row, cls, cell: picture.cells[row * places.m + cls], binned: false };
+    const block = picture.blocks ? picture.blocks[row] : null;
+    return { row, cls, cell: picture.cells[row * places.m + cls], binned: false, block };
   }
 
   hover(event) {
@@ -253,14 +317,17 @@ export class MatrixChart {
     const name = names.of(cell.row) || "row " + cell.row;
     if (cell.cls === null) {
       this.hovered = "";
-      tooltip.show(event, [name, `row ${cell.row}; click to inspect`]);
+      const about = cell.block === null ? "" : blockName(store.picture, cell.block) + ", ";
+      tooltip.show(event, [name, `${about}row ${cell.row}; click to inspect`]);
       return;
     }
     const about = store.picture.scale * (cell.cell / 127);
     const key = `${cell.row},${cell.cls}`;
     const lines = [`${name} → ${store.problem.class_names[cell.cls]}`];
-    lines.push(this.exactKey === key && this.exactVersion === store.picture.version ? "weight " + this.exactText : "weight ≈ " + short(about, 2));
+    const known = this.exactKey === key && this.exactVersion === store.picture.version;
+    lines.push(known ? "weight " + this.exactText : "weight ≈ " + short(about, 2));
     if (cell.binned) lines.push("(the largest of the rows put together here)");
+    else if (cell.block !== null) lines.push(blockName(store.picture, cell.block) + (known ? this.exactBlock : ""));
     tooltip.show(event, lines);
     if (this.hovered === key && this.exactVersion === store.picture.version) return;
     this.hovered = key;
@@ -272,7 +339,8 @@ export class MatrixChart {
         this.exactKey = key;
         this.exactVersion = this.context.store.picture ? this.context.store.picture.version : 0;
         this.exactText = `${exact(answer.value)}${answer.iteration === null ? "" : ` (iteration ${answer.iteration})`}`;
-        tooltip.show(event, [lines[0], "weight " + this.exactText]);
+        this.exactBlock = answer.block ? `: norm ${short(answer.block_norm, 4)} in this class` : "";
+        tooltip.show(event, [lines[0], "weight " + this.exactText, ...(answer.block ? [answer.block + this.exactBlock] : [])]);
       });
     }, ASK_DELAY);
   }

@@ -134,6 +134,7 @@ export class Store {
       cells: cut(bytes, picture.cells).slice(),
       rows: cut(bytes, picture.rows).slice(),
       norms: cut(bytes, picture.norms).slice(),
+      blocks: picture.blocks ? cut(bytes, picture.blocks).slice() : null,
       version: (this.picture ? this.picture.version : 0) + 1,
     };
   }
