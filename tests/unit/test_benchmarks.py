@@ -31,7 +31,8 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(numba.config.NUMBA_NUM_THREADS))
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
-    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic")
+    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic",
+             "bench_splitting")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -168,6 +169,38 @@ def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) 
     assert "a processor, 2024-02-29" in text
     with pytest.raises(ValueError, match="needs one line"):
         tables.insert("no marks", text)
+
+
+def splitting_rows(seconds: float | None, difference: float) -> list[dict[str, Any]]:
+    """Rows of the splitting methods, as they are stored."""
+    times = {f"{name} {level} s": seconds for name in ("fbpd", "fbpd-constrained") for level in ("1e-04", "1e-06")}
+    return [
+        {"part": "cost", "case": "cost: a", "ratio": 1.2}, {"part": "cost", "case": "cost: b", "ratio": 1.7},
+        {"part": "projections", "case": "simplex, 1 thread", "ms": 20.0},
+        {"part": "gaps", "case": "gaps: wine", "limit": 60.0, "repeats": 3, "difference": difference, **times},
+        {"part": "races", "case": "races: pixels, 3 a class", "limit": 60.0, "repeats": 3, "Alg. 1 gap": 1e-5,
+         "linear constraints gap": 1e-2, "Alg. 1": 1.5, "linear constraints": None},
+    ]  # fmt: skip
+
+
+def test_the_splitting_methods_are_judged_and_shown(tool: Any, tmp_path: Path,
+                                                    capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_splitting"), tool("tables")
+    bench.report(splitting_rows(0.5, 1e-8))
+    said = capsys.readouterr().out
+    assert "MISSED        (step − projection) ÷ two products, worst case: 1.7 (bar ≤ 1.5)" in said
+    assert "met           problems × formulations that miss a gap of 1e-6: 0" in said
+    assert "met           difference of the two formulations, worst case: 1e-08" in said
+    assert "not measured  epigraph projections" in said
+    assert bench.summary(splitting_rows(None, 1e-3))["gaps missed"] == 2
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": splitting_rows(0.5, 1e-8)}
+    (tmp_path / "splitting.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| wine | .50/.50 | .50/.50 | 1e-08 |" in text
+    assert "| features, samples | Alg. 1 | linear constraints |" in text and "| pixels, 3 a class | 1.50 | – |" in text
+    stored["rows"] = stored["rows"][:3]
+    (tmp_path / "splitting.json").write_text(json.dumps(stored))
+    assert tables.text(tmp_path) == ""
 
 
 def test_the_readme_is_up_to_date() -> None:

@@ -11,7 +11,7 @@ DIFFERENCES = (
     "errors. Such errors are too good for new data, for all losses alike. Of several α with equal errors the one with "
     "the fewest weights counts.",
     "The grid of α, which the paper does not print: powers of √10 over three decades, up to the largest α of the four "
-    "losses that leaves any weight (ridge: five decades, up to the mean squared length of a sample); quick takes three "
+    "losses that leaves any weight (ridge: up to the mean squared length of a sample); quick takes three "
     "of them. λ₃ = 1/α multiplies the sum of the losses, so our λ is α/n, and 2α/n for the paper's ℓ2, which has no ½.",
     "Preprocessing is not described in the paper. Here microarray intensities (dense values above 1000, more features "
     "than samples) are standardised sample by sample, mean 0 and variance 1 over the genes. Of the usual ways this is "

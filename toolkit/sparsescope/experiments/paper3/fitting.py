@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DECADES = 3.0  # below the largest λ of a sparse penalty that leaves any weight
-RIDGE_DECADES = 5.0
-CERTIFY_EVERY = 10
+RIDGE_DECADES = 3.0
+CERTIFY_EVERY = 20
 
 
 def sparse_alphas(split: Split, penalty: Any, count: int) -> list[float]:
-    """Values of α for all losses alike: powers of √10 over three decades, up to where all of them have W = 0.
+    """Values of α for all losses alike: powers of √10 over three decades, below where all of them have W = 0.
 
     Few values (``count``) are spread over the same range.
     """
@@ -39,7 +39,7 @@ def ridge_alphas(split: Split, count: int) -> list[float]:
 
 
 def _powers(top: float, decades: float, count: int) -> list[float]:
-    last = int(np.floor(2.0 * np.log10(top)))
+    last = int(np.floor(2.0 * np.log10(top))) - 1
     exponents = np.linspace(last, last - 2.0 * decades, count).round()
     return [float(10.0 ** (e / 2.0)) for e in exponents]
 

@@ -70,7 +70,7 @@ class Limits:
     filters: bool
 
 
-QUICK = Limits(tol=1e-3, seconds=0.4, iterations=4000, settle=1e-6, race_seconds=1.2, alphas=3, ridge_alphas=3,
+QUICK = Limits(tol=1e-3, seconds=0.4, iterations=1500, settle=1e-6, race_seconds=1.2, alphas=3, ridge_alphas=3,
                etas=(0.3, 0.03), draws=1, race_draws=1, images=(5,), text=(5,), quadratic=(3, 50), filters=False)
 FULL = Limits(tol=1e-4, seconds=20.0, iterations=100_000, settle=1e-7, race_seconds=60.0, alphas=7, ridge_alphas=7,
               etas=(0.5, 0.2, 0.1, 0.05, 0.02, 0.01), draws=25, race_draws=10, images=DRAWN["images"],
