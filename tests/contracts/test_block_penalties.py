@@ -237,8 +237,15 @@ def test_solvers_that_go_row_by_row_say_who_can(name: str) -> None:
         ss.solve(ss.Problem(X, y, penalty="block-l1/linf"), name)
 
 
-def test_auto_takes_a_solver_that_takes_blocks_and_says_why() -> None:
+@every_kind
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "crammer-singer"])
+def test_auto_takes_a_solver_that_takes_blocks_and_says_why(kind: Any, loss: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, penalty=ss.penalties.BlockL1L2(blocks=[3, 1]), lam=0.05)
-    found = ss.solve(problem, "auto", tol=1e-6)
-    assert found.converged and found.reason.startswith("fista-ls: ") and "blocks" in found.reason
+    problem = ss.Problem(X, y, loss=loss, penalty=kind(blocks=[3, 1]), lam=0.05)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=20_000, record=False, certify_every=20)
+    chosen = {"block-l1/l2": "sparsa", "block-l1/linf": "fista-ls"}[penalties.name_of(problem.penalty) or ""]
+    assert found.converged and found.relative_gap <= 1e-6
+    if problem.loss.smooth:
+        assert found.reason.startswith(f"{chosen}: ") and "blocks" in found.reason
+    else:
+        assert found.reason.startswith("fbpd: ")

@@ -101,12 +101,12 @@ def _new_problem(source: Any, settings: dict[str, Any]) -> tuple[Problem, list[s
 
 
 def _fitting_solver(problem: Problem, settings: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The chosen solver, or the first one that takes the problem (then ``settings`` are changed accordingly)."""
+    """The chosen solver, or `auto` or the first other that takes the problem (then ``settings`` are changed)."""
     solver = st.make_part(settings, "solver")
     reason = solver.solves(problem)
     if reason is None:
         return solver, []
-    for name in st.PARTS["solver"].names():
+    for name in sorted(st.PARTS["solver"].names(), key=lambda name: name != "auto"):
         other = st.PARTS["solver"].create(name)
         if other.solves(problem) is None:
             fresh, _ = st.merge(settings, {"solver": name}, [settings["dataset"]])

@@ -2,8 +2,8 @@
 
     smooth loss          → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
-    smooth loss, penalty → fista-ls with restarts: of the methods that move all of W at once the one that is never far
-    over blocks            behind the fastest (SpaRSA is faster for ℓ1/ℓ2 blocks, and far behind for ℓ1/ℓ∞)
+    smooth loss, penalty → of the methods that move all of W at once: sparsa, mostly the fastest for ℓ1/ℓ2 blocks; else
+    over blocks            fista-ls with restarts, which is never far behind (for ℓ1/ℓ∞ blocks sparsa can be)
     crammer-singer       → fbpd, primal–dual splitting: its dual point proves the optimum
     other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
 A live change of loss or penalty chooses again; the weights are kept.
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..problem import Problem
-from ..registry import solvers
+from ..registry import penalties, solvers
 from .base import Solver, State, settings
 from .newton import able
 
@@ -28,9 +28,11 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     """
     loss, penalty = problem.loss.title, problem.penalty.title
     if problem.loss.smooth and problem.regulariser.blocks is not None:
+        why = f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single rows cannot move: "
+        if isinstance(problem.penalty, penalties["block-l1/l2"]):
+            return solvers.create("sparsa"), why + "proximal gradient on all of W, with steps from the curvature it met"
         return solvers.create("fista-ls", restart=True), (
-            f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single features cannot move: "
-            "accelerated proximal gradient on all of W, with line search and restarts")
+            why + "accelerated proximal gradient on all of W, with line search and restarts")
     if problem.loss.smooth:
         if not able(problem):
             lacking = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty

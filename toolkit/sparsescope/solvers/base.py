@@ -109,7 +109,7 @@ class Solver:
             return None
         fitting = [name for name in solvers if getattr(solvers[name], "takes_blocks", False)
                    and solvers.create(name).solves(problem) is None]
-        return (f"{self.name} moves one row of W at a time, and the {problem.penalty.title} penalty ties the rows of a "
+        return (f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
                 f"block. Solvers that fit: {', '.join(fitting) or 'none for this loss'}")
 
     def require(self, problem: Problem) -> None:
