@@ -30,7 +30,8 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [part for part in (paper1(folder), logistic(folder), splitting(folder), compiling(folder)) if part]
+    parts = [part for part in (paper1(folder), logistic(folder), splitting(folder), constants(folder),
+                          remarks(folder), compiling(folder)) if part]
     return "\n\n".join(parts)
 
 
@@ -131,8 +132,8 @@ def splitting(folder: Path) -> str:
     lines = []
     if gaps:
         lines = ["**Exact multiclass hinge** (Crammer–Singer): processor seconds on one thread to a relative duality "
-                 f"gap of 1e-4/1e-6, medians of {gaps[0]['repeats']} (–: not within {gaps[0]['limit']:g} s), at λ_max/10; "
-                 "the constrained form has the η of the same solution.", "",
+                 f"gap of 1e-4/1e-6, medians of {gaps[0]['repeats']} (–: not within {gaps[0]['limit']:g} s), at "
+                 "λ_max/10; the constrained form has the η of the same solution.", "",
                  "| problem | `fbpd` | `fbpd-constrained` | objectives differ by |", "|---|---|---|---|"]
         for row in gaps:
             cells = ["/".join(number(row[f"{name} {level} s"]) for level in ("1e-04", "1e-06"))
@@ -151,6 +152,51 @@ def splitting(folder: Path) -> str:
     if not lines:
         return ""
     return "\n".join([*lines[:-1], f"({where(result)}; `bench_splitting.py`)"])
+
+
+def constants(folder: Path) -> str:
+    """Iterations of coordinate descent with each of the constants."""
+    result = load("constants", folder)
+    if result is None or not result["rows"]:
+        return ""
+    kinds = ("class-aware", "tight", "paper")
+    lines = ["**What a constant is worth**: iterations of `bcd-cst` (multiclass squared hinge, ℓ1/ℓ2) to a relative "
+             f"sub-optimality of {result['summary']['level']:.0e} with each K_j (–: not within "
+             f"{result['summary']['most']}).", "", f"| data, λ/λ_max | {' | '.join(kinds)} |", "|---|---|---|---|"]
+    lines += [f"| {row['data']}, {row['λ/λ_max']:g} | {' | '.join(str(row[k] or '–') for k in kinds)} |"
+              for row in result["rows"]]
+    return "\n".join([*lines, "", f"({where(result)}; `bench_constants.py`)"])
+
+
+def remarks(folder: Path) -> str:
+    """What fits into a sentence each."""
+    found = []
+    cost = load("iteration_cost", folder)
+    if cost is not None and cost["rows"]:
+        ratios = [row["judged by"] for row in cost["rows"]]
+        found.append(f"- An iteration of ISTA, FISTA or SpaRSA costs {median(ratios):.2f} times its products with X in "
+                     f"the median of {len(ratios)} cases, {max(ratios):.2f} times at most (`bench_iteration_cost.py`).")
+    lazy = load("laziness", folder)
+    if lazy is not None and lazy["rows"]:
+        gains, beside = ([row[key] for row in lazy["rows"]] for key in ("gain of gradients", "logistic/lazy, same W"))
+        found.append("- Leaving out samples without active hinges makes the gradients of a sweep up to "
+                     f"{max(gains):.1f} times faster ({median(gains):.1f} in the median of {len(gains)} cases); a "
+                     f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
+                     "times as long (`bench_laziness.py`).")
+    threads = load("parallel", folder)
+    if threads is not None and threads["rows"]:
+        own = [row["1 thread"] / row["2 threads"] for row in threads["rows"]]
+        serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads["rows"]] for name in ("bcd-cst", "best serial"))
+        found.append(f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
+                     f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
+                     f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
+                     f"{max(best):.2f} times (`bench_parallel.py`).")
+    screening = load("screening", folder)
+    if screening is not None and screening["rows"]:
+        most = max(row["could save %"] for row in screening["rows"])
+        found.append(f"- Gap-safe screening could save at most {most:.0f} % of the time of `working-set`, before its "
+                     "own cost, and is left out (`bench_screening.py`).")
+    return "\n".join(found)
 
 
 def compiling(folder: Path) -> str:
