@@ -120,6 +120,20 @@ def _pair_hinges(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, U
 
 
+def _worst_pair(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values and subgradients of separation ranking: even shares of all pairs that are level with the worst one."""
+    values, U = np.zeros(len(Z)), np.zeros(Z.shape)
+    for i, (z, labels) in enumerate(zip(Z, _indicator(Z, y), strict=True)):
+        inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+        hinges = {(p, r): 1.0 - float(z[p]) + float(z[r]) for p, r in product(inside, outside)}
+        values[i] = max([0.0, *hinges.values()])
+        worst = [pair for pair in hinges if z[pair[0]] == z[inside].min() and z[pair[1]] == z[outside].max()]
+        for p, r in worst if values[i] > 0.0 else ():
+            U[i, r] += 1.0 / len(worst)
+            U[i, p] -= 1.0 / len(worst)
+    return values, U
+
+
 # name -> (values of the rows, gradients of the rows), as functions of Z (n, m), y (n,) and the part
 LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "multiclass-squared-hinge": (
@@ -135,6 +149,7 @@ LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda Z, y, part: softmax(_shifted(Z, y, part.margin), axis=1) - _hot(Z, y),
     ),
     "label-ranking-squared-hinge": (lambda Z, y, part: _pair_hinges(Z, y)[0], lambda Z, y, part: _pair_hinges(Z, y)[1]),
+    "separation-ranking": (lambda Z, y, part: _worst_pair(Z, y)[0], lambda Z, y, part: _worst_pair(Z, y)[1]),
     "crammer-singer": (
         lambda Z, y, part: _shifted(Z, y, part.margin).max(axis=1),
         lambda Z, y, part: _worst_shares(_shifted(Z, y, part.margin), y),

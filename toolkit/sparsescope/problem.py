@@ -352,10 +352,13 @@ class Problem:
             Z = np.tile(self.null_intercept.astype(self.dtype), (self.n, 1))
             U = np.empty_like(Z)
             table = None if self.multilabel else self.loss.null_subgradients(self.class_shares, self.intercept)
-            if table is None:
-                loss_gradient(Z, self.y, self.loss, U)
-            else:
+            of_sets = self._null_of_sets()
+            if table is not None:
                 U[:] = table[self.y]
+            elif of_sets is not None:
+                U[:] = of_sets[1]
+            else:
+                loss_gradient(Z, self.y, self.loss, U)
             regulariser = self._regulariser(penalty)
             buffer = np.empty((self.d, self.m), dtype=self.dtype) if regulariser.needs_all_rows else None
             return max(regulariser.critical(G, 1.0 / self.n) for _, _, G in self.design.rmatmul_blocks(U, buffer))
@@ -374,10 +377,17 @@ class Problem:
         ready = None if self.multilabel else self.loss.null_intercept(self.class_shares)
         if ready is not None:
             return ready
+        if (of_sets := self._null_of_sets()) is not None:
+            return of_sets[0]
         value = self._null_value_of_sets() if self.multilabel else self._null_value_of_classes()
         found = minimize(value, np.zeros(self.m), jac=True, method="L-BFGS-B",
                          options={"ftol": 0.0, "gtol": 1e-13, "maxiter": 2000, "maxfun": 5000})
         return np.asarray(found.x)
+
+    def _null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
+        if not (self.multilabel and self.intercept):
+            return None
+        return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y))
 
     def _null_value_of_classes(self) -> Any:
         # With W = 0 all samples of a class are alike: m weighted samples, a convex problem in m unknowns.

@@ -8,6 +8,7 @@ from .logistic import Logistic
 from .squared import Squared
 from .label_ranking_squared_hinge import LabelRankingSquaredHinge
 from .crammer_singer import CrammerSinger
+from .separation_ranking import SeparationRanking
 
 __all__ = [
     "CrammerSinger",
@@ -16,5 +17,6 @@ __all__ = [
     "Loss",
     "MulticlassSquaredHinge",
     "MultitaskSquaredHinge",
+    "SeparationRanking",
     "Squared",
 ]

@@ -107,6 +107,11 @@ class Loss:
         Σ_c weights_c·u_c = 0 if there is an intercept. They give an upper bound of λ_max."""
         return None
 
+    def null_of_sets(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """For losses with kinks and label sets Y (n, m): the best intercept at W = 0, shape (m,), and subgradients
+        there, (n, m), whose columns sum to zero. ``None`` if there is no rule for them (smooth losses need none)."""
+        return None
+
     def curvature(self, m: int) -> float:
         """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""
         raise TypeError(f"{type(self).__name__} does not define its curvature")

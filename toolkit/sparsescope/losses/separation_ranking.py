@@ -1,0 +1,170 @@
+"""Separation ranking (Crammer and Singer 2003; Yen et al. 2016, Eq. 2): max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..jit import part, two_forms
+from ..registry import losses
+from .base import DOMAIN_SLACK, Loss
+from .crammer_singer import CrammerSinger
+from .label_flows import repair_label_flows
+
+HINGE = CrammerSinger(margin=1.0)
+
+
+# A class is a set with one label, and the loss is then the Crammer–Singer hinge with margin 1, which is written for it.
+def class_value(z, y):  # type: ignore[no-untyped-def]
+    return HINGE.value(z, y)
+
+
+def set_value(z, y):  # type: ignore[no-untyped-def]
+    top, low = -np.inf, np.inf
+    for r in range(z.size):
+        if y[r] != 0:
+            low = min(low, z[r])
+        else:
+            top = max(top, z[r])
+    return max(1.0 + top - low, 0.0)  # an empty or full set leaves −inf in it
+
+
+def class_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
+    return HINGE.gradient(z, y, x, g, work)
+
+
+def set_gradient(z, y, x, g, work):  # type: ignore[no-untyped-def]
+    top, low = -np.inf, np.inf
+    for r in range(z.size):
+        if y[r] != 0:
+            low = min(low, z[r])
+        else:
+            top = max(top, z[r])
+    if 1.0 + top - low <= 0.0:
+        return 0.0
+    above, below = 0.0, 0.0
+    for r in range(z.size):
+        if y[r] != 0:
+            below += z[r] <= low
+        else:
+            above += z[r] >= top
+    for r in range(z.size):
+        if y[r] != 0:
+            if z[r] <= low:
+                g[r] -= x / below
+        elif z[r] >= top:
+            g[r] += x / above
+    return 1.0 + top - low
+
+
+def class_conjugate(u, y):  # type: ignore[no-untyped-def]
+    return HINGE.conjugate(u, y)
+
+
+def set_conjugate(u, y):  # type: ignore[no-untyped-def]
+    mass, net = 0.0, 0.0
+    for r in range(u.size):
+        net += u[r]
+        if y[r] != 0:
+            if u[r] > DOMAIN_SLACK:
+                return np.inf
+        else:
+            if u[r] < -DOMAIN_SLACK:
+                return np.inf
+            mass += u[r]
+    if mass > 1.0 + DOMAIN_SLACK or abs(net) > DOMAIN_SLACK:
+        return np.inf
+    return -mass
+
+
+def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
+    HINGE.repair(U, Y)
+
+
+def set_repair(U, Y, y):  # type: ignore[no-untyped-def]
+    # More flow from a set's labels to the others keeps the signs and the sums of a row, but its mass may pass 1: then
+    # all rows shrink together, so that the columns still sum to zero.
+    repair_label_flows(U, Y, y)
+    heaviest = 1.0
+    for i in range(U.shape[0]):
+        mass = 0.0
+        for r in range(U.shape[1]):
+            mass += max(U[i, r], 0.0)
+        heaviest = max(heaviest, mass)
+    for i in range(U.shape[0]):
+        for r in range(U.shape[1]):
+            U[i, r] /= heaviest
+
+
+value = two_forms(class_value, set_value, by=1)
+gradient = two_forms(class_gradient, set_gradient, by=1, makes_arrays=False)
+conjugate = two_forms(class_conjugate, set_conjugate, by=1)
+repair = two_forms(class_repair, set_repair, by=2)
+
+
+@part
+class SeparationRanking(Loss):
+    """The worst pair of a label in the set and one off it, by a hinge (Yen et al. 2016, Eq. 2).
+
+    Empty and full sets have no pairs: their loss is 0. For a class it is the Crammer–Singer hinge with margin 1. It has
+    kinks; ``gradient`` adds a subgradient: the highest labels off the set and the lowest in it share evenly.
+    """
+
+    title = "separation ranking hinge"
+    doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the worst "
+           "pair counts. It has kinks.")
+    formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
+    source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
+    takes = ("classes", "sets")
+    smooth = False
+
+    def value(self, z, y):
+        return value(z, y)
+
+    def gradient(self, z, y, x, g, work):
+        return gradient(z, y, x, g, work)
+
+    def derivatives(self, z, y, x, g, h, work):
+        # Between its kinks the loss is linear: nothing is added to h.
+        return gradient(z, y, x, g, work)
+
+    def hessian_product(self, z, y, v, out):
+        for r in range(z.size):
+            out[r] = 0.0
+
+    def conjugate(self, u, y):
+        return conjugate(u, y)
+
+    def repair(self, U, Y):
+        repair(U, Y, Y[0])
+
+    def curvature(self, m: int) -> float:
+        raise TypeError("the separation ranking hinge has kinks, so its gradient has no Lipschitz constant")
+
+    def null_intercept(self, weights: np.ndarray) -> np.ndarray:
+        return HINGE.null_intercept(weights)
+
+    def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray:
+        return HINGE.null_subgradients(weights, intercept)
+
+    def null_of_sets(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A linear program over one row u for each different set: max Σ mass, Σ_i u_i = 0, whose multipliers are b."""
+        from scipy.optimize import linprog  # slow to import, and few problems need it
+
+        sets, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
+        which = which.reshape(-1)
+        q, m = sets.shape
+        sign = np.where(sets.ravel() != 0, -1.0, 1.0)
+        share = np.repeat(counts / len(Y), m)
+        entry, row = np.arange(q * m), np.repeat(np.arange(q), m)
+        balance = sp.csr_array((sign, (row, entry)), shape=(q, q * m))  # what leaves a set goes to labels off it
+        columns = sp.csr_array((sign * share, (entry % m, entry)), shape=(m, q * m))
+        off = sp.csr_array((np.maximum(sign, 0.0), (row, entry)), shape=(q, q * m))
+        found = linprog(-share * np.maximum(sign, 0.0), A_ub=off, b_ub=np.ones(q), A_eq=sp.vstack([balance, columns]),
+                        b_eq=np.zeros(q + m), method="highs")
+        if found.status != 0:
+            raise FloatingPointError(f"the best intercept for zero weights was not found: {found.message}")
+        return found.eqlin.marginals[q:], (sign * found.x).reshape(q, m)[which]
+
+
+losses.add("separation-ranking", SeparationRanking)
