@@ -23,6 +23,7 @@ class Event:
     nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
     train_accuracy, test_accuracy : in [0, 1], for one class a sample; the other train_… and test_… for label sets, see
         :class:`sparsescope.metrics.SetMeasures` · lam : λ in force
+    search_share : share of an iteration's work that went into searches for what to work on; NaN where there is none
     active_share : share of the samples whose hinge is active (above 1e-6 of the margin) · dual_entries : mean number of
         non-zeros of a dual row off the true class; both NaN for solvers without a dual point
     excess : for a budget on the mean loss, how far it is overdrawn (0 if it is kept) · equivalent_lam : the λ of the
@@ -72,6 +73,7 @@ class Event:
     dual_entries: float = NAN
     excess: float = NAN
     equivalent_lam: float = NAN
+    search_share: float = NAN
     message: str = ""
 
     @property

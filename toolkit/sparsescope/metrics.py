@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .kernels.frank_wolfe import scratch
 from .kernels.ranks import (
     DEPTHS,
     EXACT,
@@ -24,6 +25,7 @@ from .kernels.ranks import (
     score_histogram,
     score_range,
 )
+from .kernels.sparse_scores import best_labels, csr_parts
 
 BINS = 1024  # thresholds that are compared
 # The measures of label sets that events carry, each with "train_" and "test_" before it.
@@ -107,3 +109,28 @@ def watched(part: str, Z: np.ndarray, y: np.ndarray, threshold: float | None) ->
     assert threshold is not None
     found = set_measures(Z, y, threshold)
     return {f"{part}_{name}": getattr(found, name) for name in WATCHED}
+
+
+def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k best labels of each sample under sparse weights W (CSR, (d, m)): labels (n, k) int32 and scores (n, k).
+
+    They are those of a dense row of scores, ties by number, but a sample costs only the non-zeros of W for its
+    features: no array of samples by labels is made. ``design`` : a :class:`sparsescope.design.Design`. ``ValueError`` unless
+    1 ≤ k ≤ m.
+    """
+    m = W.shape[1]
+    if not (int(k) == k and 1 <= k <= m):
+        raise ValueError(f"k is {k!r}; allowed: 1 to {m}, the number of labels")
+    labels, scores = np.empty((design.n, int(k)), dtype=np.int32), np.empty((design.n, int(k)))
+    best_labels(design.samples, design.n, *csr_parts(W), scratch(m, 1, 0), labels, scores)
+    return labels, scores
+
+
+def ranked(part: str, W: Any, design: Any, y: np.ndarray) -> dict[str, Any]:
+    """What an event says about predictions of sparse weights W (CSR, (d, m)): accuracy for classes, precision at 1, 3
+    and 5 for label sets. The measures that need all scores of a sample are left out."""
+    m = W.shape[1]
+    if y.ndim == 1:
+        return {f"{part}_accuracy": float((best_of(W, design, 1)[0][:, 0] == y).mean())}
+    hits = np.take_along_axis(y, best_of(W, design, min(max(DEPTHS), m))[0], axis=1)
+    return {f"{part}_precision_at_{k}": float(hits[:, :k].mean()) if k <= m else float("nan") for k in DEPTHS}

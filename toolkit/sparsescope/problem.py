@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import constants, metrics, scalings
 from .certificate import Certificate, Workspace, certify
@@ -20,6 +21,7 @@ from .penalties import L1L2, ElasticNet, Penalty
 from .registry import losses, penalties
 from .regulariser import Regulariser, regulariser_of
 
+MOST_BYTES = 4_000_000_000  # of a full array of coefficients; methods for more labels keep them sparse
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
@@ -225,10 +227,17 @@ class Problem:
 
     # ------------------------------------------------------------------------------------------------------ the point
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """W (d, m) and b (m,) in the one array that solvers use, shape (rows, m). Zeros where left out."""
+        """W (d, m), dense or sparse, and b (m,) in the one array of solvers, shape (rows, m). Zeros where left out.
+
+        ``ValueError`` for other shapes, for entries that are not finite, and for an array of more than 4 GB.
+        """
+        size = self.rows * self.m * self.dtype.itemsize
+        if size > MOST_BYTES:
+            raise ValueError(f"W as a full array of {self.rows} × {self.m} numbers would take {size / 1e9:.1f} GB, "
+                             f"more than the {MOST_BYTES / 1e9:g} GB allowed; use a solver whose weights are sparse")
         coef = np.zeros((self.rows, self.m), dtype=self.dtype)
         if W is not None:
-            W = np.asarray(W)
+            W = W.toarray() if sp.issparse(W) else np.asarray(W)
             if W.shape != (self.d, self.m):
                 raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
             if not np.isfinite(W).all():
@@ -244,15 +253,30 @@ class Problem:
 
     def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
         """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
+        design = self._design_of(X)
+        coef = self.coefficients(W, b).astype(design.dtype, copy=False)
+        return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
+
+    def _design_of(self, X: Any) -> Design:
+        """The problem's samples, or other ones with as many features."""
         design = self.design if X is None else (X if isinstance(X, Design) else Design(X))
         if design.d != self.d:
             raise ValueError(f"X has {design.d} features, the problem {self.d}")
-        coef = self.coefficients(W, b).astype(design.dtype, copy=False)
-        return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
+        return design
+
+    def _fitting(self, W: Any) -> Any:
+        """A sparse W as CSR; ``ValueError`` for another shape or entries that are not finite."""
+        if W.shape != (self.d, self.m):
+            raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
+        if not np.isfinite(W.data).all():
+            raise ValueError("W has entries that are not finite")
+        return sp.csr_array(W)
 
     def predict(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
         """Class numbers with the largest score, shape (k,); for label sets the labels that score above
         :meth:`threshold`, as an indicator (k, m) uint8."""
+        if sp.issparse(W) and b is None and not self.multilabel:
+            return metrics.best_of(self._fitting(W), self._design_of(X), 1)[0][:, 0].astype(np.int64)
         Z = self.scores(W, b, X)
         if not self.multilabel:
             return np.asarray(Z.argmax(axis=1))
@@ -260,7 +284,10 @@ class Problem:
         return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
 
     def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
-        """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k)."""
+        """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k). With a
+        sparse W and a k, only the non-zeros of W for a sample's features are looked at."""
+        if sp.issparse(W) and b is None and k is not None:
+            return metrics.best_of(self._fitting(W), self._design_of(X), k)[0].astype(np.int64)
         return metrics.ranking(self.scores(W, b, X), k)
 
     def threshold(self, Z: np.ndarray) -> float:

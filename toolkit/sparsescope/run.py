@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from .certificate import Certificate, Workspace
 from .design import Design
 from .event import Event
-from .kernels.rows import loss_sum
-from .metrics import watched
+from .metrics import ranked, watched
 from .problem import Problem
 from .registry import check_whole, solvers
 from .solvers.base import Solver, State
@@ -162,21 +161,17 @@ class Run:
         if certify_now or self._due(state.iteration):
             began = CLOCK()
             facts = _certificate_facts(self.certificate())
-            cut = problem.threshold(state.Z) if problem.multilabel else None
-            facts |= watched("train", state.Z, problem.y, cut)
-            if self._test is not None:
-                facts |= watched("test", self._test.scores(state.coef), self._test.y, cut)
+            facts |= self._measures()
             self._last_certificate = CLOCK()
             self._cost = self._last_certificate - began
         else:
-            loss = loss_sum(state.Z, problem.y, problem.loss) / problem.n
-            omega, rows, entries = problem.regulariser.value(state.coef[: problem.d])
+            loss, omega, rows, entries = state.point(problem)
             facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
                      "nonzero_rows": rows, "nonzero_entries": entries}
         event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
                       step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
-                      seen_violation_sum=state.seen_sum, **facts)
+                      seen_violation_sum=state.seen_sum, search_share=state.search_share, **facts)
         if not np.isfinite(event.objective):
             raise FloatingPointError(
                 f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
@@ -195,10 +190,21 @@ class Run:
                 object.__setattr__(event, "message", self.message)
         return event
 
+    def _measures(self) -> dict[str, Any]:
+        """How good the predictions are, on training and on held-out data."""
+        state, problem, test = self.state, self.problem, self._test
+        assert state is not None
+        if state.sparse:
+            found = ranked("train", state.weights(), problem.design, problem.y)
+            return found if test is None else found | ranked("test", state.weights(), test.design, test.y)
+        cut = problem.threshold(state.Z) if problem.multilabel else None
+        found = watched("train", state.Z, problem.y, cut)
+        return found if test is None else found | watched("test", test.scores(state.coef), test.y, cut)
+
     def certificate(self) -> Certificate:
         """The certificate of the current state."""
         assert self.state is not None
-        if self._work is None:
+        if self._work is None and not self.state.sparse:  # its arrays are n × m
             self._work = Workspace(self.problem)
         return self.solver.certificate(self.problem, self.state, self._work)
 
@@ -227,9 +233,11 @@ class _Test:
         if len(self.y) != self.design.n:
             what = "label sets" if problem.multilabel else "labels"
             raise ValueError(f"test y has {len(self.y)} {what}, test X has {self.design.n} samples; they must be equal")
-        self.Z = np.empty((self.design.n, problem.m), dtype=self.design.dtype)
+        self.Z = np.empty((0, problem.m), dtype=self.design.dtype)  # (n, m) once dense weights ask for it
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
+        if not len(self.Z):
+            self.Z = np.empty((self.design.n, coef.shape[1]), dtype=self.design.dtype)
         return self.design.matmul(coef.astype(self.design.dtype, copy=False), self.Z)
 
 
@@ -296,9 +304,12 @@ def warm_up(problem: Problem, solver: Solver) -> None:
                    loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01,
                    intercept=problem.intercept)
     state = solver.rehearse(tiny, problem)
-    loss_sum(state.Z, tiny.y, tiny.loss)
+    state.point(tiny)
     solver.certificate(tiny, state, Workspace(tiny))
-    watched("train", state.Z, tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
+    if state.sparse:
+        ranked("train", state.weights(), tiny.design, tiny.y)
+    else:
+        watched("train", state.Z, tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
     _warm.add(key)
 
 
@@ -306,12 +317,13 @@ def warm_up(problem: Problem, solver: Solver) -> None:
 class Result:
     """What ``solve`` returns.
 
-    W (d, m) and b (m,) or ``None``; objective, dual, gap, relative_gap of that point; ``converged`` says whether the
-    tolerance was reached and ``message`` in words why the run ended; seconds (solver time), iterations, passes; trace;
-    ``reason``: which solver ``auto`` chose and why (empty for every other solver).
+    W (d, m), sparse (CSR) if the solver keeps it so, and b (m,) or ``None``; objective, dual, gap, relative_gap of that
+    point; ``converged`` says whether the tolerance was reached and ``message`` in words why the run ended; seconds
+    (solver time), iterations, passes; trace; ``reason``: which solver ``auto`` chose and why (empty for every other
+    solver).
     """
 
-    W: np.ndarray
+    W: Any
     b: np.ndarray | None
     objective: float
     dual: float
@@ -327,7 +339,8 @@ class Result:
     reason: str = ""
 
     def __repr__(self) -> str:
-        rows = int(np.count_nonzero(np.asarray(self.W).any(axis=1)))
+        used = np.diff(self.W.indptr) if sp.issparse(self.W) else np.asarray(self.W).any(axis=1)
+        rows = int(np.count_nonzero(used))
         return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
                 f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {rows} of {self.W.shape[0]} rows, "
                 f"{self.iterations} iterations, {self.seconds:.3g} s)")
@@ -360,7 +373,7 @@ def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-
     found = run.certificate()  # a run that a callback ended may not carry one
     intercept = run.state.intercept()
     return Result(
-        W=np.array(run.state.weights()), b=None if intercept is None else np.array(intercept),
+        W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
         objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
         violation=found.violation, converged=bool(found.relative_gap <= tol), message=run.message,
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,

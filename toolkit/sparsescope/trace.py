@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .event import NUMBERS, Event
-from .kernels.rows import support_flags
 
 FORMAT = 1
 COLUMNS = (*NUMBERS, "segment")
@@ -21,6 +21,7 @@ COLUMNS = (*NUMBERS, "segment")
 # small part of what data and model take, also for 20 newsgroups (130 000 rows).
 SNAPSHOT_BYTES = 16_000_000
 SNAPSHOT_GROWTH = 1.25  # the next snapshot is due at this multiple of the last one's event number
+SPARSE = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 NO_ROWS = np.empty(0, dtype=np.int32)
 
 
@@ -38,17 +39,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """W after event ``index``: the numbers of its non-zero rows and their values (len(rows), m)."""
+    """W after event ``index``: the numbers of its non-zero rows and their values (len(rows), m), sparse (CSR) if the
+    solver keeps W so."""
 
     index: int
     iteration: int
     rows: np.ndarray
-    values: np.ndarray
+    values: Any
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return int(self.rows.nbytes + self.values.nbytes)
+        return int(self.rows.nbytes + sum(part.nbytes for part in _arrays(self.values)))
 
 
 class Trace:
@@ -158,11 +160,14 @@ class Trace:
         """The largest certified lower bound for this segment's problem; NaN if there is none."""
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
-    def weights(self, snapshot: int = -1) -> np.ndarray:
-        """W of a snapshot as a full array (d, m)."""
+    def weights(self, snapshot: int = -1) -> Any:
+        """W of a snapshot, (d, m): a full array, or a CSR matrix where the solver kept it sparse."""
         if not self.snapshots:
             raise IndexError("the trace has no snapshots of W")
         taken = self.snapshots[snapshot]
+        if sp.issparse(taken.values):
+            kept, shape = taken.values.tocoo(), (int(self.info["d"]), taken.values.shape[1])
+            return sp.csr_array((kept.data, (taken.rows[kept.coords[0]], kept.coords[1])), shape=shape)
         W = np.zeros((int(self.info["d"]), taken.values.shape[1]), dtype=taken.values.dtype)
         W[taken.rows] = taken.values
         return W
@@ -228,11 +233,10 @@ class Trace:
                                             "names": None if blocks.names is None else list(blocks.names)})
 
     def _record_support(self, event: Event) -> None:
-        coef = event.state.coef[: event.problem.d]
         if self._flags is None:
             self._flags = np.zeros(event.problem.d, dtype=np.uint8)
         flags = np.empty_like(self._flags)
-        support_flags(coef, flags)
+        event.state.support(flags)
         changed = np.flatnonzero(flags != self._flags).astype(np.int32)
         now = flags[changed] == 1
         self._entered.append(changed[now])
@@ -256,10 +260,11 @@ class Trace:
         self._next_snapshot = max(index + 1, int(np.ceil(index * SNAPSHOT_GROWTH)))
         assert self._flags is not None
         rows = np.flatnonzero(self._flags).astype(np.int32)
-        coef = event.state.coef
-        if rows.size * coef.shape[1] * coef.itemsize > self.snapshot_bytes // 2:
-            return  # one dense W of this size would already be half of what all snapshots may take
-        self.snapshots.append(Snapshot(index, event.iteration, rows, coef[rows]))
+        W = event.state.weights() if event.state.sparse else event.state.coef
+        size = sum(part.nbytes for part in _arrays(W)) if event.state.sparse else rows.size * W.shape[1] * W.itemsize
+        if size > self.snapshot_bytes // 2:
+            return  # one W of this size would already be half of what all snapshots may take
+        self.snapshots.append(Snapshot(index, event.iteration, rows, W[rows]))
         while sum(s.nbytes for s in self.snapshots) > self.snapshot_bytes and len(self.snapshots) > 2:
             self.snapshots = [s for k, s in enumerate(self.snapshots) if k % 2 == 0 or s is self.snapshots[-1]]
 
@@ -297,7 +302,11 @@ class Trace:
                             ("snapshot_rows", [s.rows for s in self.snapshots])):
             arrays[name], arrays[f"{name}_sizes"] = _join(parts, np.int32), np.array([p.size for p in parts], np.int64)
         for k, snapshot in enumerate(self.snapshots):
-            arrays[f"snapshot_{k}"] = snapshot.values
+            if sp.issparse(snapshot.values):
+                arrays |= {f"snapshot_{k}_{name}": getattr(snapshot.values, name) for name in SPARSE}
+                arrays[f"snapshot_{k}_shape"] = np.array(snapshot.values.shape)
+            else:
+                arrays[f"snapshot_{k}"] = snapshot.values
         with open(target, "wb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
         return target
@@ -330,7 +339,7 @@ class Trace:
         trace._taken = _split(arrays.get("taken", NO_ROWS), arrays.get("taken_sizes", none))
         trace._dropped = _split(arrays.get("dropped", NO_ROWS), arrays.get("dropped_sizes", none))
         rows = _split(arrays["snapshot_rows"], arrays["snapshot_rows_sizes"])
-        trace.snapshots = [Snapshot(index, iteration, rows[k], arrays[f"snapshot_{k}"])
+        trace.snapshots = [Snapshot(index, iteration, rows[k], _stored_values(arrays, f"snapshot_{k}"))
                            for k, (index, iteration) in enumerate(header["snapshots"])]
         trace.marks = [Mark(**m) for m in header["marks"]]
         trace._keys, trace._best, trace._lower = header["keys"], header["best"], header["lower"]
@@ -343,6 +352,19 @@ class Trace:
                 trace._working = np.zeros(int(trace.info["d"]), dtype=bool)
                 trace._working[working] = True
         return trace
+
+
+def _arrays(values: Any) -> tuple[np.ndarray, ...]:
+    """The arrays that hold a dense or sparse matrix."""
+    return tuple(getattr(values, name) for name in SPARSE) if sp.issparse(values) else (values,)
+
+
+def _stored_values(arrays: dict[str, np.ndarray], name: str) -> Any:
+    """The values of a snapshot in a file: an array, or the parts of a CSR matrix."""
+    if name in arrays:
+        return arrays[name]
+    data, indices, indptr = (arrays[f"{name}_{part}"] for part in SPARSE)
+    return sp.csr_array((data, indices, indptr), shape=tuple(int(k) for k in arrays[f"{name}_shape"]))
 
 
 def _join(parts: list[np.ndarray], dtype: Any) -> np.ndarray:

@@ -111,8 +111,8 @@ class SeparationRanking(Loss):
     """
 
     title = "separation ranking hinge"
-    doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the worst "
-           "pair counts. It has kinks.")
+    doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
+           "worst pair counts. It has kinks.")
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
     takes = ("classes", "sets")

@@ -83,7 +83,7 @@ class Auto(Solver):
     def adapt(self, problem: Problem, state: Any) -> State | None:
         solver, reason = choose(problem)
         if solver != state.delegate:
-            return self.start(problem, state.coef.copy())
+            return self.start(problem, state.dense(problem))
         state.reason = f"{solver.name}: {reason}"
         return solver.adapt(problem, state)
 

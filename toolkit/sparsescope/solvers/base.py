@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 import numpy as np
 
 from ..certificate import Certificate, Workspace, certify
+from ..kernels.rows import loss_sum, support_flags
 from ..problem import Problem
 from ..registry import Field, collect_fields, field, solvers
 
@@ -30,12 +31,19 @@ class State:
     working : flags (d,) of the rows that the solver works on at present (uint8 or bool); ``None``: on all of them
     seen_sum, seen_max : the criterion of Blondel et al. (2013, Eq. 9) over the rows of the last step, each at the
         moment of its visit (NaN where it does not apply)
+    search_share : share of the last step's work that went into searches for what to work on (NaN where there is none)
     """
 
+    sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
+
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        self.bare()
         self.d = problem.d
         self.coef = coef
         self.Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
+
+    def bare(self) -> None:
+        """Everything but the weights: counters, and what the last step did."""
         self.iteration = 0
         self.passes = 0.0
         self.delegate: Any = None  # the solver that `auto` chose, and why
@@ -46,20 +54,34 @@ class State:
         self.working: np.ndarray | None = None
         self.seen_sum = float("nan")
         self.seen_max = float("nan")
+        self.search_share = float("nan")
 
-    def weights(self) -> np.ndarray:
+    def dense(self, problem: Problem) -> np.ndarray:
+        """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
+        return self.coef.copy()
+
+    def point(self, problem: Problem) -> tuple[float, float, int, int]:
+        """Mean loss, Ω(W), non-zero rows and entries of the weights shown."""
+        loss = loss_sum(self.Z, problem.y, problem.loss) / problem.n
+        return loss, *problem.regulariser.value(self.coef[: self.d])
+
+    def weights(self) -> Any:
         """W, a read-only view of shape (d, m)."""
         view = self.coef[: self.d]
         view.flags.writeable = False
         return view
 
-    def intercept(self) -> np.ndarray | None:
+    def intercept(self) -> Any:
         """b, a read-only view of shape (m,), or ``None``."""
         if self.coef.shape[0] == self.d:
             return None
         view = self.coef[self.d]
         view.flags.writeable = False
         return view
+
+    def support(self, flags: np.ndarray) -> None:
+        """flags[j] ← 1 where row j of W has a non-zero entry, else 0; flags (d,) uint8."""
+        support_flags(self.coef[: self.d], flags)
 
     def dual_rows(self, U: np.ndarray) -> bool:
         """Write this state's dual point into U (n, m), rows in the domain of ℓ*; False: it has none, and U is as it
@@ -136,7 +158,7 @@ class Solver:
     def take_over(self, problem: Problem, state: State) -> State:
         """A state that goes on from the weights of another solver's (or of this one with other settings). A solver that
         keeps more than weights may take that over too, if the state has it."""
-        return self.start(problem, state.coef.copy())
+        return self.start(problem, state.dense(problem))
 
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
         """The objective at a point with this mean loss and this Ω(W)."""

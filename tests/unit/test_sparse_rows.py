@@ -1,0 +1,75 @@
+"""Rows with spare room: against a dense array, through growth, tables, blocks that are used again, and room that lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparsescope.kernels import sparse_rows as sr
+
+
+def contents(rows: sr.SparseRows, m: int) -> np.ndarray:
+    """All entries as a dense array."""
+    out = np.zeros((len(rows.head), m))
+    for r, (start, size, _, _) in enumerate(rows.head):
+        assert len(set(rows.labels[start: start + size])) == size, "a label stands twice"
+        out[r, rows.labels[start: start + size]] = rows.values[start: start + size]
+    return out
+
+
+def check_front(rows: sr.SparseRows, threshold: float) -> None:
+    """What is above the threshold stands in front, and nothing else does."""
+    for start, size, front, _ in rows.head:
+        above = np.abs(rows.values[start: start + size]) > threshold
+        assert above[:front].all() and not above[front:].any()
+
+
+def fill(rows: sr.SparseRows, moves: tuple[np.ndarray, ...], threshold: float) -> sr.SparseRows:
+    """Add entries, making the pool larger whenever it is full."""
+    at = 0
+    while at < len(moves[0]):
+        done = sr.add_entries(rows, *(a[at:] for a in moves), threshold)
+        at += done
+        if at < len(moves[0]):
+            rows = sr.grown(rows, rows.labels.size + 2)
+    return rows
+
+
+@pytest.mark.parametrize(("m", "threshold"), [(6, 0.0), (40, 0.5), (3000, 0.3)])
+def test_rows_hold_what_a_dense_array_holds(m: int, threshold: float) -> None:
+    rng = np.random.default_rng(m)
+    count, d = 4000, 7
+    numbers = np.minimum(rng.geometric(0.4, count) - 1, d - 1)  # one row gets most, the last one little
+    labels = rng.integers(0, m, count).astype(np.int32)
+    values = rng.standard_normal(count) * (rng.random(count) < 0.9)
+    rows, known = sr.empty_rows(d, 8), np.zeros((d, m))
+    for part in np.array_split(np.arange(count), 7):
+        rows = fill(rows, (numbers[part], labels[part], values[part]), threshold)
+        np.add.at(known, (numbers[part], labels[part]), values[part])
+        np.testing.assert_allclose(contents(rows, m), known, atol=1e-12)
+        check_front(rows, threshold)
+    assert rows.used[0] <= 4 * (rows.head[:, sr.SIZE].sum() + 2 * d), "blocks that rows left are not used again"
+    twin = sr.copied(rows)
+    fill(twin, (numbers[:5], labels[:5], values[:5]), threshold)
+    np.testing.assert_allclose(contents(rows, m), known, atol=1e-12, err_msg="a copy shares its arrays")
+
+
+def test_the_front_is_the_soft_threshold_as_a_sparse_matrix() -> None:
+    rng = np.random.default_rng(0)
+    d, m, parts = 5, 9, 3
+    V = rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.6)
+    j, k = np.nonzero(V)
+    rows = fill(sr.empty_rows(d * parts, 64), (j * parts + k % parts, k.astype(np.int32), V[j, k]), 0.4)
+    counts = np.zeros(d, dtype=np.int64)
+    sr.count_front(rows, parts, counts)
+    indptr = np.r_[0, np.cumsum(counts)]
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    sr.write_front(rows, parts, 0.4, indptr, indices, data)
+    W = np.zeros((d, m))
+    W[np.repeat(np.arange(d), counts), indices] = data
+    np.testing.assert_allclose(W, np.sign(V) * np.maximum(np.abs(V) - 0.4, 0), atol=1e-15)
+
+
+def test_a_pool_that_cannot_be_had_is_refused_in_words() -> None:
+    with pytest.raises(MemoryError, match=r"more than 2\^30; choose a smaller C or a larger λ₄"):
+        sr.grown(sr.empty_rows(2, 16), 2**31)

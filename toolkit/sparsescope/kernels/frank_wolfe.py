@@ -1,0 +1,463 @@
+"""Fully-corrective block-coordinate Frank–Wolfe for the worst-pair hinges (Yen et al. 2016, Alg. 1).
+
+The dual point of sample i is α_ip ≥ 0 for its labels p and −a_ik, a_ik ≥ 0, for the labels k of its active set, with
+equal sums t ≤ C; v = Xᵀα and w = S(v, λ₄), by feature (kernels/sparse_rows.py). Row j of the paper's W is kept in ``parts`` rows here:
+label k is in row j·parts + (k mod parts), so that a search may look at one part of the labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel, lean, struct
+from .sparse_rows import (
+    BITS,
+    FRONT,
+    SIZE,
+    START,
+    add,
+    add_listed,
+    bits_for,
+    clear,
+    find,
+    leave_block,
+    shrunk,
+    take_block,
+)
+from .two_sides import balance
+
+whole = lean(forceinline=False)
+small = lean()
+
+FEW_LABELS = 64  # so many scores are cheaper to look at than to keep a list of
+LONG = 12  # a row with up to so many entries for each label that is wanted is walked through, not searched
+# What a sweep reports, by position.
+# entries read by searches, and to score blocks; entries changed; slots that lacked
+SEARCHED, SCORED, UPDATED, NEEDED, NEEDED_ACTIVE = 0, 1, 2, 3, 4
+REPORT = 5
+
+
+@struct
+class Scratch:
+    """Scratch of a sweep.
+
+    scores (m,) float64 · seen, mark (m,) int64: the tick at which a score was set, and a label ruled out · touched (m,)
+    int32: labels whose scores are set · tick (1,) int64 · labels (m,) int32, old, b, c (m,) float64: the block ·
+    found (m,) int32, best (m,) float64: candidates · move (m,) float64, zero between uses: what is added to v · share (parts,) int64:
+    how many moves each part has · random (1,) uint64
+    """
+
+    scores: np.ndarray
+    seen: np.ndarray
+    mark: np.ndarray
+    touched: np.ndarray
+    tick: np.ndarray
+    labels: np.ndarray
+    old: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    found: np.ndarray
+    best: np.ndarray
+    move: np.ndarray
+    share: np.ndarray
+    random: np.ndarray
+
+
+def scratch(m: int, parts: int, seed: int) -> Scratch:
+    """Scratch for m labels in so many parts."""
+    return Scratch(np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int32),  # type: ignore[call-arg]
+                   np.zeros(1, np.int64), np.zeros(m, np.int32), np.zeros(m), np.zeros(m), np.zeros(m),
+                   np.zeros(m, np.int32), np.zeros(m), np.zeros(m), np.zeros(parts, np.int64),
+                   np.array([seed], np.uint64))
+
+
+@small
+def draw(state):  # type: ignore[no-untyped-def]
+    """The next number in [0, 1) of a linear congruential generator (Knuth's MMIX constants), by its upper 53 bits."""
+    state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return np.float64(state[0] >> np.uint64(11)) / 9007199254740992.0
+
+
+# ------------------------------------------------------------------------------------------------------------ searching
+@small
+def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped-def]
+    """scores += x·w for the non-zeros w of a row; new labels go on the list if there is one. Returns its length."""
+    start = np.uintp(rows.head[r, START])
+    for e in range(rows.head[r, FRONT]):
+        p = start + np.uintp(e)
+        k = rows.labels[p]
+        if listed and s.seen[k] != s.tick[0]:
+            s.seen[k] = s.tick[0]
+            s.scores[k] = 0.0
+            s.touched[count] = k
+            count += 1
+        s.scores[k] += x * shrunk(rows.values[p], threshold)
+    return count
+
+
+@whole
+def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-untyped-def]
+    """Scores of the labels of part q at sample i: from all its features (``draws`` 0) or from so many that are drawn.
+
+    Features are drawn with probability |x_ij|/‖x_i‖₁ at even distances from one random start, each then counts
+    ‖x_i‖₁·sign(x_ij)/draws: the mean of the scores is right (Yen et al. 2016, Eq. 25). Returns the number of labels on
+    the list, or −1 if the scores of all labels are set, and the number of entries read.
+    """
+    s.tick[0] += 1
+    first, last = samples.start(i), samples.stop(i)
+    m = s.scores.size
+    read = 0
+    if m > FEW_LABELS:
+        for p in range(first, last):
+            read += rows.head[samples.row(p, i) * parts + q, FRONT]
+    listed = m > FEW_LABELS and m > read
+    if not listed:
+        for k in range(q, m, parts):
+            s.scores[k] = 0.0
+    count, read = 0, 0
+    total, step, next_one = 0.0, 0.0, 0.0
+    if draws > 0:
+        for p in range(first, last):
+            total += abs(samples.entry(p, i))
+        step = total / draws
+        next_one = draw(s.random) * step
+    behind = 0.0
+    for p in range(first, last):
+        x = np.float64(samples.entry(p, i))
+        if draws > 0:
+            behind += abs(x)
+            drawn = 0
+            while next_one < behind:
+                next_one += step
+                drawn += 1
+            x = step * drawn if x > 0.0 else -step * drawn
+        if x != 0.0:
+            r = samples.row(p, i) * parts + q
+            count = add_row(rows, r, x, threshold, listed, count, s)
+            read += rows.head[r, FRONT]
+    return (count if listed else -1), read
+
+
+@small
+def offer(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
+    """Put a label among the ``wanted`` best, which are in falling order. Returns how many there are."""
+    if have == wanted:
+        if score <= s.best[have - 1]:
+            return have
+        have -= 1
+    at = have
+    while at > 0 and s.best[at - 1] < score:
+        s.best[at] = s.best[at - 1]
+        s.found[at] = s.found[at - 1]
+        at -= 1
+    s.best[at] = score
+    s.found[at] = k
+    return have + 1
+
+
+@whole
+def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
+    """The ``wanted`` labels of part q with the largest scores among those that are not marked; returns how many.
+
+    Labels whose scores are not set score 0: one of them takes part where fewer are found, or the worst found is below 0.
+    """
+    m = s.scores.size
+    tick = s.tick[0]
+    have = 0
+    if count < 0:
+        for k in range(q, m, parts):
+            if s.mark[k] != tick:
+                have = offer(k, s.scores[k], wanted, have, s)
+        return have
+    for e in range(count):
+        k = s.touched[e]
+        if s.mark[k] != tick:
+            have = offer(k, s.scores[k], wanted, have, s)
+    if have < wanted or s.best[have - 1] < 0.0:
+        size = (m - q + parts - 1) // parts
+        at = min(int(draw(s.random) * size), size - 1)
+        for _ in range(size):
+            k = q + at * parts
+            if s.seen[k] != tick and s.mark[k] != tick:
+                return offer(k, 0.0, wanted, have, s)
+            at = at + 1 if at + 1 < size else 0
+    return have
+
+
+@whole
+def score_block(samples, i, rows, parts, targets, first, last, size, threshold, s):  # type: ignore[no-untyped-def]
+    """Exact scores of the labels of the block and of the sample's own, in s.scores (those of other labels are of no
+    use afterwards): short rows are added as they are, in long ones each label is looked up. Returns how many were read."""
+    block = size + last - first
+    read = 0
+    for e in range(block):
+        s.scores[s.labels[e] if e < size else targets[first + e - size]] = 0.0
+    for p in range(samples.start(i), samples.stop(i)):
+        x = np.float64(samples.entry(p, i))
+        for q in range(parts if x != 0.0 else 0):
+            r = np.intp(samples.row(p, i) * parts + q)
+            if rows.head[r, FRONT] <= LONG * block:
+                add_row(rows, r, x, threshold, False, 0, s)
+                read += rows.head[r, FRONT]
+                continue
+            read += block
+            for e in range(block):
+                k = s.labels[e] if e < size else targets[first + e - size]
+                if k % parts == q:
+                    at = find(rows, r, k)
+                    if at >= 0 and abs(rows.values[at]) > threshold:
+                        s.scores[k] += x * shrunk(rows.values[at], threshold)
+    return read
+
+
+# ------------------------------------------------------------------------------------------------------------- updating
+@whole
+def lacking(samples, i, rows, parts, most):  # type: ignore[no-untyped-def]
+    """Slots that the pool lacks for sample i, if each of its rows gets up to ``most`` labels more; 0: there is room."""
+    left = rows.labels.size - rows.used[0]
+    need = np.int64(0)
+    for p in range(samples.start(i), samples.stop(i)):
+        for r in range(samples.row(p, i) * parts, (samples.row(p, i) + 1) * parts):
+            size = rows.head[r, SIZE] + most
+            if rows.head[r, BITS] < 0 or size > (1 << rows.head[r, BITS]):
+                need += np.int64(2) << bits_for(size)  # it may grow step by step, and leaves its smaller blocks
+    return max(need - left, 0)
+
+
+@whole
+def apply(samples, i, rows, parts, labels, moves, count, threshold, s):  # type: ignore[no-untyped-def]
+    """v_jk += x_ij·moves for the listed labels and the features of sample i."""
+    for q in range(parts):
+        s.share[q] = 0
+    for e in range(count):
+        s.move[labels[e]] = moves[e]
+        s.share[labels[e] % parts] += 1
+    for p in range(samples.start(i), samples.stop(i)):
+        x = np.float64(samples.entry(p, i))
+        for q in range(parts if x != 0.0 else 0):
+            r = np.intp(samples.row(p, i) * parts + q)
+            there = 0
+            if rows.head[r, SIZE] <= LONG * s.share[q]:
+                there = add_listed(rows, r, x, s.move, threshold)
+            if there == s.share[q]:
+                continue
+            for e in range(count):
+                if labels[e] % parts == q and (there == 0 or find(rows, r, labels[e]) < 0):
+                    add(rows, r, labels[e], x * moves[e], threshold)
+    for e in range(count):
+        s.move[labels[e]] = 0.0
+
+
+@whole
+def keep(active, i, labels, values, size):  # type: ignore[no-untyped-def]
+    """Row i of the active sets ← the labels with a value above 0."""
+    count = 0
+    for e in range(size):
+        count += values[e] > 0.0
+    bits = active.head[i, BITS]
+    if count == 0:
+        if bits >= 0:
+            leave_block(active, np.int64(active.head[i, START]), bits)
+            active.head[i, BITS] = -1
+    elif bits < 0 or count > (1 << bits):
+        if bits >= 0:
+            leave_block(active, np.int64(active.head[i, START]), bits)
+        bits = bits_for(count)
+        active.head[i, START] = np.int32(take_block(active, bits))
+        active.head[i, BITS] = np.int32(bits)
+    at = np.int64(active.head[i, START])
+    for e in range(size):
+        if values[e] > 0.0:
+            active.labels[at] = labels[e]
+            active.values[at] = values[e]
+            at += 1
+    active.head[i, SIZE] = np.int32(count)
+
+
+# ----------------------------------------------------------------------------------------------------------- the passes
+@whole
+def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alpha, active, margin, threshold, s, report):  # type: ignore[no-untyped-def]
+    """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own labels
+    in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
+    first, last = indptr[i], indptr[i + 1]
+    size = active.head[i, SIZE]
+    start = np.int64(active.head[i, START])
+    for e in range(size):
+        s.labels[e] = active.labels[start + e]
+        s.old[e] = active.values[start + e]
+    exact = False
+    count = -1
+    if wanted > 0:
+        q = min(int(draw(s.random) * parts), parts - 1) if parts > 1 else 0
+        stored = samples.stop(i) - samples.start(i)
+        draws = (stored + rate - 1) // rate if rate > 1 else 0
+        count, read = search(samples, i, rows, parts, q, draws, threshold, s)
+        report[SEARCHED] += read
+        for e in range(size):
+            s.mark[s.labels[e]] = s.tick[0]
+        for e in range(first, last):
+            s.mark[targets[e]] = s.tick[0]
+        for e in range(choose(count, parts, q, wanted, s)):
+            s.labels[size] = s.found[e]
+            s.old[size] = 0.0
+            size += 1
+        exact = parts == 1 and draws == 0
+    if size == 0:
+        return size
+    if not exact:
+        report[SCORED] += score_block(samples, i, rows, parts, targets, first, last, size, threshold, s)
+    set_all = not exact or count < 0
+    for e in range(size):
+        k = s.labels[e]
+        score = s.scores[k] if set_all or s.seen[k] == s.tick[0] else 0.0
+        s.b[e] = (score + margin) / square + s.old[e]
+    for e in range(last - first):
+        k = targets[first + e]
+        score = s.scores[k] if set_all or s.seen[k] == s.tick[0] else 0.0
+        s.c[e] = alpha[first + e] - score / square
+    return size
+
+
+@kernel
+def sweep(samples, squares, order, begin, parts, wanted, rate, indptr, targets, alpha, active, rows, most, margin,
+          threshold, s, report):
+    """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
+
+    samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
+    searched a step; labels that may join a block (0: no search); one of so many features is drawn · indptr, targets :
+    the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most : C · margin : μ ·
+    threshold : λ₄ · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
+    """
+    m = s.scores.size
+    width = np.int64(4) << bits_for(m)
+    for t in range(begin, order.size):
+        i = order[t]
+        first, last = indptr[i], indptr[i + 1]
+        if squares[i] == 0.0 or first == last or last - first == m:
+            continue
+        size = prepare(samples, i, squares[i], rows, parts, wanted, rate, indptr, targets, alpha, active, margin,
+                       threshold, s, report)
+        if size == 0:
+            continue
+        own = last - first
+        balance(s.b[:size], s.c[:own], most, s.best[:size], s.scores[:own])
+        moved = 0
+        for e in range(size + own):
+            k = s.labels[e] if e < size else targets[first + e - size]
+            delta = s.old[e] - s.b[e] if e < size else s.c[e - size] - alpha[first + e - size]
+            if delta != 0.0:
+                s.found[moved] = k
+                s.best[moved] = delta
+                moved += 1
+        stored = samples.stop(i) - samples.start(i)
+        if rows.labels.size - rows.used[0] < stored * parts * width:
+            report[NEEDED] = lacking(samples, i, rows, parts, moved)
+        if active.labels.size - active.used[0] < (np.int64(1) << bits_for(size)):
+            report[NEEDED_ACTIVE] = np.int64(1) << bits_for(size)
+        if report[NEEDED] > 0.0 or report[NEEDED_ACTIVE] > 0.0:
+            return t
+        for e in range(own):
+            alpha[first + e] = s.c[e]
+        keep(active, i, s.labels, s.b, size)
+        apply(samples, i, rows, parts, s.found, s.best, moved, threshold, s)
+        report[UPDATED] += stored * moved
+    return order.size
+
+
+@kernel
+def rebuild(samples, begin, parts, indptr, targets, alpha, active, rows, threshold, s, report):
+    """v = Xᵀα anew, sample by sample from ``begin`` on (0 empties v first); returns where it stopped for want of room.
+
+    Entries that are 0, or what is left of 0 after many small sums, are gone then.
+    """
+    n = indptr.size - 1
+    if begin == 0:
+        clear(rows)
+    for i in range(begin, n):
+        count = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            if alpha[e] != 0.0:
+                s.found[count] = targets[e]
+                s.best[count] = alpha[e]
+                count += 1
+        start = np.int64(active.head[i, START])
+        for p in range(start, start + active.head[i, SIZE]):
+            s.found[count] = active.labels[p]
+            s.best[count] = -active.values[p]
+            count += 1
+        if count > 0:
+            report[NEEDED] = lacking(samples, i, rows, parts, count)
+            if report[NEEDED] > 0.0:
+                return i
+            apply(samples, i, rows, parts, s.found, s.best, count, threshold, s)
+    return n
+
+
+@kernel
+def fit_box(squares, indptr, targets, alpha, active, most, s):
+    """Make every dual point fit into t ≤ most: those above are scaled down. Samples without features, whose only wish is
+    a large t, get t = most on their first label and the first other one (MATH §7). ``active`` needs 2·n slots for them.
+    """
+    m = s.scores.size
+    for i in range(indptr.size - 1):
+        first, last = indptr[i], indptr[i + 1]
+        if first == last or last - first == m:
+            continue
+        size = active.head[i, SIZE]
+        start = np.int64(active.head[i, START])
+        if squares[i] == 0.0:
+            s.tick[0] += 1
+            for e in range(first, last):
+                s.mark[targets[e]] = s.tick[0]
+                alpha[e] = 0.0
+            other = 0
+            while s.mark[other] == s.tick[0]:
+                other += 1
+            alpha[first] = most
+            s.labels[0] = other
+            s.b[0] = most
+            keep(active, i, s.labels, s.b, 1)
+            continue
+        total = 0.0
+        for p in range(start, start + size):
+            total += active.values[p]
+        if total > most:
+            for p in range(start, start + size):
+                active.values[p] *= most / total
+            for e in range(first, last):
+                alpha[e] *= most / total
+
+
+@kernel
+def take_duals(U, indptr, targets, most, smallest, alpha, active, s):
+    """α = −most·U for dual rows U (n, m) of a loss, in its domain; entries up to ``smallest`` are left out. ``active``
+    needs room for all others."""
+    for i in range(U.shape[0]):
+        first, last = indptr[i], indptr[i + 1]
+        s.tick[0] += 1
+        for e in range(first, last):
+            s.mark[targets[e]] = s.tick[0]
+        size, total, own = 0, 0.0, 0.0
+        for k in range(U.shape[1]):
+            if U[i, k] > smallest and s.mark[k] != s.tick[0]:
+                s.labels[size] = k
+                s.b[size] = most * U[i, k]
+                total += s.b[size]
+                size += 1
+        for e in range(first, last):
+            own += max(-U[i, targets[e]], 0.0)
+        for e in range(first, last):  # the sample's own labels carry exactly as much as the others
+            alpha[e] = max(-U[i, targets[e]], 0.0) * total / own if own > 0.0 else 0.0
+        keep(active, i, s.labels, s.b, size if own > 0.0 else 0)
+
+
+@kernel
+def dual_sums(active):
+    """Σ of all a, and their number."""
+    total, count = 0.0, 0
+    for i in range(active.head.shape[0]):
+        start = np.int64(active.head[i, START])
+        for p in range(start, start + active.head[i, SIZE]):
+            total += active.values[p]
+            count += 1
+    return total, count

@@ -1,0 +1,108 @@
+"""Scores and losses under a sparse W (CSR by features), a sample at a time: no array of samples by labels is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel, lean
+
+whole = lean(forceinline=False)
+small = lean()
+
+
+def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr (int64), indices (int32) and data of a CSR matrix as kernels take them: writable, so that they are compiled
+    for one type of array only; copied where they are not."""
+    found = (W.indptr.astype(np.int64), W.indices.astype(np.int32, copy=False), W.data)
+    return tuple(a if a.flags.writeable else a.copy() for a in found)  # type: ignore[return-value]
+
+
+@whole
+def sparse_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[no-untyped-def]
+    """Scores of sample i under a sparse W, and the list of labels that have one; returns its length."""
+    s.tick[0] += 1
+    count = 0
+    for p in range(samples.start(i), samples.stop(i)):
+        x = np.float64(samples.entry(p, i))
+        j = samples.row(p, i)
+        for e in range(w_indptr[j], w_indptr[j + np.uintp(1)]):
+            k = w_indices[e]
+            if s.seen[k] != s.tick[0]:
+                s.seen[k] = s.tick[0]
+                s.scores[k] = 0.0
+                s.touched[count] = k
+                count += 1
+            s.scores[k] += x * w_data[e]
+    return count
+
+
+@small
+def offer_in_order(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
+    """As :func:`offer`; of equal scores the lower label comes first."""
+    if have == wanted:
+        if score < s.best[have - 1] or (score == s.best[have - 1] and k > s.found[have - 1]):
+            return have
+        have -= 1
+    at = have
+    while at > 0 and (s.best[at - 1] < score or (s.best[at - 1] == score and s.found[at - 1] > k)):
+        s.best[at] = s.best[at - 1]
+        s.found[at] = s.found[at - 1]
+        at -= 1
+    s.best[at] = score
+    s.found[at] = k
+    return have + 1
+
+
+@kernel
+def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
+    """The best labels of n samples under a sparse W (CSR by features): labels (n, k) int32 and scores (n, k), falling.
+
+    Labels that no feature of the sample has a weight for score 0; of equal scores the lowest number comes first, as in
+    a dense row. O(entries read + k) a sample: nothing is proportional to the number of labels, unless k is.
+    """
+    wanted = labels.shape[1]
+    for i in range(n):
+        count = sparse_scores(samples, i, w_indptr, w_indices, w_data, s)
+        have = 0
+        for e in range(count):
+            have = offer_in_order(s.touched[e], s.scores[s.touched[e]], wanted, have, s)
+        k, free = 0, 0
+        while k < s.scores.size and free < wanted:
+            if s.seen[k] != s.tick[0]:
+                have = offer_in_order(k, 0.0, wanted, have, s)
+                free += 1
+            k += 1
+        for e in range(wanted):
+            labels[i, e] = s.found[e]
+            scores[i, e] = s.best[e]
+
+
+@kernel
+def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, s):
+    """Σ_i max(0, μ + the highest score off Y_i − the lowest in Y_i), and how many of them are above ``slack``."""
+    m = s.scores.size
+    total, active = 0.0, 0
+    for i in range(indptr.size - 1):
+        first, last = indptr[i], indptr[i + 1]
+        if first == last or last - first == m:
+            continue
+        count = sparse_scores(samples, i, w_indptr, w_indices, w_data, s)
+        low = np.inf
+        others = m - count  # labels that no feature has a weight for, and that are not the sample's own
+        for e in range(first, last):
+            k = targets[e]
+            s.mark[k] = s.tick[0]
+            scored = s.seen[k] == s.tick[0]
+            others -= not scored
+            low = min(low, s.scores[k] if scored else 0.0)
+        top = 0.0 if others > 0 else -np.inf
+        for e in range(count):
+            k = s.touched[e]
+            if s.mark[k] != s.tick[0]:
+                top = max(top, s.scores[k])
+        hinge = max(margin + top - low, 0.0)
+        total += hinge
+        active += hinge > slack
+    return total, active

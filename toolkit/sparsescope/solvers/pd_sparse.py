@@ -1,0 +1,298 @@
+"""PD-Sparse: fully-corrective block-coordinate Frank–Wolfe on a sparse dual (Yen et al. 2016, Alg. 1 and 2).
+
+With λ₄ = ρ/(1−ρ), C = 1/(nλ(1−ρ)), e_ik = μ off the labels Y_i of sample i and 0 on them, and W(α) = S(Xᵀα, λ₄):
+    min_α G(α) = ½‖W(α)‖² + Σ_i e_iᵀα_i,   α_ip ≥ 0 for p in Y_i, α_ik ≤ 0 off it, Σ_p α_ip = −Σ_k α_ik = t_i ≤ C
+
+    for all samples i, in an order without repetition:
+        k ← the label off Y_i with the largest score w_kᵀx_i, found among the non-zeros of W for the features of x_i;
+            or: in one of ν parts of the labels, from some of the features (bi-stochastic search)
+        A_i ← A_i ∪ {k}
+        α_i ← the minimum of the quadratic bound of G, with curvature Q_i = ‖x_i‖², over the labels in A_i and Y_i
+        A_i ← the labels off Y_i with α_ik ≠ 0;   v ← Xᵀα and W ← S(v, λ₄), where they changed
+    the same without a search, over the samples with active labels, until that was as much work again
+
+The gradient of block i is Wᵀx_i + e_i (Eq. 17 has the sign of e_i wrong, Eq. 22 has it right). P + G is the gap of the
+paper; that of (P) is λ(1−ρ) times as large. Memory: O(nnz(X)·max|A_i|); nothing of size n×m or d×m is made.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..certificate import Certificate
+from ..kernels.frank_wolfe import (
+    NEEDED,
+    NEEDED_ACTIVE,
+    REPORT,
+    SCORED,
+    SEARCHED,
+    UPDATED,
+    dual_sums,
+    fit_box,
+    rebuild,
+    scratch,
+    sweep,
+    take_duals,
+)
+from ..kernels.sparse_rows import copied, count_front, empty_rows, grown, write_front
+from ..kernels.sparse_scores import csr_parts, hinge_sum
+from ..problem import Problem
+from ..registry import field, losses, penalties
+from .base import Solver, State, settings
+
+ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
+UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
+STALE = 2.0  # v is made anew when it has so many times the entries that it had when it was last made
+SMALL = 1e-12  # dual entries of another method that count as zero
+NAN = float("nan")
+
+
+def paper_scaling(problem: Problem) -> tuple[float, float]:
+    """C and λ₄ of ½‖W‖² + λ₄‖W‖₁ + C Σℓ, which is F/(λ(1−ρ)) (MATH §1)."""
+    rho = getattr(problem.penalty, "rho", 0.0)  # the ridge is the elastic net with ρ = 0
+    return 1.0 / (problem.n * problem.lam * (1.0 - rho)), rho / (1.0 - rho)
+
+
+class PDSparseState(State):
+    """Where PD-Sparse stands. There are no dense weights and no scores: ``weights()`` is a sparse matrix.
+
+    rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
+    indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
+    paper's numbers in force · wanted : candidates that a search returns · search_share : share of the work of the last
+    iteration that went into searches
+    """
+
+    sparse = True
+
+    def __init__(self, problem: Problem, parts: int, seed: int) -> None:
+        self.bare()
+        self.d, self.m, self.dtype = problem.d, problem.m, problem.dtype
+        self.parts = parts
+        self.indptr, self.targets = label_lists(problem.y)
+        self.alpha = np.zeros(self.targets.size)
+        self.active = empty_rows(problem.n, 4 * problem.n)
+        self.rows = empty_rows(problem.d * parts, min(problem.design.nnz, problem.d * problem.m))
+        self.squares = squared_rows(problem.design)
+        self.scratch = scratch(problem.m, parts, seed)
+        self.rng = np.random.default_rng(seed)
+        self.report = np.zeros(REPORT)
+        self.C, self.lam4, self.margin = NAN, NAN, NAN
+        self.wanted = 1
+        self.filled = 0  # entries of v when it was last made anew
+        self._weights: sp.csr_array | None = None
+
+    def weights(self) -> sp.csr_array:
+        """W = S(Xᵀα, λ₄), CSR (d, m), labels in order; its arrays are read-only."""
+        if self._weights is None:
+            counts = np.zeros(self.d, dtype=np.int64)
+            count_front(self.rows, self.parts, counts)
+            indptr = np.concatenate([[0], np.cumsum(counts)])
+            indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+            write_front(self.rows, self.parts, self.lam4, indptr, indices, data)
+            made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
+            made.sort_indices()
+            for array in (made.data, made.indices, made.indptr):
+                array.flags.writeable = False
+            self._weights = made
+        return self._weights
+
+    def intercept(self) -> None:
+        return None
+
+    def dense(self, problem: Problem) -> np.ndarray:
+        return problem.coefficients(self.weights())
+
+    def moved(self) -> None:
+        """The dual point changed: forget the weights that were made of the old one."""
+        self._weights = None
+
+    def make_room(self) -> None:
+        """Make the pools as large as the pass that gave up asks for."""
+        if self.report[NEEDED] > 0.0:
+            self.rows = grown(self.rows, self.rows.labels.size + int(self.report[NEEDED]))
+        if self.report[NEEDED_ACTIVE] > 0.0:
+            self.active = grown(self.active, self.active.labels.size + int(self.report[NEEDED_ACTIVE]))
+        self.report[NEEDED] = self.report[NEEDED_ACTIVE] = 0.0
+
+    def take_scaling(self, problem: Problem) -> None:
+        """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
+        self.C, self.lam4 = paper_scaling(problem)
+        self.margin = float(getattr(problem.loss, "margin", 1.0))
+        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.scratch)
+        self.refresh(problem)
+
+    def refresh(self, problem: Problem) -> None:
+        """v = Xᵀα anew, which takes out what is left of entries that have become 0."""
+        at = 0
+        while at < problem.n:
+            at = rebuild(problem.design.samples, at, self.parts, self.indptr, self.targets, self.alpha, self.active,
+                         self.rows, self.lam4, self.scratch, self.report)
+            self.make_room()
+        self.filled = int(self.rows.used[0])
+        self.moved()
+
+    def point(self, problem: Problem) -> tuple[float, float, int, int]:
+        W = self.weights()
+        rho = getattr(problem.penalty, "rho", 0.0)
+        data = W.data.astype(np.float64, copy=False)
+        omega = rho * float(np.abs(data).sum()) + 0.5 * (1.0 - rho) * float(data @ data)
+        return self.hinges(problem)[0] / problem.n, omega, int(np.count_nonzero(np.diff(W.indptr))), int(W.nnz)
+
+    def support(self, flags: np.ndarray) -> None:
+        flags[:] = np.diff(self.weights().indptr) > 0
+
+    def hinges(self, problem: Problem) -> tuple[float, int]:
+        """Σ_i ℓ at the weights, and the number of samples whose hinge is active."""
+        total, active = hinge_sum(problem.design.samples, *csr_parts(self.weights()), self.indptr, self.targets,
+                                  self.margin, ACTIVE * self.margin, self.scratch)
+        return float(total), int(active)
+
+
+def work(report: np.ndarray) -> float:
+    """What sweeps cost, in entries read. It is counted and not timed, so that a run can be repeated."""
+    return float(report[SEARCHED] + report[SCORED] + UPDATE_COST * report[UPDATED])
+
+
+def label_lists(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of each sample, one after the other: indptr (n + 1,) int64 and labels int32, for classes or sets."""
+    if y.ndim == 1:
+        return np.arange(y.size + 1, dtype=np.int64), y.astype(np.int32)
+    rows, labels = np.nonzero(y)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(y)))])
+    return indptr.astype(np.int64), labels.astype(np.int32)
+
+
+def squared_rows(design: Any) -> np.ndarray:
+    """‖x_i‖² of every sample, (n,) float64."""
+    if not design.is_sparse:
+        return np.einsum("ij,ij->i", design.matrix, design.matrix, dtype=np.float64)
+    squares = sp.csc_array((design.matrix.data.astype(np.float64) ** 2, design.matrix.indices, design.matrix.indptr),
+                           shape=design.matrix.shape)
+    return np.asarray(squares.sum(axis=1)).ravel()
+
+
+@settings
+class PDSparse(Solver):
+    """Keeps a few active labels a sample and a few weights a feature; neither W nor the scores are ever dense.
+
+    The work of an iteration follows the non-zeros of W and of the dual point, not the number of labels.
+    """
+
+    nu: int = field(1, 1, 64, "ν: parts of the labels, of which a search looks at one (the paper has 3; 1: all labels)")
+    sampling: bool = field(False, doc="searches draw some of a sample's features, the larger ones more often")
+    doubling: bool = field(True, doc="searches return twice as many labels whenever they are most of the work")
+    inner: int = field(20, 0, 100, "at most so many sweeps over the active labels alone after each search")
+    seed: int = field(0, 0, 2**31 - 1, "seed of the order of the samples and of the search")
+
+    title = "PD-Sparse"
+    doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
+    source = "Yen et al. 2016, Alg. 1"
+    only = ("crammer-singer", "separation-ranking")
+
+    def solves(self, problem: Problem) -> str | None:
+        if not any(isinstance(problem.loss, losses[name]) for name in self.only):
+            return (f"{self.name} solves the hinges of the worst pair ({', '.join(self.only)}) and no other loss; the "
+                    f"{problem.loss.title} loss is for other solvers, such as auto")
+        if not isinstance(problem.penalty, (penalties["elastic-net"], penalties["ridge"])):
+            return (f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
+                    f"elastic-net or ridge, not {problem.penalty.title}")
+        if getattr(problem.penalty, "rho", 0.0) >= 1.0:
+            return f"{self.name} needs an elastic net with rho below 1 (λ₄ = ρ/(1−ρ) is infinite at 1); rho is 1"
+        if problem.intercept:
+            return (f"{self.name} has no unpenalised intercept: it would tie the dual points of all samples. Leave it "
+                    "out, or add a column of ones to X")
+        return None
+
+    # -------------------------------------------------------------------------------------------------- begin and go on
+    def init(self, problem: Problem, W: Any = None, b: Any = None) -> PDSparseState:
+        """A state at zero. It goes on from a dual point only: ``ValueError`` for weights to begin with."""
+        self.require(problem)
+        if b is not None:
+            raise ValueError(f"b is given, and {self.name} has no intercept")
+        if W is not None and (W.nnz if sp.issparse(W) else np.any(W)):
+            raise ValueError(f"{self.name} cannot begin at given weights, only at a dual point: go on from a state "
+                             "(Run(state=…)) or change λ while it runs")
+        return self.begin(problem)
+
+    def begin(self, problem: Problem) -> PDSparseState:
+        """A state whose dual point is zero."""
+        state = PDSparseState(problem, min(self.nu, problem.m), self.seed)
+        state.take_scaling(problem)
+        return state
+
+    def take_over(self, problem: Problem, state: State) -> PDSparseState:
+        """From the dual point of another state, if it has one; else from zero: W alone does not say what α is."""
+        taken = PDSparseState(problem, min(self.nu, problem.m), self.seed)
+        if isinstance(state, PDSparseState):
+            taken.alpha, taken.active = state.alpha.copy(), copied(state.active)
+        elif not state.sparse:
+            U = np.empty((problem.n, problem.m), dtype=problem.dtype)
+            if state.dual_rows(U):
+                taken.active = empty_rows(problem.n, 2 * (int(np.count_nonzero(U > SMALL)) + problem.n))
+                take_duals(U, taken.indptr, taken.targets, paper_scaling(problem)[0], SMALL, taken.alpha, taken.active,
+                           taken.scratch)
+        taken.take_scaling(problem)
+        return taken
+
+    def adapt(self, problem: Problem, state: PDSparseState) -> None:
+        state.take_scaling(problem)
+
+    # ------------------------------------------------------------------------------------------------------- the steps
+    def step(self, problem: Problem, state: PDSparseState) -> None:
+        state.report[:] = 0.0
+        rate = self.rate(problem, state.C) if self.sampling else 1
+        self.sweep(problem, state, state.wanted, rate)
+        searched = float(state.report[SEARCHED])
+        first = work(state.report)
+        if self.doubling and searched > 2.0 * (first - searched) > 0.0:
+            state.wanted = min(2 * state.wanted, problem.m)
+        done = 0
+        while done < self.inner and work(state.report) < 2.0 * first:  # as much work again as the sweep with a search
+            self.sweep(problem, state, 0, 1)
+            done += 1
+        total = work(state.report)
+        state.search_share = searched / total if total > 0.0 else 0.0
+        if int(state.rows.used[0]) > STALE * max(state.filled, problem.design.nnz):
+            state.refresh(problem)
+        state.moved()
+        state.iteration += 1
+        state.passes += 2.0 + 2.0 * done
+        state.working_set = float(state.rows.head[:, 1].sum())
+
+    def sweep(self, problem: Problem, state: PDSparseState, wanted: int, rate: int) -> None:
+        """Steps for all samples, in a new order."""
+        order, at = state.rng.permutation(problem.n), 0
+        while at < problem.n:
+            at = sweep(problem.design.samples, state.squares, order, at, state.parts, wanted, rate, state.indptr,
+                       state.targets, state.alpha, state.active, state.rows, state.C, state.margin, state.lam4,
+                       state.scratch, state.report)
+            state.make_room()
+
+    def rate(self, problem: Problem, C: float) -> int:
+        """d_i/d̃_i: of so many features of a sample one is drawn (Yen et al. 2016, Sec. 4.4)."""
+        n, d, m, stored = problem.n, problem.d, problem.m, max(problem.design.nnz, 1)
+        return max(1, math.ceil(min(5.0 * d * m / (C * stored * math.log(m)), stored / (5.0 * n))))
+
+    # ------------------------------------------------------------------------------------------------- what is proved
+    def certificate(self, problem: Problem, state: PDSparseState, work: Any = None) -> Certificate:
+        """Objective and dual value of the state. ``violation`` is a bound of λ(1−ρ)‖W − W*‖_F, from the gap."""
+        loss, omega, rows, entries = state.point(problem)
+        _, active = state.hinges(problem)
+        total, duals = dual_sums(state.active)
+        data = state.weights().data.astype(np.float64, copy=False)
+        unit = problem.lam * (1.0 - getattr(problem.penalty, "rho", 0.0))
+        dual = unit * (state.margin * total - 0.5 * float(data @ data))
+        objective = loss + problem.lam * omega
+        gap = objective - dual
+        distance = math.sqrt(2.0 * unit * max(gap, 0.0))
+        return Certificate(
+            objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
+            relative_gap=gap / abs(objective) if objective != 0.0 else gap,
+            violation=distance, violation_sum=distance, paper_violation=NAN, paper_violation_sum=NAN,
+            nonzero_rows=rows, nonzero_entries=entries, active_share=active / problem.n,
+            dual_entries=duals / problem.n,
+        )
