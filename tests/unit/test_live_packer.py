@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsescope as ss
 from sparsescope.live import picture as pictures
@@ -234,6 +235,23 @@ def test_too_many_rows_are_binned_by_the_largest_magnitude() -> None:
     assert shot.binned == pytest.approx(1000 / 64)
     assert shot.cells.min() == -127
     assert 123 in shot.rows.tolist()  # its bin is named after the row with the largest norm
+
+
+@pytest.mark.parametrize("wish", [pictures.Wish(rows=100), pictures.Wish(rows=20), pictures.Wish(kind="images"),
+                                  pictures.Wish(row=7, asks=(("q", 3, 1),), visible=False)])
+def test_sparse_weights_have_the_picture_of_dense_ones(wish: pictures.Wish) -> None:
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((300, 9)) * (rng.random((300, 9)) < 0.1)
+    known, shot = pictures.take(W, wish), pictures.take(sp.csr_array(W), wish)
+    for name in ("scale", "cells", "rows", "norms", "nonzero", "binned", "row_values", "answers"):
+        np.testing.assert_array_equal(getattr(shot, name), getattr(known, name), err_msg=name)
+
+
+def test_a_picture_of_very_many_classes_makes_no_large_array() -> None:
+    W = sp.random_array((50_000, 40_000), density=2e-6, rng=np.random.default_rng(0), format="csr")
+    shot = pictures.take(W, pictures.Wish(rows=200))
+    assert shot.cells.shape == (8, 40_000) and shot.nonzero == np.count_nonzero(np.diff(W.indptr)) and shot.binned > 100
+    assert shot.scale >= W.data.max() and (shot.cells != 0).any(axis=1).all()
 
 
 def test_sorting_by_name_and_first_entry() -> None:

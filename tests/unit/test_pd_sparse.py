@@ -30,7 +30,7 @@ def solved(problem: ss.Problem, solver: PDSparse, tol: float = 1e-8) -> ss.Resul
     return ss.solve(problem, solver, tol=tol, max_iter=4000, certify_every=5, test=None)
 
 
-# -------------------------------------------------------------------------------------------------------- what it solves
+# ------------------------------------------------------------------------------------------------------ what it solves
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("penalty", [NET, ss.penalties.Ridge()], ids=["net", "ridge"])
 def test_the_optimum_is_certified_and_that_of_the_splitting(loss: str, penalty: Any) -> None:
@@ -108,7 +108,8 @@ def test_a_run_can_be_repeated_paused_and_copied() -> None:
         for _ in range(3):
             solver.step(problem, s)
     np.testing.assert_array_equal(fork.weights().toarray(), state.weights().toarray())
-    np.testing.assert_array_equal(state.weights().toarray(), runs[0].state.weights().toarray())  # type: ignore[union-attr]
+    assert runs[0].state is not None
+    np.testing.assert_array_equal(state.weights().toarray(), runs[0].state.weights().toarray())
     with pytest.raises(ValueError, match="read-only"):
         state.weights().data[0] = 1.0
     other = PDSparse(nu=2, sampling=True, seed=5)
@@ -145,7 +146,7 @@ def test_other_solvers_hand_over_their_dual_point_and_take_the_weights() -> None
     np.testing.assert_array_equal(run.state.weights(), W)
 
 
-# ----------------------------------------------------------------------------------------------- what observers are told
+# --------------------------------------------------------------------------------------------- what observers are told
 def test_events_traces_and_predictions_of_sparse_weights_are_those_of_dense_ones(tmp_path: Any) -> None:
     X, y = digits()
     problem = problem_on("digits")

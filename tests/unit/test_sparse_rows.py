@@ -1,4 +1,4 @@
-"""Rows with spare room: against a dense array, through growth, tables, blocks that are used again, and room that lacks."""
+"""Rows with spare room: against a dense array, through growth, tables, blocks that are used again, lacking room."""
 
 from __future__ import annotations
 

@@ -112,11 +112,11 @@ def watched(part: str, Z: np.ndarray, y: np.ndarray, threshold: float | None) ->
 
 
 def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k best labels of each sample under sparse weights W (CSR, (d, m)): labels (n, k) int32 and scores (n, k).
+    """The k best labels of each sample under sparse weights W (CSR, (d, m)): labels (n, k) int32, scores (n, k).
 
     They are those of a dense row of scores, ties by number, but a sample costs only the non-zeros of W for its
-    features: no array of samples by labels is made. ``design`` : a :class:`sparsescope.design.Design`. ``ValueError`` unless
-    1 ≤ k ≤ m.
+    features: no array of samples by labels is made. ``design`` : a :class:`sparsescope.design.Design`.
+    ``ValueError`` unless 1 ≤ k ≤ m.
     """
     m = W.shape[1]
     if not (int(k) == k and 1 <= k <= m):

@@ -187,3 +187,32 @@ class Objective(Stop):
 
     def check(self, event: Event) -> str | None:
         return f"objective {event.objective:.6g} ≤ {self.target:.6g}" if event.objective <= self.target else None
+
+
+@dataclass
+class HeldOut(Stop):
+    """What is predicted on held-out data has not become better for ``patience`` events that say so (Yen et al. 2016,
+    Sec. 5, have three): the test accuracy, or for label sets the precision at 1. Never stops a run without test data.
+    """
+
+    patience: int = 3
+    _best: float = field(default=float("-inf"), init=False, repr=False)
+    _waited: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.patience = check_whole("HeldOut: patience", self.patience, 1)
+
+    def check(self, event: Event) -> str | None:
+        of_sets = event.test_accuracy != event.test_accuracy
+        value = event.test_precision_at_1 if of_sets else event.test_accuracy
+        if value != value:
+            return None
+        self._waited = 0 if value > self._best else self._waited + 1
+        self._best = max(self._best, value)
+        if self._waited >= self.patience:
+            what = "precision at 1" if of_sets else "accuracy"
+            return f"held-out {what} not above {self._best:.4g} for {self._waited} evaluations"
+        return None
+
+    def reset(self) -> None:
+        self._best, self._waited = float("-inf"), 0

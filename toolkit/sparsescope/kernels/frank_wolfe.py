@@ -1,7 +1,7 @@
 """Fully-corrective block-coordinate Frank–Wolfe for the worst-pair hinges (Yen et al. 2016, Alg. 1).
 
 The dual point of sample i is α_ip ≥ 0 for its labels p and −a_ik, a_ik ≥ 0, for the labels k of its active set, with
-equal sums t ≤ C; v = Xᵀα and w = S(v, λ₄), by feature (kernels/sparse_rows.py). Row j of the paper's W is kept in ``parts`` rows here:
+equal sums t ≤ C; v = Xᵀα and w = S(v, λ₄), by feature (kernels/sparse_rows.py). Row j of W is kept in ``parts`` rows:
 label k is in row j·parts + (k mod parts), so that a search may look at one part of the labels.
 """
 
@@ -18,7 +18,6 @@ from .sparse_rows import (
     add,
     add_listed,
     bits_for,
-    clear,
     find,
     leave_block,
     shrunk,
@@ -43,8 +42,8 @@ class Scratch:
 
     scores (m,) float64 · seen, mark (m,) int64: the tick at which a score was set, and a label ruled out · touched (m,)
     int32: labels whose scores are set · tick (1,) int64 · labels (m,) int32, old, b, c (m,) float64: the block ·
-    found (m,) int32, best (m,) float64: candidates · move (m,) float64, zero between uses: what is added to v · share (parts,) int64:
-    how many moves each part has · random (1,) uint64
+    found (m,) int32, best (m,) float64: candidates · move (m,) float64, zero between uses: what is added to v · share
+    (parts,) int64: how many moves each part has · random (1,) uint64
     """
 
     scores: np.ndarray
@@ -130,7 +129,7 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
             while next_one < behind:
                 next_one += step
                 drawn += 1
-            x = step * drawn if x > 0.0 else -step * drawn
+            x = np.copysign(step * drawn, x)
         if x != 0.0:
             r = samples.row(p, i) * parts + q
             count = add_row(rows, r, x, threshold, listed, count, s)
@@ -159,7 +158,7 @@ def offer(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
 def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
     """The ``wanted`` labels of part q with the largest scores among those that are not marked; returns how many.
 
-    Labels whose scores are not set score 0: one of them takes part where fewer are found, or the worst found is below 0.
+    Labels whose scores are not set score 0: one of them takes part where fewer are found, or the worst one is below 0.
     """
     m = s.scores.size
     tick = s.tick[0]
@@ -187,7 +186,7 @@ def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
 @whole
 def score_block(samples, i, rows, parts, targets, first, last, size, threshold, s):  # type: ignore[no-untyped-def]
     """Exact scores of the labels of the block and of the sample's own, in s.scores (those of other labels are of no
-    use afterwards): short rows are added as they are, in long ones each label is looked up. Returns how many were read."""
+    use afterwards): short rows are added as they are, in long ones each label is looked up. Returns what was read."""
     block = size + last - first
     read = 0
     for e in range(block):
@@ -276,9 +275,10 @@ def keep(active, i, labels, values, size):  # type: ignore[no-untyped-def]
 
 # ----------------------------------------------------------------------------------------------------------- the passes
 @whole
-def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alpha, active, margin, threshold, s, report):  # type: ignore[no-untyped-def]
-    """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own labels
-    in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
+def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alpha, active,  # type: ignore[no-untyped-def]
+            margin, threshold, s, report):
+    """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own
+    labels in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
     first, last = indptr[i], indptr[i + 1]
     size = active.head[i, SIZE]
     start = np.int64(active.head[i, START])
@@ -362,102 +362,3 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, indptr, targets, 
         apply(samples, i, rows, parts, s.found, s.best, moved, threshold, s)
         report[UPDATED] += stored * moved
     return order.size
-
-
-@kernel
-def rebuild(samples, begin, parts, indptr, targets, alpha, active, rows, threshold, s, report):
-    """v = Xᵀα anew, sample by sample from ``begin`` on (0 empties v first); returns where it stopped for want of room.
-
-    Entries that are 0, or what is left of 0 after many small sums, are gone then.
-    """
-    n = indptr.size - 1
-    if begin == 0:
-        clear(rows)
-    for i in range(begin, n):
-        count = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            if alpha[e] != 0.0:
-                s.found[count] = targets[e]
-                s.best[count] = alpha[e]
-                count += 1
-        start = np.int64(active.head[i, START])
-        for p in range(start, start + active.head[i, SIZE]):
-            s.found[count] = active.labels[p]
-            s.best[count] = -active.values[p]
-            count += 1
-        if count > 0:
-            report[NEEDED] = lacking(samples, i, rows, parts, count)
-            if report[NEEDED] > 0.0:
-                return i
-            apply(samples, i, rows, parts, s.found, s.best, count, threshold, s)
-    return n
-
-
-@kernel
-def fit_box(squares, indptr, targets, alpha, active, most, s):
-    """Make every dual point fit into t ≤ most: those above are scaled down. Samples without features, whose only wish is
-    a large t, get t = most on their first label and the first other one (MATH §7). ``active`` needs 2·n slots for them.
-    """
-    m = s.scores.size
-    for i in range(indptr.size - 1):
-        first, last = indptr[i], indptr[i + 1]
-        if first == last or last - first == m:
-            continue
-        size = active.head[i, SIZE]
-        start = np.int64(active.head[i, START])
-        if squares[i] == 0.0:
-            s.tick[0] += 1
-            for e in range(first, last):
-                s.mark[targets[e]] = s.tick[0]
-                alpha[e] = 0.0
-            other = 0
-            while s.mark[other] == s.tick[0]:
-                other += 1
-            alpha[first] = most
-            s.labels[0] = other
-            s.b[0] = most
-            keep(active, i, s.labels, s.b, 1)
-            continue
-        total = 0.0
-        for p in range(start, start + size):
-            total += active.values[p]
-        if total > most:
-            for p in range(start, start + size):
-                active.values[p] *= most / total
-            for e in range(first, last):
-                alpha[e] *= most / total
-
-
-@kernel
-def take_duals(U, indptr, targets, most, smallest, alpha, active, s):
-    """α = −most·U for dual rows U (n, m) of a loss, in its domain; entries up to ``smallest`` are left out. ``active``
-    needs room for all others."""
-    for i in range(U.shape[0]):
-        first, last = indptr[i], indptr[i + 1]
-        s.tick[0] += 1
-        for e in range(first, last):
-            s.mark[targets[e]] = s.tick[0]
-        size, total, own = 0, 0.0, 0.0
-        for k in range(U.shape[1]):
-            if U[i, k] > smallest and s.mark[k] != s.tick[0]:
-                s.labels[size] = k
-                s.b[size] = most * U[i, k]
-                total += s.b[size]
-                size += 1
-        for e in range(first, last):
-            own += max(-U[i, targets[e]], 0.0)
-        for e in range(first, last):  # the sample's own labels carry exactly as much as the others
-            alpha[e] = max(-U[i, targets[e]], 0.0) * total / own if own > 0.0 else 0.0
-        keep(active, i, s.labels, s.b, size if own > 0.0 else 0)
-
-
-@kernel
-def dual_sums(active):
-    """Σ of all a, and their number."""
-    total, count = 0.0, 0
-    for i in range(active.head.shape[0]):
-        start = np.int64(active.head[i, START])
-        for p in range(start, start + active.head[i, SIZE]):
-            total += active.values[p]
-            count += 1
-    return total, count

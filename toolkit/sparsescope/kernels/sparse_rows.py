@@ -1,9 +1,9 @@
 """Rows of a large matrix that hold few entries and grow: what a method keeps that may never make W dense.
 
-All rows share one pool of slots. A row owns a block of 2^bits slots and moves to one twice as large when it is full; the
-block it leaves is kept for the next row of that size. Its entries are in no order, except that those of magnitude above
-a threshold stand in front: with v = Xᵀα and w = S(v, λ₄) (Yen et al. 2016, Eq. 23) these are the non-zeros of w, and a
-search walks over them alone. Rows of more than 16 slots have a table that leads from a label to its entry.
+All rows share one pool of slots. A row owns a block of 2^bits slots and moves to one twice as large when it is full;
+the block it leaves is kept for the next row of that size. Its entries are in no order, except that those of magnitude
+above a threshold stand in front: with v = Xᵀα and w = S(v, λ₄) (Yen et al. 2016, Eq. 23) these are the non-zeros of w,
+and a search walks over them alone. Rows of more than 16 slots have a table that leads from a label to its entry.
 
 A kernel cannot make the pool larger. It asks for room before it changes anything, and gives up where there is too
 little; who called it makes the pool larger (:func:`grown`) and goes on.
@@ -15,7 +15,8 @@ import numpy as np
 
 from ..jit import kernel, lean, struct
 
-START, SIZE, FRONT, BITS = 0, 1, 2, 3  # of a row: its first slot, entries, entries in front, log2 of its slots (−1: none)
+# Of a row: its first slot, its entries, those in front, log2 of its slots (−1: it has none).
+START, SIZE, FRONT, BITS = 0, 1, 2, 3
 SCAN = 4  # rows of at most 2^SCAN slots are searched from end to end
 MOST_BITS = 28
 LARGEST_POOL = 2**30
@@ -27,8 +28,8 @@ small = lean()
 class SparseRows:
     """Rows of pairs (label, value).
 
-    head : (rows, 4) int32 · labels (slots,) int32, values (slots,) float64 · table (2·slots,) int32: 1 + the position of
-    an entry in its row, 0 for none · free (MOST_BITS,) int32: the first free block of each size, −1 for none; a free
+    head : (rows, 4) int32 · labels (slots,) int32, values (slots,) float64 · table (2·slots,) int32: 1 + the position
+    of an entry in its row, 0 for none · free (MOST_BITS,) int32: the first free block of each size, −1 for none; a free
     block holds the next one in its first label · used (1,) int64: slots that were ever given to a row
     """
 

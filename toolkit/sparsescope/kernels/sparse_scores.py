@@ -13,8 +13,8 @@ small = lean()
 
 
 def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr (int64), indices (int32) and data of a CSR matrix as kernels take them: writable, so that they are compiled
-    for one type of array only; copied where they are not."""
+    """indptr (int64), indices (int32) and data of a CSR matrix as kernels take them: writable, so that they are
+    compiled for one type of array only; copied where they are not."""
     found = (W.indptr.astype(np.int64), W.indices.astype(np.int32, copy=False), W.data)
     return tuple(a if a.flags.writeable else a.copy() for a in found)  # type: ignore[return-value]
 

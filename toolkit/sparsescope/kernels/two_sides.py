@@ -13,7 +13,7 @@ small = lean()
 
 @whole
 def sort_down(a):  # type: ignore[no-untyped-def]
-    """Sort from the largest down, in place: insertion sort over gaps that get smaller (Shell 1959; gaps: Knuth 1973)."""
+    """Sort from the largest down, in place: insertion sort over shrinking gaps (Shell 1959; gaps: Knuth 1973)."""
     gap = 1
     while 3 * gap < a.size:
         gap = 3 * gap + 1
@@ -34,8 +34,8 @@ def balance(b, c, most, b_sorted, c_sorted):  # type: ignore[no-untyped-def]
 
     For a given t the nearest points are (b − θ)₊ and (c − φ)₊, and ½‖x − b‖² + ½‖y − c‖² changes with t by −(θ + φ). So
     it is smallest where φ = −θ, or at an end of [0, most]. Entries enter in falling order; each moves θ towards itself
-    and not past it, so none that has entered leaves. Exact, and as fast as the sorting. The sorted copies are scratch of
-    the same sizes.
+    and not past it, so none that has entered leaves. Exact, and as fast as the sorting. The sorted copies are scratch
+    of the same sizes.
     """
     for k in range(b.size):
         b_sorted[k] = b[k]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 LEVELS = 127  # int8 cells: -127 … 127
 MAX_CELLS = 80_000  # of a matrix; with very many classes fewer rows are shown
@@ -81,8 +82,9 @@ def quantise(values: np.ndarray, scale: float) -> np.ndarray:
     return cells
 
 
-def take(weights: np.ndarray, wish: Wish, regulariser: Any = None) -> Picture:
-    """The picture of ``weights`` (d, m) that ``wish`` asks for; the problem's regulariser knows its blocks, if any."""
+def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
+    """The picture of ``weights`` (d, m), dense or CSR, that ``wish`` asks for; the problem's regulariser knows its
+    blocks, if any. Of sparse weights only the cells of the picture are made dense."""
     groups = None if regulariser is None else regulariser.blocks
     began = time.perf_counter()
     d, m = weights.shape
@@ -93,16 +95,17 @@ def take(weights: np.ndarray, wish: Wish, regulariser: Any = None) -> Picture:
         cells = np.zeros((0, m), dtype=np.int8)
         rows, norms, nonzero, binned, scale = np.zeros(0, np.int32), np.zeros(0, np.float32), 0, 1.0, 1.0
     elif wish.kind == "images":
-        squares = np.einsum("ij,ij->i", weights, weights)
+        squares = _squares(weights)
         nonzero, binned = int(np.count_nonzero(squares)), 1.0
         rows, norms = np.arange(d, dtype=np.int32), np.sqrt(squares).astype(np.float32)
-        scale = nice_scale(float(np.abs(weights).max(initial=0.0)))
-        cells = quantise(weights, scale)
+        values = _full(weights)
+        scale = nice_scale(float(np.abs(values).max(initial=0.0)))
+        cells = quantise(values, scale)
     else:
         rows, values, norms, nonzero, binned = _matrix(weights, wish, groups)
         scale = nice_scale(float(np.abs(values).max(initial=0.0)))
         cells = quantise(values, scale)
-    row_values = None if row is None else np.array(weights[row], dtype=np.float64)
+    row_values = None if row is None else np.array(_full(weights[[row]])[0], dtype=np.float64)
     blocks, names = None, None
     if groups is not None:
         blocks = groups.of_feature[rows].astype(np.int32)
@@ -120,11 +123,36 @@ def _block_of(weights: np.ndarray, j: int, c: int, regulariser: Any, groups: Any
     return groups.name(b), float(regulariser.row.value(np.ascontiguousarray(weights[groups.features(b), c])))
 
 
-def _matrix(
-    weights: np.ndarray, wish: Wish, groups: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float]:
+def _full(weights: Any) -> np.ndarray:
+    """The same numbers as an array."""
+    return weights.toarray() if sp.issparse(weights) else np.asarray(weights)
+
+
+def _squares(weights: Any) -> np.ndarray:
+    """‖W_j‖² of every row, (d,)."""
+    if sp.issparse(weights):
+        return np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", weights, weights)
+
+
+def _extremes(chosen: Any, starts: np.ndarray) -> np.ndarray:
+    """Of each bin of rows, which begin at ``starts``, and each class the entry of largest magnitude."""
+    if not sp.issparse(chosen):
+        high = np.maximum.reduceat(chosen, starts, axis=0)
+        low = np.minimum.reduceat(chosen, starts, axis=0)
+    else:
+        entries = chosen.tocoo()
+        rows, columns = entries.coords
+        high, low = np.zeros((2, starts.size, chosen.shape[1]), dtype=chosen.dtype)
+        place = np.searchsorted(starts, rows, side="right") - 1, columns
+        np.maximum.at(high, place, entries.data)
+        np.minimum.at(low, place, entries.data)
+    return np.where(high >= -low, high, low)
+
+
+def _matrix(weights: Any, wish: Wish, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float]:
     """Rows with weight in the wished order, put together in bins when there are more than ``wish.rows``."""
-    squares = np.einsum("ij,ij->i", weights, weights)
+    squares = _squares(weights)
     support = np.flatnonzero(squares)
     norms = np.sqrt(squares[support])
     if wish.sort == "block":
@@ -136,12 +164,9 @@ def _matrix(
     support, norms = support[order], norms[order]
     nonzero, limit = support.size, max(8, min(wish.rows, MAX_CELLS // max(1, weights.shape[1])))
     if nonzero <= limit:
-        return support.astype(np.int32), weights[support], norms.astype(np.float32), nonzero, 1.0
+        return support.astype(np.int32), _full(weights[support]), norms.astype(np.float32), nonzero, 1.0
     starts = (np.arange(limit) * nonzero) // limit
-    chosen = weights[support]
-    high = np.maximum.reduceat(chosen, starts, axis=0)
-    low = np.minimum.reduceat(chosen, starts, axis=0)
-    values = np.where(high >= -low, high, low)
+    values = _extremes(weights[support], starts)
     tops = np.maximum.reduceat(norms, starts)
     # the row that gives a bin its name is the one with the largest norm
     sizes = np.diff(np.append(starts, nonzero))

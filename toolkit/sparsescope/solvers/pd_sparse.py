@@ -24,20 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..certificate import Certificate
-from ..kernels.frank_wolfe import (
-    NEEDED,
-    NEEDED_ACTIVE,
-    REPORT,
-    SCORED,
-    SEARCHED,
-    UPDATED,
-    dual_sums,
-    fit_box,
-    rebuild,
-    scratch,
-    sweep,
-    take_duals,
-)
+from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
+from ..kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
 from ..kernels.sparse_rows import copied, count_front, empty_rows, grown, write_front
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problem import Problem

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy.sparse as sp
 from plotly.subplots import make_subplots
 
 from .. import registry
@@ -25,6 +27,7 @@ SORTS = ("norm", "name", "first", "block")
 MAX_SEPARATORS = 150  # lines between blocks; with more of them the picture would be lines only
 ROW_PIXELS = 15  # the height of a row at which its name is still legible
 MAX_HEIGHT = 1400
+MOST_CLASSES = 600  # columns of the picture; more classes share them (a cell is about a pixel wide then)
 IMAGES_ACROSS = 5
 
 
@@ -95,6 +98,31 @@ def ordered(names: list[str], rows: np.ndarray, norms: np.ndarray, first: dict[i
     return np.lexsort((rows, -norms, entry))
 
 
+def nonzero_rows(snapshot: Snapshot) -> tuple[np.ndarray, Any, int]:
+    """Numbers of the non-zero rows of a snapshot, their values (dense or CSR), and how many there are."""
+    values = snapshot.values
+    if sp.issparse(values):
+        keep = np.flatnonzero(np.diff(values.indptr))
+    else:
+        values = np.asarray(values, dtype=np.float64)
+        keep = np.flatnonzero(np.any(values != 0, axis=1)) if values.size else np.zeros(0, dtype=np.int64)
+    return np.asarray(snapshot.rows)[keep], values[keep], len(keep)
+
+
+def row_norms(values: Any) -> np.ndarray:
+    """‖W_j‖₂ of the rows of a CSR matrix."""
+    return np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
+
+
+def binned(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbouring classes put together in :data:`MOST_CLASSES` columns: of each bin and row the entry of largest
+    magnitude, and the class that it belongs to. Both (rows, MOST_CLASSES)."""
+    m = values.shape[1]
+    edges = (np.arange(MOST_CLASSES + 1) * m) // MOST_CLASSES
+    chosen = np.column_stack([a + np.abs(values[:, a:b]).argmax(axis=1) for a, b in pairwise(edges.tolist())])
+    return np.take_along_axis(values, chosen, axis=1), chosen
+
+
 class Weights(View):
     """The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."""
 
@@ -131,17 +159,22 @@ class Weights(View):
         if self.picture == "images" and shape is None:
             raise ValueError("view 'weights': picture is 'images', but the features of these data are not pixels; "
                              "allowed here: 'auto' or 'rows'")  # fmt: skip
-        values = np.asarray(snapshot.values, dtype=np.float64)
-        keep = np.flatnonzero(np.any(values != 0, axis=1)) if values.size else np.zeros(0, dtype=np.int64)
-        rows, values = np.asarray(snapshot.rows)[keep], values[keep]
+        rows, stored, found = nonzero_rows(snapshot)
         when = f"after iteration {snapshot.iteration}"
-        if not len(rows):
+        if not found:
             return drawing.add_sentence(fig, self, drawing.all_zero(when, snapshot.iteration))
+        images = shape is not None and self.picture != "rows"
+        if sp.issparse(stored):
+            if not images and grouping(trace, problem) is None:  # only what is drawn becomes dense
+                strongest = np.sort(np.lexsort((rows, -row_norms(stored)))[: self.rows])
+                rows, stored = rows[strongest], stored[strongest]
+            stored = stored.toarray()
+        values = np.asarray(stored, dtype=np.float64)
         if self.values == "magnitude":
             values = np.abs(values)
-        if shape is not None and self.picture != "rows":
+        if shape is not None and images:
             return self._images(trace, problem, rows, values, shape, when)
-        return self._matrix(fig, trace, problem, rows, values, when)
+        return self._matrix(fig, trace, problem, rows, values, when, found)
 
     def _colour(self, values: np.ndarray) -> dict[str, Any]:
         """One colour axis for the whole figure: symmetric about zero for signed values."""
@@ -160,9 +193,10 @@ class Weights(View):
         }  # fmt: skip
 
     def _matrix(
-        self, fig: go.Figure, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, when: str
+        self, fig: go.Figure, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, when: str,
+        found: int,
     ) -> go.Figure:
-        d, found, blocks = drawing.size(trace, problem, "d"), len(rows), grouping(trace, problem)
+        d, blocks = drawing.size(trace, problem, "d"), grouping(trace, problem)
         lines = {} if blocks is None else blocks.hover(rows, values)
         norms = np.linalg.norm(values, axis=1)
         strongest = np.sort(np.lexsort((rows, -norms))[: self.rows])
@@ -173,10 +207,16 @@ class Weights(View):
         rows, values, norms = rows[order], values[order], norms[order]
         names = [style.escape(names[k]) for k in order]
         classes = [style.escape(name) for name in drawing.class_names(trace, problem, values.shape[1])]
+        width = values.shape[1]
+        if blocks is None and width > MOST_CLASSES:
+            values, chosen = binned(values)
+            classes = [[classes[c] for c in row] for row in chosen.tolist()]
+        else:
+            classes = [classes] * len(rows)
         hover = [[f"{name} (row {j})<br>class {label}<br>row norm {norm:.4g}"
                   + ("" if blocks is None else f"<br>{lines[int(blocks.of_feature[j])][k]}")
-                  for k, label in enumerate(classes)]
-                 for name, j, norm in zip(names, rows, norms, strict=True)]  # fmt: skip
+                  for k, label in enumerate(labels)]
+                 for name, j, norm, labels in zip(names, rows, norms, classes, strict=True)]  # fmt: skip
         fig.add_trace(
             go.Heatmap(
                 z=values, coloraxis="coloraxis", text=hover, hovertemplate="%{text}<br>weight %{z:.4g}<extra></extra>",
@@ -184,8 +224,11 @@ class Weights(View):
             )
         )  # fmt: skip
         many = values.shape[1] > 60
-        fig.update_xaxes(ticks="", tickvals=None if many else list(range(len(classes))),
-                         ticktext=None if many else classes, constrain="domain")  # fmt: skip
+        fig.update_xaxes(ticks="", tickvals=None if many else list(range(width)),
+                         ticktext=None if many else classes[0], constrain="domain")  # fmt: skip
+        if values.shape[1] < width:
+            fig.update_xaxes(title_text=f"{width} classes, {width / values.shape[1]:.3g} to a column: of each the one "
+                                        "with the largest weight")  # fmt: skip
         shown = len(rows) * ROW_PIXELS <= MAX_HEIGHT
         fig.update_yaxes(autorange="reversed", ticks="", tickvals=list(range(len(rows))) if shown else [],
                          ticktext=names if shown else [])  # fmt: skip

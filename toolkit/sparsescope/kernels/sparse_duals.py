@@ -1,0 +1,108 @@
+"""Dual points of PD-Sparse as wholes: made to fit another C, taken from another method, added up to v = Xᵀα."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+from .frank_wolfe import NEEDED, apply, keep, lacking
+from .sparse_rows import SIZE, START, clear
+
+
+@kernel
+def rebuild(samples, begin, parts, indptr, targets, alpha, active, rows, threshold, s, report):
+    """v = Xᵀα anew, sample by sample from ``begin`` on (0 empties v first); returns where it stopped for want of room.
+
+    Entries that are 0, or what is left of 0 after many small sums, are gone then.
+    """
+    n = indptr.size - 1
+    if begin == 0:
+        clear(rows)
+    for i in range(begin, n):
+        count = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            if alpha[e] != 0.0:
+                s.found[count] = targets[e]
+                s.best[count] = alpha[e]
+                count += 1
+        start = np.int64(active.head[i, START])
+        for p in range(start, start + active.head[i, SIZE]):
+            s.found[count] = active.labels[p]
+            s.best[count] = -active.values[p]
+            count += 1
+        if count > 0:
+            report[NEEDED] = lacking(samples, i, rows, parts, count)
+            if report[NEEDED] > 0.0:
+                return i
+            apply(samples, i, rows, parts, s.found, s.best, count, threshold, s)
+    return n
+
+
+@kernel
+def fit_box(squares, indptr, targets, alpha, active, most, s):
+    """Make every dual point fit into t ≤ most: those above are scaled down. Samples without features, whose only wish
+    is a large t, get t = most on their first label and the first other one (MATH §7). ``active`` needs 2·n slots.
+    """
+    m = s.scores.size
+    for i in range(indptr.size - 1):
+        first, last = indptr[i], indptr[i + 1]
+        if first == last or last - first == m:
+            continue
+        size = active.head[i, SIZE]
+        start = np.int64(active.head[i, START])
+        if squares[i] == 0.0:
+            s.tick[0] += 1
+            for e in range(first, last):
+                s.mark[targets[e]] = s.tick[0]
+                alpha[e] = 0.0
+            other = 0
+            while s.mark[other] == s.tick[0]:
+                other += 1
+            alpha[first] = most
+            s.labels[0] = other
+            s.b[0] = most
+            keep(active, i, s.labels, s.b, 1)
+            continue
+        total = 0.0
+        for p in range(start, start + size):
+            total += active.values[p]
+        if total > most:
+            for p in range(start, start + size):
+                active.values[p] *= most / total
+            for e in range(first, last):
+                alpha[e] *= most / total
+
+
+@kernel
+def take_duals(U, indptr, targets, most, smallest, alpha, active, s):
+    """α = −most·U for dual rows U (n, m) of a loss, in its domain; entries up to ``smallest`` are left out. ``active``
+    needs room for all others."""
+    for i in range(U.shape[0]):
+        first, last = indptr[i], indptr[i + 1]
+        s.tick[0] += 1
+        for e in range(first, last):
+            s.mark[targets[e]] = s.tick[0]
+        size, total, own = 0, 0.0, 0.0
+        for k in range(U.shape[1]):
+            if U[i, k] > smallest and s.mark[k] != s.tick[0]:
+                s.labels[size] = k
+                s.b[size] = most * U[i, k]
+                total += s.b[size]
+                size += 1
+        for e in range(first, last):
+            own += max(-U[i, targets[e]], 0.0)
+        for e in range(first, last):  # the sample's own labels carry exactly as much as the others
+            alpha[e] = max(-U[i, targets[e]], 0.0) * total / own if own > 0.0 else 0.0
+        keep(active, i, s.labels, s.b, size if own > 0.0 else 0)
+
+
+@kernel
+def dual_sums(active):
+    """Σ of all a, and their number."""
+    total, count = 0.0, 0
+    for i in range(active.head.shape[0]):
+        start = np.int64(active.head[i, START])
+        for p in range(start, start + active.head[i, SIZE]):
+            total += active.values[p]
+            count += 1
+    return total, count
