@@ -97,9 +97,9 @@ class Case:
     def sweep(self, order: np.ndarray, wanted: int) -> None:
         at = 0
         while at < self.n:
-            at = fw.sweep(self.design.samples, self.squares, order, at, self.parts, wanted, self.rate, self.indptr,
-                          self.targets, self.alpha, self.active, self.rows, self.C, self.margin, self.lam4, self.s,
-                          self.report)
+            at = fw.sweep(self.design.samples, self.squares, order, at, self.parts, wanted, self.rate, False,
+                          self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin,
+                          self.lam4, self.s, self.report)
             self.room()
 
     def rebuild(self) -> None:

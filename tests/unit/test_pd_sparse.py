@@ -242,3 +242,73 @@ def test_labels_never_seen_and_samples_without_features_close_the_gap_too() -> N
     ends = [ss.solve(p, PDSparse(), tol=1e-8, max_iter=3000, record=False) for p in (some, more)]
     assert all(end.converged for end in ends)
     np.testing.assert_allclose(ends[1].W.toarray(), ends[0].W.toarray(), atol=1e-3 * np.abs(ends[0].W.data).max())
+
+
+def test_the_weights_view_draws_sparse_snapshots_and_bins_many_classes() -> None:
+    views = pytest.importorskip("sparsescope.views")
+    problem = problem_on("digits")
+    recorder = ss.Recorder()
+    list(ss.Run(problem, PDSparse(), stop=Iterations(3), callbacks=[recorder]))
+    trace = recorder.trace
+    W = trace.weights().toarray()
+    shown = np.asarray(views.draw("weights", trace, problem, picture="rows").data[0].z)
+    strongest = np.lexsort((np.arange(len(W)), -np.linalg.norm(W, axis=1)))[: min(40, np.count_nonzero(W.any(axis=1)))]
+    np.testing.assert_allclose(shown, W[strongest])
+    shot = trace.snapshots[-1]
+    places = 150 * shot.values.indices + 7
+    wide = sp.csr_array((shot.values.data, places, shot.values.indptr), shape=(len(shot.rows), 1500))
+    trace.snapshots[-1] = type(shot)(shot.index, shot.iteration, shot.rows, wide)
+    heat = views.draw("weights", trace, picture="rows").data[0]
+    assert np.asarray(heat.z).shape == (len(strongest), 600)
+    np.testing.assert_allclose(np.asarray(heat.z)[:, [60 * c + 3 for c in range(10)]], W[strongest])
+    row = int(np.flatnonzero(W[strongest, 1])[0])
+    assert "157<br>" in heat.text[row][63]
+
+
+def test_a_path_goes_on_from_dual_points_and_keeps_sparse_weights(tmp_path: Any) -> None:
+    problem = problem_on("digits")
+    found = ss.path(problem, solver=PDSparse(), lams=[0.05, 0.02, 0.01], tol=1e-6)
+    assert found.converged.all()
+    again = type(found).load(found.save(tmp_path / "path"))
+    for k, lam in enumerate(found.lams):
+        known = solved(problem.with_lam(float(lam)), PDSparse(), 1e-6)
+        assert found["objective"][k] == pytest.approx(known.objective, rel=2e-6)
+        W = found.weights(k)
+        assert sp.issparse(W) and problem.with_lam(float(lam)).objective(W) == pytest.approx(found["objective"][k])
+        np.testing.assert_array_equal(again.weights(k).toarray(), W.toarray())
+    features, norms = found.norms()
+    np.testing.assert_allclose(norms[-1], np.linalg.norm(found.weights(-1).toarray()[features], axis=1))
+
+
+def test_the_post_solve_is_the_ridge_problem_on_the_support_and_the_active_labels() -> None:
+    problem = problem_on("tags", "separation-ranking")
+    solver = PDSparse()
+    state = solver.init(problem)
+    for _ in range(200):
+        solver.step(problem, state)
+    before = state.weights().toarray()
+    W = solver.post_solve(problem, state, 3000).toarray()
+    np.testing.assert_array_equal(state.weights().toarray(), before, err_msg="the state moved")
+    support = before != 0
+    assert not W[~support].any() and np.abs(W - before).max() > 0.1 * np.abs(before).max()
+    X, Y = tags()
+    Z, C = X @ W, state.C
+    starts, sizes = state.active.head[:, 0], state.active.head[:, 1]
+    active = [state.active.labels[a: a + k] for a, k in zip(starts, sizes, strict=True)]
+
+    def primal(V: np.ndarray) -> float:
+        scores = X @ V
+        loss = sum(max(0.0, 1.0 + z[k].max() - z[y == 1].min())
+                   for z, k, y in zip(scores, active, Y, strict=True) if len(k))
+        return float(0.5 * (V**2).sum() + C * loss)
+
+    rng = np.random.default_rng(0)
+    value = primal(W)
+    assert value < primal(before)
+    assert sum(len(k) > 0 for k in active) > 10 and np.isfinite(Z).all()
+    for scale in (1e-3, 1e-2, 0.1):  # convex: where no direction goes down, it is the minimum
+        for _ in range(60):
+            assert primal(W + scale * support * rng.standard_normal(W.shape)) >= value * (1 - 1e-6)
+    assert primal(W + 0.05 * (before - W)) >= value * (1 - 1e-6)
+    with pytest.raises(ValueError, match="sweeps"):
+        solver.post_solve(problem, state, 0)

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 import sparsescope as ss
-from sparsescope.stopping import AnyOf, Gap, Iterations, Objective, PaperViolation, Passes, Seconds, Stop, Violation
+from sparsescope.stopping import (
+    AnyOf,
+    Gap,
+    HeldOut,
+    Iterations,
+    Objective,
+    PaperViolation,
+    Passes,
+    Seconds,
+    Stop,
+    Violation,
+)
 
 NAN = float("nan")
 
@@ -95,3 +106,14 @@ def test_impossible_limits_are_refused(make: Any) -> None:
 def test_a_rule_without_check_says_so() -> None:
     with pytest.raises(TypeError, match="does not define check"):
         Stop().check(event())
+
+
+def test_held_out_accuracy_that_does_not_rise_ends_a_run() -> None:
+    rule = HeldOut(2)
+    for column in ("test_accuracy", "test_precision_at_1"):
+        rule.reset()
+        given = {"test_accuracy": NAN, "test_precision_at_1": NAN}
+        said = [rule.check(event(**{**given, column: value})) for value in (0.3, 0.5, 0.4, NAN, 0.6, 0.6, NAN, 0.5)]
+        assert said[:-1] == [None] * 7 and "not above 0.6 for 2 evaluations" in str(said[-1])
+    with pytest.raises(ValueError, match="patience"):
+        HeldOut(0)

@@ -11,13 +11,16 @@ from pathlib import Path as File
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .event import NUMBERS, Event
 from .registry import check_whole
+from .trace import SPARSE
 
 FORMAT = 1
 # Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
-_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "seen_violation", "seen_violation_sum", "lam"}
+_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "seen_violation", "seen_violation_sum", "lam",
+              "search_share"}
 COUNTS = ("iterations", "passes", "seconds")
 COLUMNS = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP), *COUNTS)
 _MORE_IS_BETTER = ("accuracy", "precision", "f1", "dual")
@@ -32,7 +35,7 @@ class Point:
     converged: bool
     reason: str
     rows: np.ndarray | None
-    values: np.ndarray | None
+    values: Any
     b: np.ndarray | None
 
     @classmethod
@@ -44,8 +47,9 @@ class Point:
         b = None if b is None else np.array(b)
         if not keep:
             return cls(numbers, converged, reason, None, None, b)
-        W = event.state.weights()
-        rows = np.flatnonzero(W.any(axis=1)).astype(np.int32)
+        W, flags = event.state.weights(), np.empty(event.problem.d, dtype=np.uint8)
+        event.state.support(flags)
+        rows = np.flatnonzero(flags).astype(np.int32)
         return cls(numbers, converged, reason, rows, W[rows], b)
 
 
@@ -142,10 +146,14 @@ class Path:
         return frame.assign(converged=self.converged)
 
     # ------------------------------------------------------------------------------------------------------ weights
-    def weights(self, k: int = -1) -> np.ndarray:
-        """W at the k-th λ as a full array (d, m), in the data's precision."""
+    def weights(self, k: int = -1) -> Any:
+        """W at the k-th λ, (d, m), in the data's precision: a full array, or CSR where the solver kept it sparse."""
         rows, values = self._kept(k)
-        W = np.zeros((int(self.info["d"]), int(self.info["m"])), dtype=values.dtype)
+        shape = int(self.info["d"]), int(self.info["m"])
+        if sp.issparse(values):
+            entries = values.tocoo()
+            return sp.csr_array((entries.data, (rows[entries.coords[0]], entries.coords[1])), shape=shape)
+        W = np.zeros(shape, dtype=values.dtype)
         W[rows] = values
         return W
 
@@ -171,7 +179,9 @@ class Path:
         column[features] = np.arange(features.size)
         norms = np.zeros((len(self), features.size))
         for line, (rows, values) in zip(norms, kept, strict=True):
-            line[column[rows]] = np.linalg.norm(values.astype(np.float64), axis=1)
+            squares = values.multiply(values).sum(axis=1) if sp.issparse(values) else None
+            line[column[rows]] = (np.linalg.norm(values.astype(np.float64), axis=1) if squares is None else
+                                  np.sqrt(np.asarray(squares, dtype=np.float64).ravel()))
         return features, norms
 
     def profile(self, top: int | None = None) -> Any:
@@ -214,7 +224,7 @@ class Path:
             raise IndexError(f"λ number {k} of a path with {len(self)}")
         return self.points[k]
 
-    def _kept(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _kept(self, k: int) -> tuple[np.ndarray, Any]:
         point = self._point(k)
         if point.rows is None or point.values is None:
             raise ValueError("this path was made with keep_weights=False and holds no weights")
@@ -259,7 +269,11 @@ class Path:
             parts = [self._kept(k) for k in range(len(self))]
             arrays["sizes"] = np.array([rows.size for rows, _ in parts], dtype=np.int64)
             arrays["rows"] = np.concatenate([rows for rows, _ in parts])
-            arrays["values"] = np.concatenate([values for _, values in parts])
+            if any(sp.issparse(values) for _, values in parts):
+                whole = sp.csr_array(sp.vstack([sp.csr_array(values) for _, values in parts]))
+                arrays |= {f"values_{name}": getattr(whole, name) for name in SPARSE}
+            else:
+                arrays["values"] = np.concatenate([values for _, values in parts])
         if self.points and self.points[0].b is not None:
             arrays["b"] = np.array([p.b for p in self.points])
         with open(target, "wb") as file:
@@ -290,7 +304,13 @@ def _read_points(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> tuple
     values: list[Any] = [None] * count
     if header["kept"] and count:
         ends = np.cumsum(arrays["sizes"])[:-1]
-        rows, values = np.split(arrays["rows"], ends), np.split(arrays["values"], ends)
+        rows = np.split(arrays["rows"], ends)
+        if "values" in arrays:
+            values = np.split(arrays["values"], ends)
+        else:
+            data, indices, indptr = (arrays[f"values_{name}"] for name in SPARSE)
+            whole = sp.csr_array((data, indices, indptr), shape=(arrays["rows"].size, int(header["info"]["m"])))
+            values = [whole[stop - len(r): stop] for stop, r in zip([*ends, len(arrays["rows"])], rows, strict=True)]
     b = arrays["b"] if "b" in arrays else [None] * count
     made = []
     for k in range(count):

@@ -224,8 +224,8 @@ def lacking(samples, i, rows, parts, most):  # type: ignore[no-untyped-def]
 
 
 @whole
-def apply(samples, i, rows, parts, labels, moves, count, threshold, s):  # type: ignore[no-untyped-def]
-    """v_jk += x_ij·moves for the listed labels and the features of sample i."""
+def apply(samples, i, rows, parts, labels, moves, count, threshold, fixed, s):  # type: ignore[no-untyped-def]
+    """v_jk += x_ij·moves for the listed labels and the features of sample i; ``fixed``: only where v has an entry."""
     for q in range(parts):
         s.share[q] = 0
     for e in range(count):
@@ -238,11 +238,15 @@ def apply(samples, i, rows, parts, labels, moves, count, threshold, s):  # type:
             there = 0
             if rows.head[r, SIZE] <= LONG * s.share[q]:
                 there = add_listed(rows, r, x, s.move, threshold)
+                if fixed:
+                    continue
             if there == s.share[q]:
                 continue
             for e in range(count):
-                if labels[e] % parts == q and (there == 0 or find(rows, r, labels[e]) < 0):
-                    add(rows, r, labels[e], x * moves[e], threshold)
+                # A row that was walked through has what it had; of one that was not, all entries are still to be added.
+                k = labels[e]
+                if k % parts == q and ((there == 0 and not fixed) or (find(rows, r, k) >= 0) == fixed):
+                    add(rows, r, k, x * moves[e], threshold)
     for e in range(count):
         s.move[labels[e]] = 0.0
 
@@ -319,12 +323,13 @@ def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alph
 
 
 @kernel
-def sweep(samples, squares, order, begin, parts, wanted, rate, indptr, targets, alpha, active, rows, most, margin,
-          threshold, s, report):
+def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, targets, alpha, active, rows, most,
+          margin, threshold, s, report):
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
-    searched a step; labels that may join a block (0: no search); one of so many features is drawn · indptr, targets :
+    searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps
+    the entries that it has, and all others stay zero (post-solve) · indptr, targets :
     the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most : C · margin : μ ·
     threshold : λ₄ · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
     """
@@ -359,6 +364,6 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, indptr, targets, 
         for e in range(own):
             alpha[first + e] = s.c[e]
         keep(active, i, s.labels, s.b, size)
-        apply(samples, i, rows, parts, s.found, s.best, moved, threshold, s)
+        apply(samples, i, rows, parts, s.found, s.best, moved, threshold, fixed, s)
         report[UPDATED] += stored * moved
     return order.size

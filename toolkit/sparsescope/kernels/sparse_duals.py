@@ -34,7 +34,7 @@ def rebuild(samples, begin, parts, indptr, targets, alpha, active, rows, thresho
             report[NEEDED] = lacking(samples, i, rows, parts, count)
             if report[NEEDED] > 0.0:
                 return i
-            apply(samples, i, rows, parts, s.found, s.best, count, threshold, s)
+            apply(samples, i, rows, parts, s.found, s.best, count, threshold, False, s)
     return n
 
 

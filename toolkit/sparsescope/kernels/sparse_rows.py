@@ -274,6 +274,19 @@ def add_entries(rows, numbers, labels, values, threshold):
 
 
 @kernel
+def drop_behind(rows):
+    """Take out the entries that are not above the threshold, and let all others count from now on (threshold 0)."""
+    for r in range(rows.head.shape[0]):
+        start, bits, front = np.int64(rows.head[r, START]), rows.head[r, BITS], rows.head[r, FRONT]
+        if bits > SCAN:
+            for at in range(2 * start, 2 * start + (np.int64(2) << bits)):
+                rows.table[at] = 0
+            for p in range(start, start + front):
+                tell(rows, start, bits, p, True)
+        rows.head[r, SIZE] = front
+
+
+@kernel
 def count_front(rows, parts, counts):
     """counts[j] = entries above the threshold of the rows j·parts … (j+1)·parts − 1; counts (d,)."""
     for j in range(counts.size):

@@ -169,8 +169,8 @@ class Solver:
         return problem.key
 
     def certificate(self, problem: Problem, state: Any, work: Workspace | None) -> Certificate:
-        """The certificate of the state's weights, by its dual point if it has one. ``work``: arrays that are made once a
-        run; ``None`` for states with sparse weights."""
+        """The certificate of the state's weights, by its dual point if it has one. ``work``: arrays that are made once
+        a run; ``None`` for states with sparse weights."""
         assert work is not None
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
         return dataclasses.replace(found, **state.dual_facts(problem))

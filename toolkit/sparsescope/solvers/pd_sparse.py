@@ -26,10 +26,10 @@ import scipy.sparse as sp
 from ..certificate import Certificate
 from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
 from ..kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
-from ..kernels.sparse_rows import copied, count_front, empty_rows, grown, write_front
+from ..kernels.sparse_rows import copied, count_front, drop_behind, empty_rows, grown, write_front
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problem import Problem
-from ..registry import field, losses, penalties
+from ..registry import check_whole, field, losses, penalties
 from .base import Solver, State, settings
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
@@ -233,14 +233,14 @@ class PDSparse(Solver):
     def step(self, problem: Problem, state: PDSparseState) -> None:
         state.report[:] = 0.0
         rate = self.rate(problem, state.C) if self.sampling else 1
-        self.sweep(problem, state, state.wanted, rate)
+        self.sweep(problem, state, state.wanted, rate, False)
         searched = float(state.report[SEARCHED])
         first = work(state.report)
         if self.doubling and searched > 2.0 * (first - searched) > 0.0:
             state.wanted = min(2 * state.wanted, problem.m)
         done = 0
         while done < self.inner and work(state.report) < 2.0 * first:  # as much work again as the sweep with a search
-            self.sweep(problem, state, 0, 1)
+            self.sweep(problem, state, 0, 1, False)
             done += 1
         total = work(state.report)
         state.search_share = searched / total if total > 0.0 else 0.0
@@ -251,19 +251,35 @@ class PDSparse(Solver):
         state.passes += 2.0 + 2.0 * done
         state.working_set = float(state.rows.head[:, 1].sum())
 
-    def sweep(self, problem: Problem, state: PDSparseState, wanted: int, rate: int) -> None:
-        """Steps for all samples, in a new order."""
+    def sweep(self, problem: Problem, state: PDSparseState, wanted: int, rate: int, fixed: bool) -> None:
+        """Steps for all samples, in a new order; ``fixed``: the weights keep their support."""
         order, at = state.rng.permutation(problem.n), 0
         while at < problem.n:
-            at = sweep(problem.design.samples, state.squares, order, at, state.parts, wanted, rate, state.indptr,
-                       state.targets, state.alpha, state.active, state.rows, state.C, state.margin, state.lam4,
-                       state.scratch, state.report)
+            at = sweep(problem.design.samples, state.squares, order, at, state.parts, wanted, rate, fixed,
+                       state.indptr, state.targets, state.alpha, state.active, state.rows, state.C, state.margin,
+                       state.lam4, state.scratch, state.report)
             state.make_room()
 
     def rate(self, problem: Problem, C: float) -> int:
         """d_i/d̃_i: of so many features of a sample one is drawn (Yen et al. 2016, Sec. 4.4)."""
         n, d, m, stored = problem.n, problem.d, problem.m, max(problem.design.nnz, 1)
         return max(1, math.ceil(min(5.0 * d * m / (C * stored * math.log(m)), stored / (5.0 * n))))
+
+    def post_solve(self, problem: Problem, state: PDSparseState, sweeps: int = 20) -> sp.csr_array:
+        """Weights without the shrinking of the ℓ1 part, CSR (d, m): ½‖W‖² + C Σℓ on the support of W alone, where each
+        loss counts only the sample's own and its active labels (Yen et al. 2016, Sec. 4.3). The state is left as it is.
+
+        They predict better at times, and are no solution of the problem: its certificate is not about them.
+        ``sweeps``: over the samples with active labels, from the dual point of the state.
+        """
+        check_whole("sweeps", sweeps, 1)
+        own: PDSparseState = state.copy()
+        drop_behind(own.rows)
+        own.lam4 = 0.0
+        for _ in range(sweeps):
+            self.sweep(problem, own, 0, 1, True)
+        own.moved()
+        return own.weights().copy()
 
     # ------------------------------------------------------------------------------------------------- what is proved
     def certificate(self, problem: Problem, state: PDSparseState, work: Any = None) -> Certificate:

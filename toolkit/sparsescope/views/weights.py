@@ -210,13 +210,13 @@ class Weights(View):
         width = values.shape[1]
         if blocks is None and width > MOST_CLASSES:
             values, chosen = binned(values)
-            classes = [[classes[c] for c in row] for row in chosen.tolist()]
+            labels = [[classes[c] for c in row] for row in chosen.tolist()]
         else:
-            classes = [classes] * len(rows)
+            labels = [classes] * len(rows)
         hover = [[f"{name} (row {j})<br>class {label}<br>row norm {norm:.4g}"
                   + ("" if blocks is None else f"<br>{lines[int(blocks.of_feature[j])][k]}")
-                  for k, label in enumerate(labels)]
-                 for name, j, norm, labels in zip(names, rows, norms, classes, strict=True)]  # fmt: skip
+                  for k, label in enumerate(line)]
+                 for name, j, norm, line in zip(names, rows, norms, labels, strict=True)]  # fmt: skip
         fig.add_trace(
             go.Heatmap(
                 z=values, coloraxis="coloraxis", text=hover, hovertemplate="%{text}<br>weight %{z:.4g}<extra></extra>",
@@ -225,7 +225,7 @@ class Weights(View):
         )  # fmt: skip
         many = values.shape[1] > 60
         fig.update_xaxes(ticks="", tickvals=None if many else list(range(width)),
-                         ticktext=None if many else classes[0], constrain="domain")  # fmt: skip
+                         ticktext=None if many else classes, constrain="domain")  # fmt: skip
         if values.shape[1] < width:
             fig.update_xaxes(title_text=f"{width} classes, {width / values.shape[1]:.3g} to a column: of each the one "
                                         "with the largest weight")  # fmt: skip
