@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 import sparsescope as ss
 from sparsescope import registry
+from sparsescope.kernels.rows import support_flags
 from sparsescope.metrics import WATCHED
 from sparsescope.trace import Trace
 
@@ -56,7 +58,8 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             iteration=i, passes=1.5 * i, seconds=0.01 * i, objective=objective, loss=0.5, penalty=0.5,
             nonzero_rows=int(W.any(axis=1).sum()), nonzero_entries=int(np.count_nonzero(W)), lam=problem.lam,
             problem=problem, solver=registry.solvers.create("bcd-ls"),
-            state=SimpleNamespace(coef=W.copy(), working=flags if working else None),
+            state=SimpleNamespace(coef=W.copy(), working=flags if working else None, sparse=False,
+                                  support=partial(support_flags, W.copy())),
             working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,
