@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .projections import cut_to_simplex
+from .projections import cut_above, cut_to_simplex
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
@@ -102,3 +102,159 @@ def hinge_facts(Z, U, Y, margin, slack):
         if top - Z[i, y] > slack:
             active += 1
     return total, active, entries
+
+
+@kernel
+def epigraph_step(
+    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, Y, margin, sigma, weight, a, b, c, U, mass, first, last, report
+):
+    """The dual half of a step of the constrained method, for the samples first…last.
+
+    With D = T(2W − V) (row i: differences to the score of y_i) and ζ̂ = 2ζ − ζ_V, the rows (Ŷ_i/σ, ξ̂_i/σ') of
+    Ŷ = Y + σD, ξ̂ = ξ + σ'ζ̂ are projected on the epigraph of max(· + r), in the norm in which ζ counts σ'/σ = ``weight``
+    times as much as an entry of Y, and what the projection takes away is the new dual point. It has Y ≥ 0 and
+    ξ_i = −Σ_k Y_ik, always, so (TᵀY, −ξ) = (U, mass) says it all: U_i is Y_i off the true class and −Σ of that on it.
+    Q, q : the same of the point; zeta, zetaV : ζ of the image and of the point; names with 0 : anchors.
+    """
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        level = 2.0 * zeta[i] - zetaV[i] - q[i] / (weight * sigma)
+        base = 2.0 * Z[i, y] - VZ[i, y] - margin + level
+        for k in range(m):
+            row[k] = Q[i, k] / sigma + (2.0 * Z[i, k] - VZ[i, k]) - base
+        true = q[i] + Q[i, y]
+        row[y] = true / sigma - level
+        cut_above(row, weight)
+        off = 0.0
+        for k in range(m):
+            row[k] *= sigma
+            off += row[k]
+        step = row[y] - true
+        moved += step * step
+        step = off - q[i]
+        moved += step * step / weight
+        cross -= step * (zeta[i] - zetaV[i])
+        mass[i] = off
+        off -= row[y]
+        row[y] = -off
+        for k in range(m):
+            step = row[k] - Q[i, k]
+            if k != y:
+                moved += step * step
+            cross += step * (Z[i, k] - VZ[i, k])
+            U[i, k] = row[k]
+            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+        q[i] = a * mass[i] + b * q[i] + c * q0[i]
+        zetaV[i] = a * zeta[i] + b * zetaV[i] + c * zeta0[i]
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def linear_step(
+    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, H, HQ, H0, Y, margin, sigma, a, b, c, U, mass, first, last, report
+):
+    """The dual half of a step of the method with linear constraints, for the samples first…last.
+
+    Y ≥ 0 belongs to Tx + r − ζ ≤ 0, H (n, m) to the rows of ζ (n, m) being constant and not negative; U and mass say
+    what Y is, as in :func:`epigraph_step`.
+    """
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        base = 2.0 * Z[i, y] - VZ[i, y]
+        true = q[i] + Q[i, y]
+        mean = 0.0
+        for k in range(m):
+            ahead = 2.0 * zeta[i, k] - zetaV[i, k]
+            point = true if k == y else Q[i, k]
+            shift = 0.0 if k == y else margin
+            row[k] = max(point + sigma * (2.0 * Z[i, k] - VZ[i, k] - base + shift - ahead), 0.0)
+            mean += HQ[i, k] + sigma * ahead
+        mean = max(mean / m, 0.0)
+        total = 0.0
+        for k in range(m):
+            ahead = 2.0 * zeta[i, k] - zetaV[i, k]
+            change = zeta[i, k] - zetaV[i, k]
+            step = HQ[i, k] + sigma * ahead - mean
+            H[i, k] = step
+            step -= HQ[i, k]
+            moved += step * step
+            cross += step * change
+            HQ[i, k] = a * H[i, k] + b * HQ[i, k] + c * H0[i, k]
+            step = row[k] - (true if k == y else Q[i, k])
+            moved += step * step
+            cross -= step * change
+            total += row[k]
+            zetaV[i, k] = a * zeta[i, k] + b * zetaV[i, k] + c * zeta0[i, k]
+        mass[i] = total
+        row[y] -= total
+        for k in range(m):
+            step = row[k] - Q[i, k]
+            cross += step * (Z[i, k] - VZ[i, k])
+            U[i, k] = row[k]
+            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+        q[i] = a * mass[i] + b * q[i] + c * q0[i]
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def limit_flows(U, Y, level):
+    """Scale the rows of U = q − (Σq)·e_y whose flows q off the true class add up to more than ``level`` down to it;
+    returns the sum of all flows."""
+    total = 0.0
+    for i in range(U.shape[0]):
+        y = Y[i]
+        off = 0.0
+        for k in range(U.shape[1]):
+            if k != y:
+                off += U[i, k]
+        if off > level:
+            for k in range(U.shape[1]):
+                U[i, k] *= level / off
+            off = level
+        total += off
+    return total
+
+
+@kernel
+def hinge_rows(Z, Y, margin, out):
+    """out_i = the hinge of sample i. Z (n, m), out (n,)."""
+    for i in range(Z.shape[0]):
+        y = Y[i]
+        top = Z[i, y]
+        for k in range(Z.shape[1]):
+            if k != y:
+                top = max(top, Z[i, k] + margin)
+        out[i] = top - Z[i, y]
+
+
+@kernel
+def hinge_along(Z, Y, margin, factor):
+    """Σ_i of the hinge at factor·Z, and its slope in the factor (from the right)."""
+    total = 0.0
+    slope = 0.0
+    for i in range(Z.shape[0]):
+        y = Y[i]
+        top = 0.0
+        rise = 0.0
+        for k in range(Z.shape[1]):
+            if k != y:
+                gap = Z[i, k] - Z[i, y]
+                height = factor * gap + margin
+                if height > top or (height == top and gap > rise):
+                    top = height
+                    rise = gap
+        total += top
+        slope += rise
+    return total, slope

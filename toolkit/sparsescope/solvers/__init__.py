@@ -9,9 +9,12 @@ from .sparsa import SpaRSA
 from .fobos import FOBOS
 from .parallel_bcd import ParallelBCD
 from .fbpd import FBPD
+from .fbpd_constrained import FBPDConstrained
+from .fbpd_linear import FBPDLinear
 from .working_set import WorkingSet
 from .auto import Auto
+from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "ParallelBCD", "Solver", "SpaRSA", "State",
-           "WorkingSet", "search_eta0"]
+__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "FBPDConstrained", "FBPDLinear",
+           "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0", "smallest_hinge"]

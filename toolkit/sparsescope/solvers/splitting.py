@@ -55,6 +55,14 @@ class SplittingState(State):
         self.residual = self.first_residual = float("inf")
         self.epoch = 0
 
+    def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """(image, point, anchor) of everything that moves."""
+        return [(self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0), (self.U, self.Q, self.Q0)]
+
+    def mass(self, problem: Problem) -> float:
+        """What the dual rows of the state add up to in a problem without λ: 1/(nλ) of the one that it solves."""
+        return 1.0 / (problem.n * problem.lam)
+
     def dual_rows(self, U: np.ndarray) -> bool:
         U[:] = self.U
         return True
@@ -66,8 +74,7 @@ class SplittingState(State):
 
     def settle(self) -> None:
         """The next epoch begins at the image."""
-        for image, point, anchor in ((self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0),
-                                     (self.U, self.Q, self.Q0)):
+        for image, point, anchor in self.triples():
             point[:] = image
             if anchor is not point:
                 anchor[:] = image
@@ -131,9 +138,14 @@ class Splitting(Solver):
         taken = super().take_over(problem, state)
         assert isinstance(taken, SplittingState)
         if isinstance(state, SplittingState) and state.dual_rows(taken.U):
-            taken.weight = state.weight if self.steps == "adaptive" else taken.weight
+            self.carry(problem, state, taken)
             taken.settle()
         return taken
+
+    def carry(self, problem: Problem, old: SplittingState, new: SplittingState) -> None:
+        """Bring what ``old`` has besides weights and dual rows into a new state, which has those already."""
+        if self.steps == "adaptive" and type(old) is type(new):
+            new.weight = old.weight
 
     def adapt(self, problem: Problem, state: SplittingState) -> None:
         state.settle()

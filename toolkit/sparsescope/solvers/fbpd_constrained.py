@@ -1,0 +1,154 @@
+"""FBPD with a budget on the hinge instead of λ (Chierchia et al. 2015, Alg. 2): epigraphical projection.
+
+    minimise Ω(W) over all W (and b) whose mean hinge is at most η, written with one ζ_i a sample:
+        max_r((T W)_ir + r_ir) ≤ ζ_i for all i,   Σζ ≤ nη,   T W = Z − Z[y]·1ᵀ
+
+    W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
+    Ŷ ← Y + σT(2W − V),   ξ̂ ← ξ + σ'(2ζ − ζ_V)
+    (Y, ξ) ← what the projection of (Ŷ/σ, ξ̂/σ') on the epigraphs takes away, times (σ, σ')
+    the next point is the image, or what the acceleration asks for (solvers/splitting.py)
+
+The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
+blocks of their own, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough; σ' = σ and τ' = 1/σ make ζ move ‖T‖² times as fast.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..certificate import Certificate, Workspace
+from ..kernels.splitting import epigraph_step, hinge_rows
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import settings
+from .budget import Room, certify_budget, first_suspicion
+from .splitting import Splitting, SplittingState
+
+
+class BudgetState(SplittingState):
+    """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
+
+    level : the dual value of the budget, t; 1/(nt) is the λ with the same solution · room : see budget.py
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
+        super().__init__(problem, coef, threads, anchored)
+        self.zeta, self.sums = np.empty(problem.n, problem.dtype), np.zeros(problem.n, problem.dtype)
+        self.zetaV, self.q = np.empty_like(self.zeta), np.empty_like(self.sums)
+        self.zeta0, self.q0 = ((np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else
+                               (self.zetaV, self.q))
+        self.level = 0.0
+        self.suspicion = math.inf
+        self.room = Room()
+
+    def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return [*super().triples(), (self.zeta, self.zetaV, self.zeta0), (self.sums, self.q, self.q0)]
+
+    def mass(self, problem: Problem) -> float:
+        return self.level
+
+    def dual_rows(self, U: np.ndarray) -> bool:
+        flows = -self.U.min(axis=1, keepdims=True)  # their sum off the true class stands on it, with a minus
+        np.divide(self.U, np.maximum(flows, max(self.level, 1e-300)), out=U)
+        return True
+
+
+@settings
+class FBPDConstrained(Splitting):
+    """The mean hinge is kept below ``eta``; λ plays no part. Events tell the λ with the same solution, and by how much
+    the weights still overdraw the budget. With eta = 0 every sample has to be classified with the whole margin."""
+
+    eta: float = field(0.5, 0.0, 1e6, "η: the largest mean hinge a sample that is allowed (α of the paper)")
+
+    title = "FBPD with a budget"
+    doc = "The smallest penalty whose mean hinge keeps a budget η, by epigraphical projection."
+    source = "Chierchia et al. 2015, Alg. 2"
+    follows_lam = False
+    remedy = "choose a larger eta, another balance of the steps or another solver"
+
+    def make_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
+        state = self.new_state(problem, coef)
+        margin = problem.loss.margin
+        # The λ with the same solution is λ_max for η = μ; a guess for smaller budgets is enough to set the scale.
+        unit = self.unit(problem)
+        state.level = 1.0 / (problem.n * unit * min(max(self.eta / margin, 0.01), 1.0))
+        state.suspicion = first_suspicion(problem, unit)
+        self.set_steps(problem, state)
+        return state
+
+    def new_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
+        """The arrays."""
+        return BudgetState(problem, coef, self.count(), self.acceleration == "restarts")
+
+    def unit(self, problem: Problem) -> float:
+        """The scale of λ on these data (1 where there is none: every λ gives W = 0)."""
+        try:
+            return problem.lam_reference
+        except ValueError:
+            return 1.0
+
+    def start_dual(self, problem: Problem, state: Any) -> None:
+        super().start_dual(problem, state)
+        self.scale_dual(problem, state)
+
+    def scale_dual(self, problem: Problem, state: BudgetState) -> None:
+        """From dual rows in the domain of ℓ* to rows of the budget's multiplier, and ζ to the hinges, within η."""
+        state.U *= problem.dtype.type(state.level)
+        state.sums[:] = state.level
+        state.zeta[:] = self.hinges(problem, state)
+        state.zeta -= max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
+
+    def hinges(self, problem: Problem, state: BudgetState) -> np.ndarray:
+        """The hinge of every sample at the state's weights, (n,)."""
+        rows = np.empty(problem.n)
+        hinge_rows(state.Z, problem.y, problem.loss.margin, rows)
+        return rows
+
+    def set_steps(self, problem: Problem, state: Any) -> None:
+        paper = self.steps == "paper"
+        norm = math.sqrt(problem.operator_norm(differences=True))
+        state.norm = max(norm, 1.0) if paper else max(norm, 1e-150)
+        state.weight = self.balance * (1.0 if paper else state.norm * state.level / problem.loss.margin)
+
+    def carry(self, problem: Problem, old: SplittingState, new: Any) -> None:
+        super().carry(problem, old, new)
+        new.level = old.mass(problem)
+        self.scale_dual(problem, new)
+        if isinstance(old, BudgetState):
+            new.sums[:], new.U[:], new.room = old.sums, old.U, old.room
+
+    def adapt(self, problem: Problem, state: Any) -> None:
+        state.room = Room()
+        super().adapt(problem, state)
+
+    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
+        inner = tau if self.steps == "paper" else state.norm / state.weight  # τ': else 1/σ
+        np.multiply(state.q, problem.dtype.type(inner), out=state.zeta)
+        state.zeta += state.zetaV
+        over = max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
+        state.zeta -= problem.dtype.type(over)
+        state.level = over / inner if over > 0.0 else float(state.sums.mean(dtype=np.float64))
+        moved = float(((state.zeta - state.zetaV) ** 2).sum(dtype=np.float64))
+        return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
+
+    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
+        epigraph_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
+                      state.q0, problem.y, problem.loss.margin, sigma, 1.0, *weights, state.U, state.sums,
+                      state.shares[t], state.shares[t + 1], state.reports[t])
+
+    # ------------------------------------------------------------------------------------------------ what is reported
+    def value(self, problem: Problem, loss: float, penalty: float) -> float:
+        return penalty
+
+    def target(self, problem: Problem) -> tuple[Any, ...]:
+        return ("budget", repr(problem.loss), repr(problem.penalty), self.eta)
+
+    def certificate(self, problem: Problem, state: Any, work: Workspace) -> Certificate:
+        return certify_budget(problem, state, self.eta, work)
+
+
+solvers.add("fbpd-constrained", FBPDConstrained)
+
