@@ -91,6 +91,7 @@ class BlockRegulariser(Regulariser):
     def value(self, W: np.ndarray) -> tuple[float, int, int]:
         omega, rows, entries = block_sum(W, *self.parts)
         return float(omega), int(rows), int(entries)
+    blocks: Blocks
 
     def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
         prox_blocks(V, tau, *self.parts, out)
