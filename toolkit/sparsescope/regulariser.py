@@ -83,6 +83,7 @@ class BlockRegulariser(Regulariser):
     """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a sum over blocks of features within each class."""
 
     needs_all_rows = True
+    blocks: Blocks
 
     def __init__(self, row: Any, blocks: Blocks) -> None:
         self.row, self.blocks = row, blocks
@@ -91,7 +92,6 @@ class BlockRegulariser(Regulariser):
     def value(self, W: np.ndarray) -> tuple[float, int, int]:
         omega, rows, entries = block_sum(W, *self.parts)
         return float(omega), int(rows), int(entries)
-    blocks: Blocks
 
     def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
         prox_blocks(V, tau, *self.parts, out)
