@@ -118,7 +118,7 @@ def _optimum(split: Any, problem: Problem, limit: protocol.Limits) -> tuple[floa
     return made
 
 
-def liblinear(X: Any, problem: Problem) -> tuple[np.ndarray, float, str]:
+def liblinear(X: Any, problem: Problem, tol: float = protocol.COARSE) -> tuple[np.ndarray, float, str]:
     """W (d, m), CPU seconds and how it ended, of scikit-learn's LinearSVC on the same problem.
 
     It minimises ½‖W‖² + C Σℓ, so C = 1/(nλ). For two classes it hands out the difference w of the two vectors, which
@@ -128,7 +128,7 @@ def liblinear(X: Any, problem: Problem) -> tuple[np.ndarray, float, str]:
     from sklearn.svm import LinearSVC
 
     C = 1.0 / (problem.n * problem.lam)
-    model = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=protocol.COARSE, max_iter=PASSES)
+    model = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=tol, max_iter=PASSES)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         began = CLOCK()
