@@ -101,8 +101,8 @@ def distances(tables: Tables) -> go.Figure:
     table = tables["distances"]
     cases = list(reading.cases(table))
     cols = min(2, len(cases))
-    fig = drawing.grid("Distance to x∞", "each method on its own problem, at the largest α within a point of its best accuracy",
-                       -(-len(cases) // cols), cols, [case for case, _ in cases], height=360)
+    fig = drawing.grid("Distance to x∞", "each method on its own problem, at the largest α within a point of its best "
+                       "accuracy", -(-len(cases) // cols), cols, [case for case, _ in cases], height=360)
     for k, (_, part) in enumerate(cases):
         row, col = k // cols + 1, k % cols + 1
         for name, look in METHODS.items():
@@ -139,8 +139,8 @@ def quadratic(tables: Tables) -> go.Figure:
             fig.update_xaxes(title_text="training samples", row=i, col=col, **drawing.log_axis(part["samples"]))
             drawing.log_values(fig, i, col, "time [s]", part[column])
     return drawing.note(fig, TIME, f"The criterion: a relative change of {protocol.COARSE:g} for Alg. 1 and 2, the "
-                        f"tolerance {protocol.COARSE:g} for LinearSVC. Some methods meet theirs near the optimum, others "
-                        "far from it: hence the plots on the right.")
+                        f"tolerance {protocol.COARSE:g} for LinearSVC. Some methods meet theirs near the optimum, "
+                        "others far from it: hence the plots on the right.")
 
 
 def genes(tables: Tables) -> go.Figure:
