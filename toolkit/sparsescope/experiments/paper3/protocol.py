@@ -71,7 +71,7 @@ class Limits:
     filters: bool
 
 
-QUICK = Limits(tol=1e-3, seconds=0.4, iterations=2500, settle=1e-6, race_seconds=1.2, alphas=3, ridge_alphas=3,
+QUICK = Limits(tol=1e-3, seconds=0.6, iterations=2500, settle=1e-6, race_seconds=2.0, alphas=3, ridge_alphas=3,
                decades=2.0, etas=(0.3, 0.03), draws=1, race_draws=1, images=(5,), text=(5,), quadratic=(3, 50),
                filters=False)  # fmt: skip
 FULL = Limits(tol=1e-4, seconds=20.0, iterations=100_000, settle=1e-7, race_seconds=60.0, alphas=7, ridge_alphas=7,
