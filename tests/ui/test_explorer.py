@@ -200,7 +200,13 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
     expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
     expect(explorer.part("notices")).to_contain_text("stays open")
     expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
+    explorer.choose("solver-select", "fbpd")
     explorer.run()
+    explorer.wait("s.points > 12", PATIENT_MS)
+    expect(explorer.part("status-dual")).to_be_visible()
+    chart = explorer.part("chart-duality")
+    for name in ("objective F", "dual value D", "active samples", "dual non-zeros"):
+        expect(chart.locator(".line-label", has_text=name)).to_be_visible()
     assert explorer.errors == []
 
 
