@@ -13,7 +13,7 @@ import pytest
 from test_solvers import BUDGETED, ONLY, VARIANTS, problem_on
 
 import sparsescope as ss
-from helpers import gradient_rows, hinge_program, iris, tags
+from helpers import forms, gradient_rows, hinge_program, iris, tags
 from sparsescope.registry import penalties, solvers
 from sparsescope.stopping import Gap, Iterations
 
@@ -285,6 +285,57 @@ def test_a_start_at_the_optimum_stays_there_and_stops_soon() -> None:
     warm = ss.solve(problem, "fbpd", W=known.W, tol=1e-6, max_iter=20_000, certify_every=10)
     assert warm.converged and warm.iterations <= cold.iterations
     assert problem.objective(known.W) == pytest.approx(warm.objective, rel=2e-6)
+
+
+# ------------------------------------------------------------------------------------------------- few of many features
+@cache
+def wide(penalty: Any, form: str = "dense", intercept: bool = True) -> ss.Problem:
+    """60 samples of three classes, 400 features, 30 of which carry something."""
+    rng = np.random.default_rng(11)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 400))
+    X[:, ::14] += 0.8 * rng.standard_normal((3, 29))[y]
+    problem = ss.Problem(dict(forms(X))[form], y, loss=HINGE, penalty=penalty, intercept=intercept)
+    return problem.with_lam(0.3 * problem.lam_reference)
+
+
+@pytest.mark.parametrize(("penalty", "form"), [
+    ("l1/l2", "dense"), ("l1", "csc"), ("elastic-net", "dense"), (ss.penalties.BlockL1L2(blocks=5), "csr")])
+def test_working_on_few_of_many_features_finds_the_optimum_of_all(penalty: Any, form: str) -> None:
+    problem = wide(penalty, form)
+    run = ss.Run(problem, "fbpd", stop=Gap(1e-6) | Iterations(20_000), certify_every=20)
+    last = list(run)[-1]
+    assert "certified" in last.message and last.nonzero_rows < last.working_set < 0.6 * problem.d
+    flags = run.state.working.astype(bool)
+    assert flags.sum() + 1 == last.working_set and flags[run.state.weights().any(axis=1)].all()
+    np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
+    whole = ss.solve(problem, ss.solvers.FBPD(acceleration="none"), tol=1e-3, max_iter=60_000, certify_every=100)
+    assert whole.dual <= last.objective * (1 + 1e-9) and last.dual <= whole.objective
+
+
+def test_few_of_many_features_pause_resume_and_change() -> None:
+    problem = wide("l1/l2")
+    whole = ss.Run(problem, "fbpd", stop=Iterations(120))
+    list(whole)
+    first = ss.Run(problem, "fbpd", stop=Iterations(70))
+    list(first)
+    resumed = ss.Run(problem, "fbpd", stop=Iterations(120), state=first.state.copy())
+    list(resumed)
+    np.testing.assert_array_equal(resumed.state.coef, whole.state.coef)
+    U = whole.state.U.copy()
+    whole.change(problem=problem.with_(penalty="l1", lam=problem.lam))
+    np.testing.assert_array_equal(whole.state.U, U)
+    whole.stop = Gap(1e-5) | Iterations(20_000)
+    assert "certified" in list(whole)[-1].message
+    whole.change(solver=ss.solvers.FBPDConstrained(eta=0.2))
+    whole.stop = Gap(1e-4) | Iterations(40_000)
+    assert "certified" in list(whole)[-1].message
+
+
+def test_a_penalty_that_uses_every_feature_works_on_all() -> None:
+    problem = wide("ridge", intercept=False)
+    run = ss.Run(problem, "fbpd", stop=Iterations(30))
+    assert list(run)[-1].working_set == problem.d and run.state.working is None
 
 
 # ------------------------------------------------------------------------------------------------------------ refusals

@@ -128,6 +128,18 @@ class Problem:
             return self.with_(lam=scaling.lam)
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
 
+    def restricted(self, rows: np.ndarray) -> Problem:
+        """The problem on some of the features only: for solvers that work on few of many. It shares nothing but y.
+
+        rows : numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+        """
+        part = object.__new__(Problem)
+        design = Design(self.design.matrix[:, rows])
+        part._data = _Data(design, self.y, self.class_names, None, self.intercept, None, None, None)
+        part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
+        part.regulariser = self.regulariser.restricted(rows)
+        return part
+
     # ------------------------------------------------------------------------------------------------------ facts
     @property
     def design(self) -> Design:

@@ -65,7 +65,8 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     hinge = total / n
     omega, rows, nonzeros = regulariser.value(W)
     work.U[:] = state.U
-    level = state.level
+    # A t above all row sums only costs; below them, rows are scaled down to it.
+    level = min(state.level, float(-work.U.min()))
     flows = limit_flows(work.U, problem.y, level)
     for start, stop, G in work.gradients(problem):
         regulariser.violations(G, 1.0, W[start:stop], 1.0, work.violation[start:stop], work.paper[start:stop])
@@ -116,14 +117,14 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
         top, conjugate = max(top, norm), conjugate + star
     if top > 0.0 and conjugate == 0.0:
         return gain / top, 1.0 / top
-    if top == 0.0 and conjugate == 0.0:
-        return math.inf, math.inf  # a ray: no W keeps the budget
     G = problem.design.rmatmul(work.U, np.empty((problem.d, problem.m), dtype=problem.dtype))
 
     def value(s: float) -> float:
         return s * gain - problem.regulariser.duals(G, s, 1.0)[1]
 
-    if math.isclose(problem.regulariser.duals(G, 2.0, 1.0)[1], 4.0 * conjugate, rel_tol=1e-9):
+    if not G.any():
+        return math.inf, math.inf  # a ray: no W keeps the budget
+    if conjugate > 0.0 and math.isclose(problem.regulariser.duals(G, 2.0, 1.0)[1], 4.0 * conjugate, rel_tol=1e-9):
         best = gain / (2.0 * conjugate)  # Ω* is quadratic
         return value(best), best
     low, high = 0.0, 1.0

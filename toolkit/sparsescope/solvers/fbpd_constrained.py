@@ -9,13 +9,14 @@
     the next point is the image, or what the acceleration asks for (solvers/splitting.py)
 
 The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
-blocks of their own, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough; σ' = σ and τ' = 1/σ make ζ move ‖T‖² times as fast.
+blocks of their own, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
+fast, and moves at restarts towards ‖ξ − ξ₀‖/‖ζ − ζ₀‖ (``steps="adaptive"``).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,12 +28,16 @@ from .base import settings
 from .budget import Room, certify_budget, first_suspicion
 from .splitting import Splitting, SplittingState
 
+MOST_APART = 30.0  # bound of the ratio of σ' and σ, either way
+
 
 class BudgetState(SplittingState):
     """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
 
-    level : the dual value of the budget, t; 1/(nt) is the λ with the same solution · room : see budget.py
+    slope : σ' · level : the dual value of the budget, t; 1/(nt) is the λ with the same solution · room : see budget.py
     """
+
+    of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level")
 
     def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
         super().__init__(problem, coef, threads, anchored)
@@ -40,7 +45,7 @@ class BudgetState(SplittingState):
         self.zetaV, self.q = np.empty_like(self.zeta), np.empty_like(self.sums)
         self.zeta0, self.q0 = ((np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else
                                (self.zetaV, self.q))
-        self.level = 0.0
+        self.level = self.slope = 0.0
         self.suspicion = math.inf
         self.room = Room()
 
@@ -76,7 +81,8 @@ class FBPDConstrained(Splitting):
         unit = self.unit(problem)
         state.level = 1.0 / (problem.n * unit * min(max(self.eta / margin, 0.01), 1.0))
         state.suspicion = first_suspicion(problem, unit)
-        self.set_steps(problem, state)
+        if not self.restricts(problem):
+            self.set_steps(problem, state)
         return state
 
     def new_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
@@ -112,6 +118,7 @@ class FBPDConstrained(Splitting):
         norm = math.sqrt(problem.operator_norm(differences=True))
         state.norm = max(norm, 1.0) if paper else max(norm, 1e-150)
         state.weight = self.balance * (1.0 if paper else state.norm * state.level / problem.loss.margin)
+        state.slope = state.weight / state.norm
 
     def carry(self, problem: Problem, old: SplittingState, new: Any) -> None:
         super().carry(problem, old, new)
@@ -119,13 +126,18 @@ class FBPDConstrained(Splitting):
         self.scale_dual(problem, new)
         if isinstance(old, BudgetState):
             new.sums[:], new.U[:], new.room = old.sums, old.U, old.room
+            if type(old) is type(new):
+                new.zeta[:] = old.zeta
 
     def adapt(self, problem: Problem, state: Any) -> None:
         state.room = Room()
         super().adapt(problem, state)
 
+    def strength(self, problem: Problem) -> float:
+        return 1.0
+
     def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
-        inner = tau if self.steps == "paper" else state.norm / state.weight  # τ': else 1/σ
+        inner = tau if self.steps == "paper" else 1.0 / state.slope
         np.multiply(state.q, problem.dtype.type(inner), out=state.zeta)
         state.zeta += state.zetaV
         over = max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
@@ -135,9 +147,18 @@ class FBPDConstrained(Splitting):
         return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
 
     def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
+        ratio = state.slope / sigma
         epigraph_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
-                      state.q0, problem.y, problem.loss.margin, sigma, 1.0, *weights, state.U, state.sums,
+                      state.q0, problem.y, problem.loss.margin, sigma, ratio, *weights, state.U, state.sums,
                       state.shares[t], state.shares[t + 1], state.reports[t])
+
+    def restart(self, state: Any) -> None:
+        primal, dual = float(np.linalg.norm(state.zeta - state.zeta0)), float(np.linalg.norm(state.sums - state.q0))
+        if self.steps == "adaptive" and primal > 0.0 and dual > 0.0:
+            state.slope = math.sqrt(state.slope * dual / primal)
+        super().restart(state)
+        sigma = state.weight / state.norm
+        state.slope = min(max(state.slope, sigma / MOST_APART), sigma * MOST_APART)
 
     # ------------------------------------------------------------------------------------------------ what is reported
     def value(self, problem: Problem, loss: float, penalty: float) -> float:

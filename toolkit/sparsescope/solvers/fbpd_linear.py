@@ -30,6 +30,8 @@ from .splitting import SplittingState
 class LinearState(BudgetState):
     """State with ζ of shape (n, m), and the dual H of its constant rows."""
 
+    of_samples = (*BudgetState.of_samples, "H")
+
     def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
         super().__init__(problem, coef, threads, anchored)
         self.zeta, self.zetaV = np.empty_like(self.Z), np.empty_like(self.Z)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ LOOK = 50  # iterations between two looks at the bounds
 @settings
 class _Unpenalised(FBPD):
     """The steps of ``fbpd`` for Ω = 0."""
+
+    def restricts(self, problem: Problem) -> bool:
+        return False
 
     def primal(self, problem: Problem, state: SplittingState, tau: float, weights: tuple[float, float, float]) -> float:
         return self.descend(problem, state, tau, 0.0, weights)
@@ -52,8 +56,9 @@ def smallest_hinge(problem: Problem, tol: float = 1e-4, max_iter: int = 20_000,
     if not tol > 0.0:
         raise ValueError(f"tol is {tol!r}; a positive number is needed")
     check_whole("max_iter", max_iter, 1)
-    solver, margin = _Unpenalised(), problem.loss.margin if hasattr(problem.loss, "margin") else 1.0
-    state = solver.init(problem)
+    solver = _Unpenalised(**{f.name: f.default for f in FBPD.fields})
+    margin = getattr(problem.loss, "margin", 1.0)
+    state: Any = solver.init(problem)
     reached, lower, radius = _bounds(problem, state)  # the bound at the start holds for short weights: it is dropped
     lower = 0.0
     while reached - lower > tol * margin and state.iteration < max_iter:
