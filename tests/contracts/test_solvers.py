@@ -30,8 +30,9 @@ from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
 # conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.
-LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "fista-cst": 6000, "fista-ls": 6000, "sparsa": 600,
-          "bcd-parallel": 10_000, "working-set": 300}  # bcd-parallel: β = 2 halves the steps on dense data
+LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "forward-backward": 8000, "fista-cst": 6000,
+          "fista-ls": 6000, "sparsa": 600, "bcd-parallel": 10_000,  # β = 2 halves the steps on dense data
+          "working-set": 300}
 DEFAULT_LIMIT = 5000
 TOL = 1e-9
 # Methods whose steps η₀/√t approach the optimum and never settle there: they have a contract of their own instead of a

@@ -93,7 +93,7 @@ def test_projection_on_the_epigraph_is_the_nearest_point(kind: str, V: np.ndarra
     Q = V - P
     assert (Q >= 0.0).all()
     np.testing.assert_allclose(Q.sum(axis=1), theta - zeta, rtol=1e-12, atol=1e-14 * size)
-    touching = np.where(Q > 1e-13 * size, P + r - theta[:, None], 0.0)
+    touching = np.where(1e-13 * size < Q, P + r - theta[:, None], 0.0)
     np.testing.assert_allclose(touching, np.zeros((n, m)), atol=1e-13 * size)
     for i in range(min(n, 30)):
         p, t = nearest_in_epigraph(V[i], zeta[i], r[i])

@@ -4,6 +4,7 @@
 from .base import Solver, State
 from .bcd import BCD, BCDConstant
 from .ista import ISTA
+from .forward_backward import ForwardBackward
 from .fista import FISTA
 from .sparsa import SpaRSA
 from .fobos import FOBOS
@@ -17,4 +18,5 @@ from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
 __all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "FBPDConstrained", "FBPDLinear",
-           "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0", "smallest_hinge"]
+           "ForwardBackward", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0",
+           "smallest_hinge"]
