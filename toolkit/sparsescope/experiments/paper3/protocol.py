@@ -38,7 +38,7 @@ METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     TWO_FAST: (HINGE, "fbpd-constrained", {}),
     LINEAR: (HINGE, "fbpd-linear", PLAIN),
     FISTA: (SQUARE, "fista-cst", {}),
-    FORWARD: (LOGIT, "ista", {}),
+    FORWARD: (LOGIT, "forward-backward", {}),
 }
 BOUNDED = (TWO, TWO_FAST, LINEAR)  # they bound the mean hinge by η
 
