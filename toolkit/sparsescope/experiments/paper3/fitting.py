@@ -89,7 +89,7 @@ def _finish(run: Run) -> str:
     try:
         while not run.advance().message:
             pass
-    except (FloatingPointError, ValueError) as error:  # it diverges, or η is below the smallest reachable hinge
+    except (ArithmeticError, ValueError) as error:  # it diverges, or η is below the smallest reachable hinge
         return f"failed: {error}"
     return "gap" if "certified" in run.message else "time" if "seconds" in run.message else run.message
 

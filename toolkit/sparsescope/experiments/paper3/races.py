@@ -92,7 +92,7 @@ def run_path(problem: Problem, solver: Solver, settle: float, seconds: float,
     try:
         for _ in run:
             pass
-    except FloatingPointError:
+    except ArithmeticError:
         path.last = np.inf
     return path, run
 
