@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sparsescope as ss
 from helpers import interpreted
 from sparsescope.kernels.projections import project_epigraph, project_simplex
+from sparsescope.kernels.splitting import budget_gain
 
 
 def rows() -> list[tuple[str, np.ndarray]]:
@@ -134,3 +136,48 @@ def test_compiled_and_interpreted_projections_agree() -> None:
     interpreted(project_epigraph)(V, zeta, labels, 1.0, b, t, 0, 6)
     np.testing.assert_allclose(a, b, atol=1e-15)
     np.testing.assert_allclose(s, t, atol=1e-15)
+
+
+# ------------------------------------------------------------------------------------------ one multiplier of a budget
+@pytest.mark.parametrize("m", [2, 3, 7])
+def test_the_gain_of_a_budget_is_the_derivative_of_the_squared_distances(m: int) -> None:
+    rng = np.random.default_rng(m)
+    U, labels = 2.0 * rng.standard_normal((40, m)), rng.integers(0, m, 40)
+    here = np.arange(40)
+
+    def distances(t: float) -> float:
+        shifted = U.copy()
+        shifted[here, labels] += t
+        nearest = np.empty_like(shifted)
+        project_simplex(shifted, t, nearest, 0, 40)
+        return 0.5 * float(((nearest - shifted) ** 2).sum())
+
+    for t in (0.05, 0.7, 2.0, 5.0):
+        gain, slope = budget_gain(U, labels, t, 0, 40)
+        step = 1e-5 * t
+        assert gain == pytest.approx((distances(t - step) - distances(t + step)) / (2.0 * step), rel=1e-5, abs=1e-7)
+        near = budget_gain(U, labels, t + 1e-9, 0, 40)[0]
+        assert slope == pytest.approx((gain - near) / 1e-9, rel=1e-3, abs=1e-3)
+    large, flat = budget_gain(U, labels, 100.0, 0, 40)
+    assert large == 0.0 and flat == 0.0, "with so much mass every sample keeps some on its true class"
+    zero, _ = budget_gain(U, labels, 0.0, 0, 40)
+    off = np.where(np.eye(m, dtype=bool)[labels], -np.inf, U).max(axis=1)
+    assert zero == pytest.approx(np.maximum(off - U[here, labels], 0.0).sum())
+
+
+def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
+    X, y = np.eye(3), np.array([0, 1, 2])
+    problem = ss.Problem(X, y, loss="crammer-singer", lam=0.1)
+    solver = ss.solvers.FBPDConstrained()
+    state: Any = solver.init(problem)
+    state.U[:] = np.random.default_rng(0).standard_normal((3, 3))
+    whole = budget_gain(state.U, problem.y, 0.0, 0, 3)[0]
+    for share in (0.9, 0.5, 0.01):
+        found = set()
+        for start in (0.0, 1e-3, 1.0, 1e6):
+            state.level = start
+            t = solver.price(problem, state, share * whole)
+            assert budget_gain(state.U, problem.y, t, 0, 3)[0] == pytest.approx(share * whole, rel=1e-9)
+            found.add(round(t, 9))
+        assert len(found) == 1
+    assert solver.price(problem, state, 1.1 * whole) == 0.0, "a budget that is kept without force costs nothing"

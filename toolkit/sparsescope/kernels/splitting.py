@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
-from .projections import cut_above, cut_to_simplex
+from ..jit import helper, kernel
+from .projections import cut_above, cut_to_simplex, simplex_level
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
@@ -36,6 +36,21 @@ def mix(image, point, anchor, a, b, c):
     return total
 
 
+@helper
+def take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c):  # type: ignore[no-untyped-def]
+    """U_i ← row, and VZ_i and Q_i are mixed; returns ‖row − Q_i‖² and ⟨row − Q_i, Z_i − VZ_i⟩ of before."""
+    moved = 0.0
+    cross = 0.0
+    for k in range(row.size):
+        step = row[k] - Q[i, k]
+        moved += step * step
+        cross += step * (Z[i, k] - VZ[i, k])
+        U[i, k] = row[k]
+        Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+        VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+    return moved, cross
+
+
 @kernel
 def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, report):
     """The dual half of a step of the regularised method, for the samples first…last.
@@ -56,13 +71,56 @@ def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, r
         row[y] += 1.0 - sigma * margin
         cut_to_simplex(row, 1.0)
         row[y] -= 1.0
+        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+        moved += far
+        cross += along
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def budget_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):
+    """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class: where the budget's dual step is taken from."""
+    for i in range(first, last):
+        for k in range(Z.shape[1]):
+            U[i, k] = Q[i, k] + sigma * (2.0 * Z[i, k] - VZ[i, k] + margin)
+        U[i, Y[i]] -= sigma * margin
+
+
+@kernel
+def budget_gain(U, Y, mass, first, last):
+    """Minus the derivative in t = ``mass`` of Σ_i ½ dist²(U_i, tΔ − t·e_y), Δ the unit simplex; and minus the
+    derivative of that. A sample counts only if it sends all its mass to other classes: then it would send more."""
+    gain = 0.0
+    slope = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        level, kept = simplex_level(U[i], y, mass)
+        if level > U[i, y] + mass:
+            gain += level - U[i, y] - mass
+            slope += 1.0 + 1.0 / kept
+    return gain, slope
+
+
+@kernel
+def budget_step(Z, VZ, Q, Y, mass, a, b, c, VZ0, Q0, U, first, last, report):
+    """The dual half of a step under a budget, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y to U_i,
+    t = ``mass`` ≥ 0. Then VZ and Q are mixed, as in :func:`simplex_step`."""
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
         for k in range(m):
-            step = row[k] - Q[i, k]
-            moved += step * step
-            cross += step * (Z[i, k] - VZ[i, k])
-            U[i, k] = row[k]
-            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
-            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+            row[k] = U[i, k] if mass > 0.0 else 0.0
+        if mass > 0.0:
+            row[y] += mass
+            cut_to_simplex(row, mass)
+            row[y] -= mass
+        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+        moved += far
+        cross += along
     report[MOVED] = moved
     report[CROSS] = cross
 

@@ -1,8 +1,15 @@
-"""FBPD with a budget on the hinge instead of λ (Chierchia et al. 2015, Alg. 2): epigraphical projection.
+"""FBPD with a budget on the hinge instead of λ (Chierchia et al. 2015, Alg. 2), and without its slack variables.
 
-    minimise Ω(W) over all W (and b) whose mean hinge is at most η, written with one ζ_i a sample:
+    minimise Ω(W) over all W (and b) whose mean hinge is at most η
+
+``slacks="none"``: the budget has one multiplier t, and the dual rows U_i lie in t·(Δ − e_y), Δ the unit simplex:
+    W ← prox_{τΩ}(V − τXᵀQ)
+    Û ← Q + σ(2Z − Z_V + r);   (U, t) ← argmin Σ_i ½‖U_i − Û_i‖² + σnη·t over U_i ∈ t·(Δ − e_y), t ≥ 0
+The second line is a search for t: the derivative of the sum in t is convex, falling and piecewise linear, so Newton's
+method from the last t ends after two or three looks at the rows. It is this project's; τσ‖X‖² ≤ 1 as in ``fbpd``.
+
+``slacks="each"``: the paper's epigraphical projection, with one ζ_i a sample:
         max_r((T W)_ir + r_ir) ≤ ζ_i for all i,   Σζ ≤ nη,   T W = Z − Z[y]·1ᵀ
-
     W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
     Ŷ ← Y + σT(2W − V),   ξ̂ ← ξ + σ'(2ζ − ζ_V)
     (Y, ξ) ← what the projection of (Ŷ/σ, ξ̂/σ') on the epigraphs takes away, times (σ, σ')
@@ -21,23 +28,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..certificate import Certificate, Workspace
-from ..kernels.splitting import epigraph_step, hinge_rows
+from ..kernels.splitting import budget_ahead, budget_gain, budget_step, epigraph_step, hinge_rows
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import settings
 from .budget import Room, certify_budget, first_suspicion
 from .splitting import Splitting, SplittingState
 
+SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
+LOOKS = 50  # at the rows, in one search for t: two or three are usual
 MOST_APART = 30.0  # bound of the ratio of σ' and σ, either way
 
 
 class BudgetState(SplittingState):
     """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
 
-    slope : σ' · level : the dual value of the budget, t; 1/(nt) is the λ with the same solution · room : see budget.py
+    slope : σ' · guess : the first level · level : the dual value of the budget, t; 1/(nt) is the λ with the same
+        solution · room : see budget.py
     """
 
-    of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level")
+    of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level", "guess")
 
     def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
         super().__init__(problem, coef, threads, anchored)
@@ -45,7 +55,7 @@ class BudgetState(SplittingState):
         self.zetaV, self.q = np.empty_like(self.zeta), np.empty_like(self.sums)
         self.zeta0, self.q0 = ((np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else
                                (self.zetaV, self.q))
-        self.level = self.slope = 0.0
+        self.level = self.guess = self.slope = 0.0
         self.suspicion = math.inf
         self.room = Room()
 
@@ -62,24 +72,25 @@ class BudgetState(SplittingState):
 
 
 @settings
-class FBPDConstrained(Splitting):
-    """The mean hinge is kept below ``eta``; λ plays no part. Events tell the λ with the same solution, and by how much
-    the weights still overdraw the budget. With eta = 0 every sample has to be classified with the whole margin."""
+class Budgeted(Splitting):
+    """What the methods with a budget share, and the paper's steps with a slack variable ζ_i for each sample."""
 
     eta: float = field(0.5, 0.0, 1e6, "η: the largest mean hinge a sample that is allowed (α of the paper)")
 
-    title = "FBPD with a budget"
-    doc = "The smallest penalty whose mean hinge keeps a budget η, by epigraphical projection."
-    source = "Chierchia et al. 2015, Alg. 2"
     follows_lam = False
     remedy = "choose a larger eta, another balance of the steps or another solver"
+
+    @property
+    def explicit(self) -> bool:
+        """Whether there is a slack variable for each sample."""
+        return True
 
     def make_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
         state = self.new_state(problem, coef)
         margin = problem.loss.margin
         # The λ with the same solution is λ_max for η = μ; a guess for smaller budgets is enough to set the scale.
         unit = self.unit(problem)
-        state.level = 1.0 / (problem.n * unit * min(max(self.eta / margin, 0.01), 1.0))
+        state.level = state.guess = 1.0 / (problem.n * unit * min(max(self.eta / margin, 0.01), 1.0))
         state.suspicion = first_suspicion(problem, unit)
         if not self.restricts(problem):
             self.set_steps(problem, state)
@@ -115,9 +126,10 @@ class FBPDConstrained(Splitting):
 
     def set_steps(self, problem: Problem, state: Any) -> None:
         paper = self.steps == "paper"
-        norm = math.sqrt(problem.operator_norm(differences=True))
-        state.norm = max(norm, 1.0) if paper else max(norm, 1e-150)
-        state.weight = self.balance * (1.0 if paper else state.norm * state.level / problem.loss.margin)
+        norm = math.sqrt(problem.operator_norm(differences=self.explicit or paper))
+        state.norm = max(norm, 1.0) if paper and self.explicit else max(norm, 1e-150)
+        level = state.level if state.level > 0.0 else state.guess
+        state.weight = self.balance * (1.0 if paper else state.norm * level / problem.loss.margin)
         state.slope = state.weight / state.norm
 
     def carry(self, problem: Problem, old: SplittingState, new: Any) -> None:
@@ -135,6 +147,11 @@ class FBPDConstrained(Splitting):
 
     def strength(self, problem: Problem) -> float:
         return 1.0
+
+    def rehearse(self, tiny: Problem, problem: Problem) -> Any:
+        state: Any = super().rehearse(tiny, problem)
+        state.suspicion = math.inf  # a budget that is right for the data may be out of reach on the tiny problem
+        return state
 
     def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
         inner = tau if self.steps == "paper" else 1.0 / state.slope
@@ -169,6 +186,66 @@ class FBPDConstrained(Splitting):
 
     def certificate(self, problem: Problem, state: Any, work: Workspace) -> Certificate:
         return certify_budget(problem, state, self.eta, work)
+
+
+@settings
+class FBPDConstrained(Budgeted):
+    """The mean hinge is kept below ``eta``; λ plays no part. Events tell the λ with the same solution, and by how much
+    the weights still overdraw the budget. With eta = 0 every sample has to be classified with the whole margin."""
+
+    slacks: str = field("none", choices=("none", "each"),
+                        doc="one multiplier for the budget, or the paper's slack variable for each sample")
+
+    title = "FBPD with a budget"
+    doc = "The smallest penalty whose mean hinge keeps a budget η."
+    source = "Chierchia et al. 2015, Alg. 2"
+
+    @property
+    def explicit(self) -> bool:
+        return self.slacks == "each"
+
+    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
+        if self.explicit:
+            return super().primal(problem, state, tau, weights)
+        return self.descend(problem, state, tau, tau, weights)
+
+    def prepare_dual(self, problem: Problem, state: Any, sigma: float) -> None:
+        if self.explicit:
+            return
+        self.parallel(state, lambda t: budget_ahead(
+            state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, state.U, state.shares[t],
+            state.shares[t + 1]))
+        state.level = self.price(problem, state, sigma * problem.n * self.eta)
+        state.sums[:] = state.level
+
+    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
+        if self.explicit:
+            super().dual(problem, state, sigma, weights, t)
+            return
+        budget_step(state.Z, state.VZ, state.Q, problem.y, state.level, *weights, state.VZ0, state.Q0, state.U,
+                    state.shares[t], state.shares[t + 1], state.reports[t])
+
+    def price(self, problem: Problem, state: BudgetState, target: float) -> float:
+        """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""
+        mass = state.level
+        for _ in range(LOOKS):
+            gain, slope = self.gain(problem, state, mass)
+            if slope > 0.0:
+                new = max(mass + (gain - target) / slope, 0.0)
+            elif mass > TINY and target > 0.0:  # no sample sends all of t away: it is too large
+                new = 0.5 * mass
+            else:
+                return mass if target == 0.0 else 0.0
+            if abs(new - mass) <= SAME * new:
+                return new
+            mass = new
+        return mass
+
+    def gain(self, problem: Problem, state: BudgetState, mass: float) -> tuple[float, float]:
+        """By how much the sum of squares falls for a further unit of t, and how fast that falls, at t = ``mass``."""
+        parts = self.parallel(state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t],
+                                                           state.shares[t + 1]))
+        return sum(gain for gain, _ in parts), sum(slope for _, slope in parts)
 
 
 solvers.add("fbpd-constrained", FBPDConstrained)

@@ -23,7 +23,7 @@ from ..kernels.splitting import linear_step
 from ..problem import Problem
 from ..registry import solvers
 from .base import settings
-from .fbpd_constrained import BudgetState, FBPDConstrained
+from .fbpd_constrained import Budgeted, BudgetState
 from .splitting import SplittingState
 
 
@@ -43,7 +43,7 @@ class LinearState(BudgetState):
 
 
 @settings
-class FBPDLinear(FBPDConstrained):
+class FBPDLinear(Budgeted):
     """The same problem as ``fbpd-constrained``, without epigraphs: to see what they are worth."""
 
     title = "FBPD with linear constraints"

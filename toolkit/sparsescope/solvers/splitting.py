@@ -30,6 +30,7 @@ from .restriction import Restriction, choose, worthwhile
 
 SUFFICIENT, NECESSARY, LONG = 0.2, 0.8, 0.36  # when an epoch ends
 DAMPING = 0.5  # share of the way, in the logarithm, that the weight of primal and dual moves at a restart
+MOST_SHIFT = 100.0  # ... from anything further than this factor away, as if it were there
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 BLOCK_BYTES = 400_000  # gradient rows that are held at once: they should stay in the cache until they are used
 
@@ -232,6 +233,7 @@ class Splitting(Solver):
         weights = self.mixing(state)
         moved = self.primal(problem, state, tau, weights)
         problem.design.matmul(state.coef, state.Z)
+        self.prepare_dual(problem, state, sigma)
         self.parallel(state, functools.partial(self.dual, problem, state, sigma, weights))
         report = state.reports.sum(axis=0)
         state.iteration += 1
@@ -287,9 +289,12 @@ class Splitting(Solver):
         """The dual half of a step for the samples of thread t."""
         raise TypeError(f"{type(self).__name__} does not define its dual step")
 
-    def parallel(self, state: SplittingState, work: Any) -> None:
-        """``work(t)`` for every share of the samples, on threads of their own."""
-        together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
+    def prepare_dual(self, problem: Problem, state: SplittingState, sigma: float) -> None:
+        """What the dual half of a step needs from all samples before it can begin; most methods need nothing."""
+
+    def parallel(self, state: SplittingState, work: Any) -> list[Any]:
+        """The results of ``work(t)`` for every share of the samples, on threads of their own."""
+        return together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
 
     # ------------------------------------------------------------------------------------------------------- restarts
     def ends(self, state: SplittingState, before: float) -> bool:
@@ -304,6 +309,8 @@ class Splitting(Solver):
         """Move the weight of primal and dual, and begin the next epoch at the image."""
         primal = float(np.linalg.norm(state.coef - state.V0))
         dual = float(np.linalg.norm(state.U - state.Q0))
-        if self.steps == "adaptive" and primal > 0.0 and dual > 0.0:
-            state.weight = (dual / primal) ** DAMPING * state.weight ** (1.0 - DAMPING)
+        if self.steps == "adaptive" and primal > 0.0:
+            # A dual point that stands still (a budget that is kept without it) asks for longer primal steps as well.
+            wanted = min(max(dual / primal, state.weight / MOST_SHIFT), state.weight * MOST_SHIFT)
+            state.weight = wanted ** DAMPING * state.weight ** (1.0 - DAMPING)
         state.settle()
