@@ -144,12 +144,13 @@ def gaps(name: str, repeats: int, limit: float) -> dict[str, Any]:
     problem = ss.Problem(data.X, data.y, loss=HINGE, penalty=penalty, intercept=intercept)
     problem = problem.with_lam(ratio * problem.lam_max)
     row: dict[str, Any] = {"part": "gaps", "case": f"gaps: {name}", "limit": limit}
-    _, first = to_levels(problem, ss.registry.solvers.create("fbpd"), limit)
-    eta = first.certificate().loss
+    first = to_levels(problem, ss.registry.solvers.create("fbpd"), limit)
+    eta = first[1].certificate().loss
     objectives = {}
     for key, solver in (("fbpd", ss.registry.solvers.create("fbpd")),
                         ("fbpd-constrained", ss.registry.solvers.create("fbpd-constrained", eta=eta))):
-        tried = [to_levels(problem, solver, limit) for _ in range(repeats)]
+        begun = [first] if key == "fbpd" else []
+        tried = begun + [to_levels(problem, solver, limit) for _ in range(repeats - len(begun))]
         for level in LEVELS:
             reached = [found[level] for found, _ in tried if level in found]
             done = len(reached) == repeats
@@ -176,13 +177,14 @@ def races(kind: str, size: int, repeats: int, limit: float) -> dict[str, Any]:
     spent: dict[str, list[float]] = {name: [] for name in protocol.METHODS}
     for k in range(repeats):
         split = samples.draw(pool, kind, size, k)
-        alpha = fitting.sparse_alphas(split, penalty, protocol.FULL.alphas)[PLACE]
+        alpha = fitting.sparse_alphas(split, penalty, limits)[PLACE]
         for name in protocol.METHODS:
             path, run, _ = races.race(split, name, alpha, penalty, limits, limits.settle)
             far = np.flatnonzero(path.distances() > protocol.NEAR)
-            rest = path.last <= limits.settle
+            gap = races.last_gap(run)
+            rest = races.settled(path, gap, limits)
             spent[name].append(path.seconds[int(far[-1]) + 1] if rest else float("inf"))
-            row[f"{name} gap"] = run.certificate().relative_gap
+            row[f"{name} gap"] = gap
     for name, seconds in spent.items():
         middle = median(seconds)
         row[name] = middle if middle < float("inf") else None

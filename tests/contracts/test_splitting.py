@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_solvers import ONLY, VARIANTS, problem_on
+from test_solvers import BUDGETED, ONLY, VARIANTS, problem_on
 
 import sparsescope as ss
-from helpers import gradient_rows, hinge_program, iris, tags
-from sparsescope.registry import penalties
+from helpers import forms, gradient_rows, hinge_program, iris, tags
+from sparsescope.registry import penalties, solvers
 from sparsescope.stopping import Gap, Iterations
 
 HINGE = "crammer-singer"
@@ -76,6 +76,140 @@ def test_every_setting_solves(name: str, solver: Any) -> None:
     found = ss.solve(problem, solver, tol=1e-5, max_iter=20_000, record=False, certify_every=50)
     assert found.converged, (solver, found)
     assert found.objective == pytest.approx(best(problem).objective, rel=2e-5)
+
+
+# ------------------------------------------------------------------------------------------------------------- budgets
+def budgeted(name: str, problem: ss.Problem, **settings: Any) -> tuple[ss.Result, Any, ss.Result]:
+    """The solution for a budget of the mean hinge of the solution with λ, its last event, and that with λ."""
+    known = best(problem)
+    eta = problem.with_(penalty="ridge").objective(known.W, known.b) - problem.lam * 0.5 * float((known.W**2).sum())
+    seen: list[Any] = []
+    solver = solvers.create(name, eta=eta, **settings)
+    found = ss.solve(problem, solver, tol=TOL, max_iter=60_000, record=False, certify_every=50, callbacks=[seen.append])
+    assert found.converged, (solver, found)
+    return found, seen[-1], known
+
+
+@pytest.mark.parametrize("penalty", list(penalties))
+def test_the_budget_of_a_solution_has_the_same_solution(penalty: str) -> None:
+    problem = problem_on("iris", HINGE, penalty)
+    found, last, known = budgeted("fbpd-constrained", problem)
+    omega = problem.regulariser.value(known.W)[0]
+    assert found.objective == pytest.approx(omega, rel=1e-6) == pytest.approx(found.dual, rel=1e-6)
+    assert problem.objective(found.W) == pytest.approx(known.objective, rel=1e-6)
+    assert 0.0 <= last.excess < 1e-5 and last.nonzero_rows > 0
+    if penalty in ("ridge", "elastic-net"):  # elsewhere the solution is a corner, the same for many λ
+        assert last.equivalent_lam == pytest.approx(problem.lam, rel=1e-2)
+
+
+@pytest.mark.parametrize(("name", "penalty", "form"), [
+    ("fbpd-linear", "l1/l2", "dense"), ("fbpd-linear", "ridge", "csr"), ("fbpd-constrained", "l1", "csc")])
+def test_both_formulations_agree_with_an_intercept_on_any_form(name: str, penalty: str, form: str) -> None:
+    problem = problem_on("text", HINGE, penalty, share=0.2, intercept=True, form=form)
+    found, last, known = budgeted(name, problem)
+    assert problem.objective(found.W, found.b) == pytest.approx(known.objective, rel=2e-6)
+    assert last.loss - last.excess == pytest.approx(min(last.loss, last.solver.eta), rel=1e-12)
+
+
+@pytest.mark.parametrize(("name", "solver"), [v for v in VARIANTS if v.values[0] in BUDGETED])
+def test_every_setting_keeps_the_budget(name: str, solver: Any) -> None:
+    problem = problem_on("text", HINGE, "l1/l2", share=0.3)
+    known = ss.solve(problem, solvers.create("fbpd-constrained", eta=solver.eta), tol=1e-7, max_iter=60_000)
+    found = ss.solve(problem, solver, tol=1e-4, max_iter=30_000, record=False, certify_every=50)
+    assert known.converged and found.converged, (solver, found)
+    assert found.objective == pytest.approx(known.objective, rel=3e-4)
+
+
+@pytest.mark.parametrize("name", BUDGETED)
+def test_bounds_of_a_budget_are_true_all_the_way(name: str) -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    solver = solvers.create(name, eta=0.4)
+    optimum = ss.solve(problem, solver, tol=1e-8, max_iter=60_000, certify_every=50).dual
+    known = 0
+    for event in ss.Run(problem, solver, stop=Iterations(400), certify_every=5):
+        if event.certified:
+            assert event.dual <= optimum * (1 + 1e-8)
+            if event.gap == event.gap:
+                known += 1
+                assert event.dual + event.gap >= optimum * (1 - 1e-8)
+                assert event.gap >= event.objective - event.dual - 1e-12
+    assert known > 20
+
+
+def test_a_budget_of_the_whole_margin_is_kept_by_zero_and_none_by_a_full_margin_everywhere() -> None:
+    problem = problem_on("text", HINGE, "l1/l2")
+    found = ss.solve(problem, ss.solvers.FBPDConstrained(eta=1.0))
+    assert found.converged and found.iterations == 0 and not found.W.any()
+    X, y = iris()
+    apart = ss.Problem(X[y != 1], y[y != 1], loss=HINGE, penalty="ridge", intercept=True)
+    hard = ss.solve(apart, ss.solvers.FBPDConstrained(eta=0.0), tol=1e-6, max_iter=60_000, certify_every=50)
+    assert hard.converged
+    Z = apart.scores(hard.W, hard.b)
+    assert (Z[np.arange(len(Z)), apart.y] - np.where(np.eye(2)[apart.y], -np.inf, Z).max(axis=1)).min() > 1 - 1e-4
+
+
+@pytest.mark.parametrize("name", BUDGETED)
+def test_a_budget_out_of_reach_is_found_out_and_explained(name: str) -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    with pytest.raises(ValueError, match="no weights keep that budget") as caught:
+        ss.solve(problem, solvers.create(name, eta=0.2), max_iter=30_000)
+    assert "Choose eta of at least 0.33" in str(caught.value)
+
+
+def test_the_smallest_hinge_is_that_of_a_linear_program() -> None:
+    X, y = iris()
+    for intercept in (False, True):
+        problem = ss.Problem(X, y, loss=HINGE, intercept=intercept)
+        value, _, _ = hinge_program(X, y, 0.0, intercept)
+        found = ss.solvers.smallest_hinge(problem, tol=1e-3)
+        assert found.lower - 1e-9 <= value <= found.reached + 1e-9 and found.reached - found.lower <= 1e-3
+    with pytest.raises(ValueError, match="Crammer–Singer"):
+        ss.solvers.smallest_hinge(problem.with_(loss="logistic"))
+    with pytest.raises(ValueError, match="tol is -1"):
+        ss.solvers.smallest_hinge(problem, tol=-1)
+
+
+def test_budgets_below_zero_and_nan_are_refused() -> None:
+    for eta in (-0.1, float("nan")):
+        with pytest.raises(ValueError, match=r"eta is .*allowed: 0 to"):
+            ss.solvers.FBPDConstrained(eta=eta)
+
+
+def test_a_move_of_the_budget_keeps_weights_and_dual_and_pays() -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    run = ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.4), stop=Gap(1e-6) | Iterations(30_000), certify_every=10)
+    list(run)
+    W, U, level, before = run.state.weights().copy(), run.state.U.copy(), run.state.level, run.state.iteration
+    run.change(solver=ss.solvers.FBPDConstrained(eta=0.39))
+    np.testing.assert_array_equal(run.state.weights(), W)
+    np.testing.assert_array_equal(run.state.U, U)
+    assert run.state.level == level
+    assert run.observe(certify_now=True).relative_gap < 0.2, "the kept dual point and room bound the new problem"
+    run.stop = Gap(1e-6) | Iterations(60_000)
+    assert "certified" in list(run)[-1].message
+    assert before > 0
+
+
+def test_fbpd_and_its_constrained_form_hand_each_other_the_dual() -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    run = ss.Run(problem, "fbpd", stop=Gap(1e-7) | Iterations(30_000), certify_every=10)
+    eta = list(run)[-1].loss
+    run.change(solver=ss.solvers.FBPDConstrained(eta=eta))
+    there = run.observe(certify_now=True)
+    assert there.dual == pytest.approx(there.objective, rel=1e-4)
+    assert there.equivalent_lam == pytest.approx(problem.lam, rel=1e-3)
+    run.change(solver=ss.solvers.FBPD())
+    assert run.observe(certify_now=True).relative_gap < 1e-4
+
+
+def test_a_trace_of_budgets_takes_no_overdrawn_point_for_the_best() -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    recorder = ss.Recorder()
+    list(ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.4), stop=Gap(1e-5) | Iterations(9000), certify_every=7,
+                callbacks=[recorder]))
+    trace = recorder.trace
+    assert trace["objective"][1:].min() < 0.9 * trace.best(), "there were overdrawn points with a smaller Ω"
+    assert trace.lower() <= trace.best() <= trace.lower() * (1 + 1e-5)
 
 
 # ------------------------------------------------------------------------------------------------- duals and their gap
@@ -151,6 +285,57 @@ def test_a_start_at_the_optimum_stays_there_and_stops_soon() -> None:
     warm = ss.solve(problem, "fbpd", W=known.W, tol=1e-6, max_iter=20_000, certify_every=10)
     assert warm.converged and warm.iterations <= cold.iterations
     assert problem.objective(known.W) == pytest.approx(warm.objective, rel=2e-6)
+
+
+# ------------------------------------------------------------------------------------------------- few of many features
+@cache
+def wide(penalty: Any, form: str = "dense", intercept: bool = True) -> ss.Problem:
+    """60 samples of three classes, 400 features, 30 of which carry something."""
+    rng = np.random.default_rng(11)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 400))
+    X[:, ::14] += 0.8 * rng.standard_normal((3, 29))[y]
+    problem = ss.Problem(dict(forms(X))[form], y, loss=HINGE, penalty=penalty, intercept=intercept)
+    return problem.with_lam(0.3 * problem.lam_reference)
+
+
+@pytest.mark.parametrize(("penalty", "form"), [
+    ("l1/l2", "dense"), ("l1", "csc"), ("elastic-net", "dense"), (ss.penalties.BlockL1L2(blocks=5), "csr")])
+def test_working_on_few_of_many_features_finds_the_optimum_of_all(penalty: Any, form: str) -> None:
+    problem = wide(penalty, form)
+    run = ss.Run(problem, "fbpd", stop=Gap(1e-6) | Iterations(20_000), certify_every=20)
+    last = list(run)[-1]
+    assert "certified" in last.message and last.nonzero_rows < last.working_set < 0.6 * problem.d
+    flags = run.state.working.astype(bool)
+    assert flags.sum() + 1 == last.working_set and flags[run.state.weights().any(axis=1)].all()
+    np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
+    whole = ss.solve(problem, ss.solvers.FBPD(acceleration="none"), tol=1e-3, max_iter=60_000, certify_every=100)
+    assert whole.dual <= last.objective * (1 + 1e-9) and last.dual <= whole.objective
+
+
+def test_few_of_many_features_pause_resume_and_change() -> None:
+    problem = wide("l1/l2")
+    whole = ss.Run(problem, "fbpd", stop=Iterations(120))
+    list(whole)
+    first = ss.Run(problem, "fbpd", stop=Iterations(70))
+    list(first)
+    resumed = ss.Run(problem, "fbpd", stop=Iterations(120), state=first.state.copy())
+    list(resumed)
+    np.testing.assert_array_equal(resumed.state.coef, whole.state.coef)
+    U = whole.state.U.copy()
+    whole.change(problem=problem.with_(penalty="l1", lam=problem.lam))
+    np.testing.assert_array_equal(whole.state.U, U)
+    whole.stop = Gap(1e-5) | Iterations(20_000)
+    assert "certified" in list(whole)[-1].message
+    whole.change(solver=ss.solvers.FBPDConstrained(eta=0.2))
+    whole.stop = Gap(1e-4) | Iterations(40_000)
+    assert "certified" in list(whole)[-1].message
+
+
+def test_a_penalty_that_uses_every_feature_works_on_all() -> None:
+    problem = wide("ridge", intercept=False)
+    run = ss.Run(problem, "fbpd", stop=Iterations(30))
+    assert list(run)[-1].working_set == problem.d and run.state.working is None
 
 
 # ------------------------------------------------------------------------------------------------------------ refusals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from explorer_page import PATIENT_MS, ExplorerPage, Network
+from explorer_page import PATIENT_MS, SOON_MS, ExplorerPage, Network
 from playwright.sync_api import BrowserContext, Page, expect
 from programs import start_explorer
 
@@ -200,5 +200,30 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
     expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
     expect(explorer.part("notices")).to_contain_text("stays open")
     expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
+    explorer.choose("solver-select", "fbpd")
     explorer.run()
+    explorer.wait("s.points > 12", PATIENT_MS)
+    expect(explorer.part("status-dual")).to_be_visible()
+    chart = explorer.part("chart-duality")
+    for name in ("objective F", "dual value D", "active samples", "dual non-zeros"):
+        expect(chart.locator(".line-label", has_text=name)).to_be_visible()
+    assert explorer.errors == []
+
+
+def test_a_penalty_over_blocks_shows_its_blocks(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="wine", speed=60, lam_ratio=0.05)
+    explorer.choose("penalty-select", "block-l1/l2")
+    explorer.wait("s.settings.penalty === 'block-l1/l2' && s.settings.solver === 'auto'", PATIENT_MS)
+    expect(explorer.part("notices")).to_contain_text("ties the rows of a block. Solvers that fit: ista")
+    expect(explorer.part("field-penalty.size")).to_be_visible()
+    explorer.run()
+    explorer.pause()
+    chart = explorer.part("chart-weights")
+    canvas = chart.locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    expect(explorer.part("sort-select")).to_have_value("block")
+    box = canvas.bounding_box()
+    assert box is not None
+    explorer.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.1 * box["height"])
+    expect(explorer.page.locator(".tooltip")).to_contain_text("block 0: norm", timeout=SOON_MS)
     assert explorer.errors == []

@@ -10,6 +10,7 @@ import pytest
 
 import sparsescope as ss
 from sparsescope.blocks import canonical, resolve
+from sparsescope.changes import marks_between
 from sparsescope.penalties import BlockL1L2, BlockL1Linf
 
 NAMES = ["gene_a", "gene_b", "genes", "age", "sex"]
@@ -96,6 +97,18 @@ def test_block_penalties_are_values() -> None:
     assert pickle.loads(pickle.dumps(lists)) == lists
     with pytest.raises(AttributeError, match="does not change"):
         lists.size = 3  # type: ignore[misc]
+
+
+def test_a_change_to_blocks_is_marked_in_few_words() -> None:
+    old = ss.Problem(np.eye(5), [0, 1, 0, 1, 1], feature_names=NAMES)
+    solver = ss.solvers.FISTA()
+    shown = {}
+    for blocks in (2, [1, 4], [[0, 1, 2], [3], [4]], ["gene", ""]):
+        new = old.with_(penalty=BlockL1L2(blocks=blocks))
+        (kind, shown[str(blocks)]), = marks_between(old, solver, new, solver)
+        assert kind == "penalty"
+    assert list(shown.values()) == [f"penalty l1/l2 → block-l1/l2 ({text})"
+                                    for text in ("size 2", "2 blocks", "3 blocks", "2 blocks")]
 
 
 def test_problems_work_out_their_blocks_once_and_share_them() -> None:

@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "comparable-square": (distances(), distances({protocol.FISTA: 0.5}), distances(edit=UNSETTLED)),
     "two-before-one": (distances(), distances({TWO: 3.0}), distances(edit=UNSETTLED)),
     "competitive-few": (quadratic(1.5), quadratic(5.0), quadratic(sizes=(100,))),
-    "not-many": (quadratic(1.5), quadratic(0.1), quadratic(edit=where(seconds=np.nan)())),
+    "not-many": (quadratic(1.5), quadratic(0.1), quadratic(edit=where(near_seconds=np.nan)())),
     "quadratic-dense": (SAME_SETS, {**SAME_SETS, **sweep("images", where(zero_percent=20.0)())},
                         {**quadratic(), **sweep("images", where(data="other")())}),
 }  # fmt: skip

@@ -128,6 +128,10 @@ def test_every_solver_walks_the_path(solver: str) -> None:
     X, y = text()
     only = ss.registry.solvers[solver].only
     problem = ss.Problem(X, y, loss=only[0] if only else None, penalty="l1/l2")
+    if not ss.registry.solvers[solver].follows_lam:
+        with pytest.raises(ValueError, match="a budget and no λ"):
+            ss.path(problem, solver)
+        return
     if solver == "fobos":  # its steps shrink like 1/√t, so that only the first digits come in reasonable time
         rough = ss.path(problem, solver, n_lams=4, ratio=0.3, tol=0.2, max_iter=300)
         assert rough.converged.all() and rough.nonzero_rows[0] == 0

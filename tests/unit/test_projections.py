@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sparsescope as ss
 from helpers import interpreted
 from sparsescope.kernels.projections import project_epigraph, project_simplex
+from sparsescope.kernels.splitting import budget_gain
 
 
 def rows() -> list[tuple[str, np.ndarray]]:
@@ -50,7 +52,8 @@ def test_projection_on_the_simplex_is_the_nearest_point(kind: str, V: np.ndarray
     # Optimal: entries above zero were all lowered by the same amount, the others by less (they stood lower).
     lowered = V - out
     above = np.where(out > 0.0, lowered, -np.inf).max(axis=1)
-    assert (lowered <= above[:, None] + 4.0 * np.finfo(float).eps * np.maximum(np.abs(V), total)).all()
+    slack = 4.0 * np.finfo(float).eps * np.maximum(np.abs(V), total)
+    assert not (lowered - slack > above[:, None]).any()
     again = out.copy()
     project_simplex(again, total, again, 0, len(V))
     np.testing.assert_allclose(again, out, rtol=0, atol=1e-14 * total)
@@ -92,7 +95,8 @@ def test_projection_on_the_epigraph_is_the_nearest_point(kind: str, V: np.ndarra
     Q = V - P
     assert (Q >= 0.0).all()
     np.testing.assert_allclose(Q.sum(axis=1), theta - zeta, rtol=1e-12, atol=1e-14 * size)
-    np.testing.assert_allclose(np.where(Q > 1e-13 * size, P + r - theta[:, None], 0.0), 0.0, atol=1e-13 * size)
+    touching = np.where(1e-13 * size < Q, P + r - theta[:, None], 0.0)
+    np.testing.assert_allclose(touching, np.zeros((n, m)), atol=1e-13 * size)
     for i in range(min(n, 30)):
         p, t = nearest_in_epigraph(V[i], zeta[i], r[i])
         np.testing.assert_allclose(P[i], p, rtol=1e-9, atol=1e-13 * size)
@@ -112,7 +116,7 @@ def test_only_the_rows_asked_for_are_projected_in_either_precision() -> None:
     V = np.random.default_rng(2).standard_normal((9, 5)).astype(np.float32)
     out = np.full_like(V, 7.0)
     project_simplex(V, 1.0, out, 2, 5)
-    assert (out[:2] == 7.0).all() and (out[5:] == 7.0).all()
+    np.testing.assert_array_equal(out[[0, 1, 5, 6, 7, 8]], 7.0)
     exact = np.empty((9, 5))
     project_simplex(V.astype(float), 1.0, exact, 0, 9)
     np.testing.assert_allclose(out[2:5], exact[2:5], atol=1e-6)
@@ -132,3 +136,48 @@ def test_compiled_and_interpreted_projections_agree() -> None:
     interpreted(project_epigraph)(V, zeta, labels, 1.0, b, t, 0, 6)
     np.testing.assert_allclose(a, b, atol=1e-15)
     np.testing.assert_allclose(s, t, atol=1e-15)
+
+
+# ------------------------------------------------------------------------------------------ one multiplier of a budget
+@pytest.mark.parametrize("m", [2, 3, 7])
+def test_the_gain_of_a_budget_is_the_derivative_of_the_squared_distances(m: int) -> None:
+    rng = np.random.default_rng(m)
+    U, labels = 2.0 * rng.standard_normal((40, m)), rng.integers(0, m, 40)
+    here = np.arange(40)
+
+    def distances(t: float) -> float:
+        shifted = U.copy()
+        shifted[here, labels] += t
+        nearest = np.empty_like(shifted)
+        project_simplex(shifted, t, nearest, 0, 40)
+        return 0.5 * float(((nearest - shifted) ** 2).sum())
+
+    for t in (0.05, 0.7, 2.0, 5.0):
+        gain, slope = budget_gain(U, labels, t, 0, 40)
+        step = 1e-5 * t
+        assert gain == pytest.approx((distances(t - step) - distances(t + step)) / (2.0 * step), rel=1e-5, abs=1e-7)
+        near = budget_gain(U, labels, t + 1e-9, 0, 40)[0]
+        assert slope == pytest.approx((gain - near) / 1e-9, rel=1e-3, abs=1e-3)
+    large, flat = budget_gain(U, labels, 100.0, 0, 40)
+    assert large == 0.0 and flat == 0.0, "with so much mass every sample keeps some on its true class"
+    zero, _ = budget_gain(U, labels, 0.0, 0, 40)
+    off = np.where(np.eye(m, dtype=bool)[labels], -np.inf, U).max(axis=1)
+    assert zero == pytest.approx(np.maximum(off - U[here, labels], 0.0).sum())
+
+
+def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
+    X, y = np.eye(3), np.array([0, 1, 2])
+    problem = ss.Problem(X, y, loss="crammer-singer", lam=0.1)
+    solver = ss.solvers.FBPDConstrained()
+    state: Any = solver.init(problem)
+    state.U[:] = np.random.default_rng(0).standard_normal((3, 3))
+    whole = budget_gain(state.U, problem.y, 0.0, 0, 3)[0]
+    for share in (0.9, 0.5, 0.01):
+        found = set()
+        for start in (0.0, 1e-3, 1.0, 1e6):
+            state.level = start
+            t = solver.price(problem, state, share * whole)
+            assert budget_gain(state.U, problem.y, t, 0, 3)[0] == pytest.approx(share * whole, rel=1e-9)
+            found.add(round(t, 9))
+        assert len(found) == 1
+    assert solver.price(problem, state, 1.1 * whole) == 0.0, "a budget that is kept without force costs nothing"

@@ -21,7 +21,8 @@ class Certificate:
 
     ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
     objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows
-    (the first one also over the intercept), the ``_sum`` forms sums over rows. What belongs to a dual iterate or to a
+    (the first one also over the intercept), the ``_sum`` forms sums over rows; for a penalty over blocks of features,
+    over blocks. What belongs to a dual iterate or to a
     budget on the loss is NaN without one: see :class:`sparsescope.event.Event`.
     """
 

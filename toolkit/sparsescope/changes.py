@@ -15,7 +15,9 @@ def part_name(part: Any) -> str:
 
 
 def _shown(part: Any) -> str:
-    values = ", ".join(f"{f.name} {getattr(part, f.name):g}" for f in part.fields)
+    blocks = getattr(part, "blocks", None)  # given instead of a size
+    values = f"{len(blocks)} blocks" if blocks is not None else ", ".join(
+        f"{f.name} {getattr(part, f.name):g}" for f in part.fields)
     return f"{part_name(part)} ({values})" if values else part_name(part)
 
 

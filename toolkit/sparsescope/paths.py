@@ -117,6 +117,9 @@ class PathRun(Run):
         super().__init__(problem.with_lam(self.lams[0]), solver, stop=Solved(tol) if stop is None else
                          copy.deepcopy(stop), callbacks=callbacks, W=W, b=b, state=state, certify_every=certify_every,
                          test=test, clock=clock)
+        if not self.solver.follows_lam:
+            raise ValueError(f"{self.solver.name} has a budget and no λ, so there is no path for it to follow; take "
+                             "another solver, or solve for one budget after the other")
         self.stop_when, self.keep_weights = stop_when, keep_weights
         self.position = 0
         self._given = problem

@@ -44,7 +44,7 @@ class _Data:
 
 
 class Problem:
-    """A row-penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
+    """A penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
     the data.
 
     Parameters
@@ -52,8 +52,9 @@ class Problem:
     X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
     y : n labels, or n label sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty
         and full sets are allowed; see :func:`sparsescope.labels.holds_sets`); left out if ``X`` is a Dataset
-    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; without a loss, the
-        multiclass squared hinge for classes and the label ranking squared hinge for label sets
+    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of
+        features works out its blocks here, from d and the feature names; without a loss, the multiclass
+        squared hinge for classes and the label ranking squared hinge for label sets
     lam : λ > 0
     intercept : add an unpenalised intercept b (m,)
     class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
@@ -128,6 +129,18 @@ class Problem:
         if scaling.rho is None:
             return self.with_(lam=scaling.lam)
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
+
+    def restricted(self, rows: np.ndarray) -> Problem:
+        """The problem on some of the features only: for solvers that work on few of many. It shares nothing but y.
+
+        rows : numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+        """
+        part = object.__new__(Problem)
+        design = Design(self.design.matrix[:, rows])
+        part._data = _Data(design, self.y, self.class_names, None, self.intercept, None, None, None)
+        part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
+        part.regulariser = self.regulariser.restricted(rows)
+        return part
 
     # ------------------------------------------------------------------------------------------------------ facts
     @property

@@ -53,6 +53,14 @@ class Regulariser:
         """The smallest λ at which W = 0 is optimal if its gradient is scale·G (+inf: at none)."""
         raise NotImplementedError
 
+    def complete(self, flags: np.ndarray) -> np.ndarray:
+        """The features that have to stay together with the flagged ones: flags (d,) bool."""
+        return flags
+
+    def restricted(self, rows: np.ndarray) -> Regulariser:
+        """The same on some of the features only, sorted, complete in the sense of :meth:`complete`."""
+        return self
+
 
 class RowRegulariser(Regulariser):
     """Ω(W) = Σ_j Ω(W_j), a sum over the rows of W."""
@@ -83,6 +91,7 @@ class BlockRegulariser(Regulariser):
     """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a sum over blocks of features within each class."""
 
     needs_all_rows = True
+    blocks: Blocks
 
     def __init__(self, row: Any, blocks: Blocks) -> None:
         self.row, self.blocks = row, blocks
@@ -106,6 +115,20 @@ class BlockRegulariser(Regulariser):
 
     def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_block(G, scale, *self.parts))
+
+    def complete(self, flags: np.ndarray) -> np.ndarray:
+        touched = np.zeros(self.blocks.count, dtype=bool)
+        touched[self.blocks.of_feature[flags]] = True
+        return touched[self.blocks.of_feature]
+
+    def restricted(self, rows: np.ndarray) -> BlockRegulariser:
+        place = np.full(self.blocks.of_feature.size, -1, dtype=np.intp)
+        place[rows] = np.arange(rows.size)
+        kept, of_feature = np.unique(self.blocks.of_feature[rows], return_inverse=True)
+        sizes = np.diff(self.blocks.indptr)[kept]
+        order = place[self.blocks.order]
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        return BlockRegulariser(self.row, Blocks(order[order >= 0], indptr, of_feature.astype(np.intp)))
 
 
 def regulariser_of(penalty: Any, d: int, feature_names: Sequence[str] | None,

@@ -200,7 +200,10 @@ class Trace:
         for name in NUMBERS:
             self._data[name][size] = getattr(event, name)
         self._data["segment"][size] = len(self._keys) - 1
-        self._best[key] = min(self._best.get(key, np.inf), event.objective)
+        # With a budget, weights that overdraw it have an objective below the optimum: the bound of the gap counts.
+        value = event.objective if event.solver.follows_lam else event.dual + event.gap
+        if value == value:
+            self._best[key] = min(self._best.get(key, np.inf), value)
         if event.dual == event.dual:
             self._lower[key] = max(self._lower.get(key, -np.inf), event.dual)
         self._record_support(event)

@@ -43,6 +43,34 @@ def cut_to_simplex(u, total):  # type: ignore[no-untyped-def]
 
 
 @helper
+def simplex_level(u, without, total):  # type: ignore[no-untyped-def]
+    """The level t with Σ_k max(u_k − t, 0) = total > 0 over all k but ``without``, and how many entries are above it.
+
+    For total = 0 it is the largest of those entries.
+    """
+    top = -np.inf
+    for k in range(u.size):
+        if k != without:
+            top = max(top, u[k])
+    depth = 1.0 * total
+    count = u.size + 1
+    kept = 1
+    while True:
+        above = 0.0
+        now = 0
+        for k in range(u.size):
+            if k != without and u[k] - top + depth > 0.0:
+                above += u[k] - top
+                now += 1
+        if now >= count or now == 0:
+            break
+        count = now
+        kept = now
+        depth = min(depth, (total - above) / now)
+    return top - depth, kept
+
+
+@helper
 def cut_above(v, weight):  # type: ignore[no-untyped-def]
     """v ← max(v − t, 0) in place and returns t ≥ 0, where Σ_k max(v_k − t, 0) = weight·t, weight > 0.
 

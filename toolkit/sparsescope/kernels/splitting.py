@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
-from .projections import cut_to_simplex
+from ..jit import helper, kernel
+from .projections import cut_above, cut_to_simplex, simplex_level
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
@@ -36,6 +36,21 @@ def mix(image, point, anchor, a, b, c):
     return total
 
 
+@helper
+def take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c):  # type: ignore[no-untyped-def]
+    """U_i ← row, and VZ_i and Q_i are mixed; returns ‖row − Q_i‖² and ⟨row − Q_i, Z_i − VZ_i⟩ of before."""
+    moved = 0.0
+    cross = 0.0
+    for k in range(row.size):
+        step = row[k] - Q[i, k]
+        moved += step * step
+        cross += step * (Z[i, k] - VZ[i, k])
+        U[i, k] = row[k]
+        Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+        VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+    return moved, cross
+
+
 @kernel
 def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, report):
     """The dual half of a step of the regularised method, for the samples first…last.
@@ -56,13 +71,56 @@ def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, r
         row[y] += 1.0 - sigma * margin
         cut_to_simplex(row, 1.0)
         row[y] -= 1.0
+        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+        moved += far
+        cross += along
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def budget_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):
+    """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class: where the budget's dual step is taken from."""
+    for i in range(first, last):
+        for k in range(Z.shape[1]):
+            U[i, k] = Q[i, k] + sigma * (2.0 * Z[i, k] - VZ[i, k] + margin)
+        U[i, Y[i]] -= sigma * margin
+
+
+@kernel
+def budget_gain(U, Y, mass, first, last):
+    """Minus the derivative in t = ``mass`` of Σ_i ½ dist²(U_i, tΔ − t·e_y), Δ the unit simplex; and minus the
+    derivative of that. A sample counts only if it sends all its mass to other classes: then it would send more."""
+    gain = 0.0
+    slope = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        level, kept = simplex_level(U[i], y, mass)
+        if level > U[i, y] + mass:
+            gain += level - U[i, y] - mass
+            slope += 1.0 + 1.0 / kept
+    return gain, slope
+
+
+@kernel
+def budget_step(Z, VZ, Q, Y, mass, a, b, c, VZ0, Q0, U, first, last, report):
+    """The dual half of a step under a budget, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y to U_i,
+    t = ``mass`` ≥ 0. Then VZ and Q are mixed, as in :func:`simplex_step`."""
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
         for k in range(m):
-            step = row[k] - Q[i, k]
-            moved += step * step
-            cross += step * (Z[i, k] - VZ[i, k])
-            U[i, k] = row[k]
-            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
-            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+            row[k] = U[i, k] if mass > 0.0 else 0.0
+        if mass > 0.0:
+            row[y] += mass
+            cut_to_simplex(row, mass)
+            row[y] -= mass
+        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+        moved += far
+        cross += along
     report[MOVED] = moved
     report[CROSS] = cross
 
@@ -102,3 +160,159 @@ def hinge_facts(Z, U, Y, margin, slack):
         if top - Z[i, y] > slack:
             active += 1
     return total, active, entries
+
+
+@kernel
+def epigraph_step(
+    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, Y, margin, sigma, weight, a, b, c, U, mass, first, last, report
+):
+    """The dual half of a step of the constrained method, for the samples first…last.
+
+    With D = T(2W − V) (row i: differences to the score of y_i) and ζ̂ = 2ζ − ζ_V, the rows (Ŷ_i/σ, ξ̂_i/σ') of
+    Ŷ = Y + σD, ξ̂ = ξ + σ'ζ̂ are projected on the epigraph of max(· + r), in the norm in which ζ counts σ'/σ = ``weight``
+    times as much as an entry of Y, and what the projection takes away is the new dual point. It has Y ≥ 0 and
+    ξ_i = −Σ_k Y_ik, always, so (TᵀY, −ξ) = (U, mass) says it all: U_i is Y_i off the true class and −Σ of that on it.
+    Q, q : the same of the point; zeta, zetaV : ζ of the image and of the point; names with 0 : anchors.
+    """
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        level = 2.0 * zeta[i] - zetaV[i] - q[i] / (weight * sigma)
+        base = 2.0 * Z[i, y] - VZ[i, y] - margin + level
+        for k in range(m):
+            row[k] = Q[i, k] / sigma + (2.0 * Z[i, k] - VZ[i, k]) - base
+        true = q[i] + Q[i, y]
+        row[y] = true / sigma - level
+        cut_above(row, weight)
+        off = 0.0
+        for k in range(m):
+            row[k] *= sigma
+            off += row[k]
+        step = row[y] - true
+        moved += step * step
+        step = off - q[i]
+        moved += step * step / weight
+        cross -= step * (zeta[i] - zetaV[i])
+        mass[i] = off
+        off -= row[y]
+        row[y] = -off
+        for k in range(m):
+            step = row[k] - Q[i, k]
+            if k != y:
+                moved += step * step
+            cross += step * (Z[i, k] - VZ[i, k])
+            U[i, k] = row[k]
+            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+        q[i] = a * mass[i] + b * q[i] + c * q0[i]
+        zetaV[i] = a * zeta[i] + b * zetaV[i] + c * zeta0[i]
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def linear_step(
+    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, H, HQ, H0, Y, margin, sigma, a, b, c, U, mass, first, last, report
+):
+    """The dual half of a step of the method with linear constraints, for the samples first…last.
+
+    Y ≥ 0 belongs to Tx + r − ζ ≤ 0, H (n, m) to the rows of ζ (n, m) being constant and not negative; U and mass say
+    what Y is, as in :func:`epigraph_step`.
+    """
+    m = Z.shape[1]
+    row = np.empty(m)
+    moved = 0.0
+    cross = 0.0
+    for i in range(first, last):
+        y = Y[i]
+        base = 2.0 * Z[i, y] - VZ[i, y]
+        true = q[i] + Q[i, y]
+        mean = 0.0
+        for k in range(m):
+            ahead = 2.0 * zeta[i, k] - zetaV[i, k]
+            point = true if k == y else Q[i, k]
+            shift = 0.0 if k == y else margin
+            row[k] = max(point + sigma * (2.0 * Z[i, k] - VZ[i, k] - base + shift - ahead), 0.0)
+            mean += HQ[i, k] + sigma * ahead
+        mean = max(mean / m, 0.0)
+        total = 0.0
+        for k in range(m):
+            ahead = 2.0 * zeta[i, k] - zetaV[i, k]
+            change = zeta[i, k] - zetaV[i, k]
+            step = HQ[i, k] + sigma * ahead - mean
+            H[i, k] = step
+            step -= HQ[i, k]
+            moved += step * step
+            cross += step * change
+            HQ[i, k] = a * H[i, k] + b * HQ[i, k] + c * H0[i, k]
+            step = row[k] - (true if k == y else Q[i, k])
+            moved += step * step
+            cross -= step * change
+            total += row[k]
+            zetaV[i, k] = a * zeta[i, k] + b * zetaV[i, k] + c * zeta0[i, k]
+        mass[i] = total
+        row[y] -= total
+        for k in range(m):
+            step = row[k] - Q[i, k]
+            cross += step * (Z[i, k] - VZ[i, k])
+            U[i, k] = row[k]
+            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
+            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+        q[i] = a * mass[i] + b * q[i] + c * q0[i]
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def limit_flows(U, Y, level):
+    """Scale the rows of U = q − (Σq)·e_y whose flows q off the true class add up to more than ``level`` down to it;
+    returns the sum of all flows."""
+    total = 0.0
+    for i in range(U.shape[0]):
+        y = Y[i]
+        off = 0.0
+        for k in range(U.shape[1]):
+            if k != y:
+                off += U[i, k]
+        if off > level:
+            for k in range(U.shape[1]):
+                U[i, k] *= level / off
+            off = level
+        total += off
+    return total
+
+
+@kernel
+def hinge_rows(Z, Y, margin, out):
+    """out_i = the hinge of sample i. Z (n, m), out (n,)."""
+    for i in range(Z.shape[0]):
+        y = Y[i]
+        top = Z[i, y]
+        for k in range(Z.shape[1]):
+            if k != y:
+                top = max(top, Z[i, k] + margin)
+        out[i] = top - Z[i, y]
+
+
+@kernel
+def hinge_along(Z, Y, margin, factor):
+    """Σ_i of the hinge at factor·Z, and its slope in the factor (from the right)."""
+    total = 0.0
+    slope = 0.0
+    for i in range(Z.shape[0]):
+        y = Y[i]
+        top = 0.0
+        rise = 0.0
+        for k in range(Z.shape[1]):
+            if k != y:
+                gap = Z[i, k] - Z[i, y]
+                height = factor * gap + margin
+                if height > top or (height == top and gap > rise):
+                    top = height
+                    rise = gap
+        total += top
+        slope += rise
+    return total, slope

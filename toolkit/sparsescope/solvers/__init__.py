@@ -4,14 +4,19 @@
 from .base import Solver, State
 from .bcd import BCD, BCDConstant
 from .ista import ISTA
+from .forward_backward import ForwardBackward
 from .fista import FISTA
 from .sparsa import SpaRSA
 from .fobos import FOBOS
 from .parallel_bcd import ParallelBCD
 from .fbpd import FBPD
+from .fbpd_constrained import FBPDConstrained
+from .fbpd_linear import FBPDLinear
 from .working_set import WorkingSet
 from .auto import Auto
+from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "ParallelBCD", "Solver", "SpaRSA", "State",
-           "WorkingSet", "search_eta0"]
+__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "Auto", "BCDConstant", "FBPDConstrained", "FBPDLinear",
+           "ForwardBackward", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0",
+           "smallest_hinge"]

@@ -110,6 +110,7 @@ class Solver:
     source: ClassVar[str] = ""
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
+    follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 

@@ -9,14 +9,15 @@ next point is:
                Lu and Yang 2024); it begins again at v₀ = T(v) when the fixed-point residual ‖v − T(v)‖_M of
                M = [1/τ, −Kᵀ; −K, 1/σ] has fallen to 0.2 of what it was at v₀; when it is below 0.8 of it and rises; or
                when this epoch is long against all steps so far. Then √(σ/τ) moves towards ‖U − Q₀‖/‖W − V₀‖, half the
-               way in the logarithm.
+               way in the logarithm. Where the penalty leaves most of many features unused, the steps are those of the
+               problem on some of them (solvers/restriction.py).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,9 +26,11 @@ from ..problem import Problem
 from ..registry import field, losses
 from .base import Solver, State, settings
 from .parallel_bcd import cores, together
+from .restriction import Restriction, choose, worthwhile
 
 SUFFICIENT, NECESSARY, LONG = 0.2, 0.8, 0.36  # when an epoch ends
 DAMPING = 0.5  # share of the way, in the logarithm, that the weight of primal and dual moves at a restart
+MOST_SHIFT = 100.0  # ... from anything further than this factor away, as if it were there
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 BLOCK_BYTES = 400_000  # gradient rows that are held at once: they should stay in the cache until they are used
 
@@ -40,7 +43,11 @@ class SplittingState(State):
     V0, VZ0, Q0 : where the epoch began (the point itself if there are no epochs) · epoch : steps since then
     weight : √(σ/τ) · norm : ‖K‖ of the operator that couples primal and dual
     residual, first_residual : ‖v − T(v)‖_M of the last step, and of the first one of the epoch
+    part, inner : the features worked on, and the state on the problem with these alone (``None``: on all features);
+        this state then shows the inner one's weights and shares its arrays of samples, named in ``of_samples``
     """
+
+    of_samples: ClassVar[tuple[str, ...]] = ("U",)
 
     def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
         super().__init__(problem, coef)
@@ -54,6 +61,18 @@ class SplittingState(State):
         self.weight = self.norm = self.moved = float("nan")
         self.residual = self.first_residual = float("inf")
         self.epoch = 0
+        self.part: Restriction | None = None
+        self.inner: Any = None
+        self.whole = False  # it was found that most features matter
+        self.choices = self.since = 0  # of the features to work on, and steps since the last
+
+    def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """(image, point, anchor) of everything that moves."""
+        return [(self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0), (self.U, self.Q, self.Q0)]
+
+    def mass(self, problem: Problem) -> float:
+        """What the dual rows of the state add up to in a problem without λ: 1/(nλ) of the one that it solves."""
+        return 1.0 / (problem.n * problem.lam)
 
     def dual_rows(self, U: np.ndarray) -> bool:
         U[:] = self.U
@@ -66,8 +85,7 @@ class SplittingState(State):
 
     def settle(self) -> None:
         """The next epoch begins at the image."""
-        for image, point, anchor in ((self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0),
-                                     (self.U, self.Q, self.Q0)):
+        for image, point, anchor in self.triples():
             point[:] = image
             if anchor is not point:
                 anchor[:] = image
@@ -104,14 +122,20 @@ class Splitting(Solver):
     def start(self, problem: Problem, coef: np.ndarray) -> SplittingState:
         state = self.make_state(problem, coef)
         self.start_dual(problem, state)
-        state.settle()
+        if not self.restricts(problem):
+            state.settle()
         return state
 
     def make_state(self, problem: Problem, coef: np.ndarray) -> SplittingState:
         """The arrays, and the first step sizes."""
-        state = SplittingState(problem, coef, self.count(), self.acceleration == "restarts")
-        self.set_steps(problem, state)
+        state = self.new_state(problem, coef)
+        if not self.restricts(problem):  # else the norm of the whole operator may never be needed
+            self.set_steps(problem, state)
         return state
+
+    def new_state(self, problem: Problem, coef: np.ndarray) -> SplittingState:
+        """The arrays."""
+        return SplittingState(problem, coef, self.count(), self.acceleration == "restarts")
 
     def start_dual(self, problem: Problem, state: SplittingState) -> None:
         """A dual point that goes with the weights: at zero the subgradient behind λ_max, elsewhere a smoothed one."""
@@ -131,19 +155,85 @@ class Splitting(Solver):
         taken = super().take_over(problem, state)
         assert isinstance(taken, SplittingState)
         if isinstance(state, SplittingState) and state.dual_rows(taken.U):
-            taken.weight = state.weight if self.steps == "adaptive" else taken.weight
+            self.carry(problem, state, taken)
             taken.settle()
         return taken
 
+    def carry(self, problem: Problem, old: SplittingState, new: SplittingState) -> None:
+        """Bring what ``old`` has besides weights and dual rows into a new state, which has those already."""
+        if self.steps == "adaptive" and type(old) is type(new):
+            new.weight = old.weight
+
     def adapt(self, problem: Problem, state: SplittingState) -> None:
+        state.part = state.inner = state.working = None
+        state.whole, state.choices = False, 0
         state.settle()
 
-    # ------------------------------------------------------------------------------------------------------ the steps
+    # --------------------------------------------------------------------------------------------- few of many features
+    def restricts(self, problem: Problem) -> bool:
+        """Whether steps may be those of the problem on some of the features."""
+        return self.acceleration == "restarts" and worthwhile(problem)
+
+    def strength(self, problem: Problem) -> float:
+        """What the dual norm of XᵀU is held against."""
+        return problem.n * problem.lam
+
+    def choose_features(self, problem: Problem, state: SplittingState) -> None:
+        """Choose the features to work on, when an epoch has just ended and the last choice has paid for itself."""
+        if state.part is not None and (state.inner.epoch > 0 or
+                                       state.since < max(10, problem.d / state.part.rows.size)):
+            return
+        part = choose(problem, state.U, state.coef, self.strength(problem), state.part, state.choices)
+        state.choices, state.since = state.choices + 1, 0
+        state.passes += 1.0
+        if part is state.part:
+            return
+        state.part = part
+        if part is None:
+            state.inner, state.working, state.whole = None, None, True
+            weight = state.weight
+            self.set_steps(problem, state)
+            if self.steps == "adaptive" and weight == weight:
+                state.weight = weight
+            state.settle()
+            return
+        inner = self.new_state(part.problem, state.coef[part.coef_rows])
+        for name in state.of_samples:
+            value = getattr(state, name)
+            setattr(inner, name, value.copy() if isinstance(value, np.ndarray) else value)
+        self.set_steps(part.problem, inner)
+        if self.steps == "adaptive" and state.weight == state.weight:
+            inner.weight = state.weight
+        inner.settle()
+        # Rows that left the part are zero; what it brings in starts from what is there.
+        state.inner, state.working = inner, part.flags.astype(np.uint8)
+
     def step(self, problem: Problem, state: SplittingState) -> None:
+        if not state.whole and self.restricts(problem):
+            self.choose_features(problem, state)
+        part, inner = state.part, state.inner
+        if part is None:
+            self.advance(problem, state)
+            return
+        self.advance(part.problem, inner)
+        state.coef[part.coef_rows] = inner.coef
+        state.Z = inner.Z
+        for name in state.of_samples:
+            setattr(state, name, getattr(inner, name))
+        state.weight, state.norm, state.step_size = inner.weight, inner.norm, inner.step_size
+        state.working_set = float(part.rows.size + problem.intercept)
+        state.iteration += 1
+        state.since += 1
+        state.passes += 2.0 * part.problem.design.nnz / problem.design.nnz
+
+    # ------------------------------------------------------------------------------------------------------ the steps
+    def advance(self, problem: Problem, state: SplittingState) -> None:
+        """A step with all features of a problem."""
         tau, sigma = 1.0 / (state.weight * state.norm), state.weight / state.norm
         weights = self.mixing(state)
         moved = self.primal(problem, state, tau, weights)
         problem.design.matmul(state.coef, state.Z)
+        self.prepare_dual(problem, state, sigma)
         self.parallel(state, functools.partial(self.dual, problem, state, sigma, weights))
         report = state.reports.sum(axis=0)
         state.iteration += 1
@@ -199,9 +289,12 @@ class Splitting(Solver):
         """The dual half of a step for the samples of thread t."""
         raise TypeError(f"{type(self).__name__} does not define its dual step")
 
-    def parallel(self, state: SplittingState, work: Any) -> None:
-        """``work(t)`` for every share of the samples, on threads of their own."""
-        together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
+    def prepare_dual(self, problem: Problem, state: SplittingState, sigma: float) -> None:
+        """What the dual half of a step needs from all samples before it can begin; most methods need nothing."""
+
+    def parallel(self, state: SplittingState, work: Any) -> list[Any]:
+        """The results of ``work(t)`` for every share of the samples, on threads of their own."""
+        return together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
 
     # ------------------------------------------------------------------------------------------------------- restarts
     def ends(self, state: SplittingState, before: float) -> bool:
@@ -216,6 +309,8 @@ class Splitting(Solver):
         """Move the weight of primal and dual, and begin the next epoch at the image."""
         primal = float(np.linalg.norm(state.coef - state.V0))
         dual = float(np.linalg.norm(state.U - state.Q0))
-        if self.steps == "adaptive" and primal > 0.0 and dual > 0.0:
-            state.weight = (dual / primal) ** DAMPING * state.weight ** (1.0 - DAMPING)
+        if self.steps == "adaptive" and primal > 0.0:
+            # A dual point that stands still (a budget that is kept without it) asks for longer primal steps as well.
+            wanted = min(max(dual / primal, state.weight / MOST_SHIFT), state.weight * MOST_SHIFT)
+            state.weight = wanted ** DAMPING * state.weight ** (1.0 - DAMPING)
         state.settle()

@@ -23,7 +23,7 @@ from .base import Solver, State, settings
 from .gradient_steps import GradientSteps
 from .newton import Newton, able, single
 
-LEAST_ROWS = 256  # smallest working set
+LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use
 # A working set is left when its residual is below these shares of the largest violation of all rows, or of those left
 # outside: rows inside are worked on anyway.
@@ -140,7 +140,8 @@ class WorkingSet(Solver):
         state.passes += 1.0
         state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
         used = state.coef[:d].any(axis=1)
-        size = max(LEAST_ROWS, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
+        least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
+        size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
         rank = np.where(used, np.inf, state.violation)
         best = np.argpartition(-rank, size - 1)[:size] if size < d else np.arange(d)
         state.chosen = np.sort(best[rank[best] > 0.0])

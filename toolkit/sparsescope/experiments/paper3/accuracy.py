@@ -29,8 +29,8 @@ def fit_table1(pool: Pool, settings: Settings, report: Report | None = None) -> 
     jobs: list[Job] = []
     for name in protocol.TABLE1_PENALTIES:
         penalty = protocol.penalty(name, blocks)
-        alphas = (ridge_alphas(split, limit.ridge_alphas) if name == protocol.RIDGE
-                  else sparse_alphas(split, penalty, limit.alphas))
+        alphas = (ridge_alphas(split, limit) if name == protocol.RIDGE
+                  else sparse_alphas(split, penalty, limit))
         jobs += [(f"{name}, {objective}", partial(fit_along, split, objective, penalty, alphas, limit,
                                                   {"data": pool.name, "penalty": name}))
                  for objective in protocol.OBJECTIVES]
@@ -87,7 +87,7 @@ def fit_subsets(pool: Pool, kinds: tuple[str, ...], penalty: str, per_class: tup
     for features in kinds:
         part = protocol.penalty(penalty, samples.blocks(pool, features))
         for size in per_class:
-            alphas = sparse_alphas(samples.draw(pool, features, size, seed), part, limit.alphas)
+            alphas = sparse_alphas(samples.draw(pool, features, size, seed), part, limit)
             for k in range(draws):
                 for objective in FORMS:
                     labels = {"data": pool.name, "kind": features, "penalty": penalty, "per_class": size, "draw": k}

@@ -17,25 +17,27 @@ from . import protocol, samples
 if TYPE_CHECKING:
     import pandas as pd
 
-DECADES = 3.0  # below the largest λ of a sparse penalty that leaves any weight
-RIDGE_DECADES = 3.0
 CERTIFY_EVERY = 20
+ONE_POINT = 1.0  # percent of error
+READ = ("error_percent", "errors", "zero_percent", "nonzero_entries", "gap")  # what the claims need, also of failures
 
 
-def sparse_alphas(split: Split, penalty: Any, count: int) -> list[float]:
-    """Values of α for all losses alike: powers of √10 over three decades, below where all of them have W = 0.
-
-    Few values (``count``) are spread over the same range.
-    """
+def sparse_alphas(split: Split, penalty: Any, limit: protocol.Limits) -> list[float]:
+    """Values of α for all losses alike, falling: powers of √10 below where all of them have W = 0."""
     lams = [split.problem.with_(loss=protocol.loss(name), penalty=penalty).lam_reference
             for name in protocol.OBJECTIVES]
-    return _powers(split.problem.n * max(lams), DECADES, count)
+    return _powers(split.problem.n * max(lams), limit.decades, limit.alphas)
 
 
-def ridge_alphas(split: Split, count: int) -> list[float]:
+def ridge_alphas(split: Split, limit: protocol.Limits) -> list[float]:
     """The same for ridge, which has no such α: up to the mean squared length of a sample."""
+    return _powers(squared_length(split), limit.decades, limit.ridge_alphas)
+
+
+def squared_length(split: Split) -> float:
+    """The mean squared length of a sample."""
     X = split.problem.design
-    return _powers(float(X.squared_norms[: X.d].sum()) / X.n, RIDGE_DECADES, count)
+    return float(X.squared_norms[: X.d].sum()) / X.n
 
 
 def _powers(top: float, decades: float, count: int) -> list[float]:
@@ -48,9 +50,11 @@ def fit_along(split: Split, objective: str, penalty: Any, alphas: Sequence[float
               labels: dict[str, Any]) -> pd.DataFrame:
     """Models of one objective at falling α, a row each.
 
-    Columns: ``labels``, objective, alpha (λ₃ = 1/α, or η = αL of the constrained form), lam (ours), error_percent and
-    errors (on the test part), tests, hinge (mean, on the training part), zero_percent (of the d·m weights), nonzeros
-    (a class, as ``13+3+10``), nonzero_entries, features, samples, gap (relative), seconds, iterations, stopped.
+    A fit that fails (it diverges, or no weights keep the budget η) is the last one, with NaN for what is not known and
+    the reason in ``stopped``. Columns: ``labels``, objective, alpha (λ₃ = 1/α, or η = αL of the constrained form), lam
+    (ours), error_percent and errors (on the test part), tests, hinge (mean, on the training part), zero_percent (of
+    the d·m weights), nonzeros (a class, as ``13+3+10``), nonzero_entries, features, samples, gap (relative), seconds,
+    iterations, stopped.
     """
     import pandas as pd
 
@@ -72,11 +76,12 @@ def fit_along(split: Split, objective: str, penalty: Any, alphas: Sequence[float
             before = (run.seconds, run.state.iteration)
         run.stop = (Gap(limit.tol) | Seconds(before[0] + limit.seconds) | Iterations(before[1] + limit.iterations))
         message = _finish(run)
-        rows.append({**labels, "objective": objective, "alpha": alpha, **_facts(split, run, before),
-                     "stopped": message})
-        if run.state is None or message.startswith("failed"):
+        failed = message.startswith("failed")
+        rows.append({**labels, "objective": objective, "alpha": alpha, "lam": problem.lam,
+                     **({} if failed else _facts(split, run, before)), "stopped": message})
+        if failed:  # smaller values would fail as well
             break
-    return pd.DataFrame(rows)
+    return pd.DataFrame([{**dict.fromkeys(READ, float("nan")), **row} for row in rows])
 
 
 def _finish(run: Run) -> str:
@@ -84,20 +89,19 @@ def _finish(run: Run) -> str:
     try:
         while not run.advance().message:
             pass
-    except (FloatingPointError, ValueError) as error:  # it diverges, or η is below the smallest reachable hinge
+    except (ArithmeticError, ValueError) as error:  # it diverges, or η is below the smallest reachable hinge
         return f"failed: {error}"
     return "gap" if "certified" in run.message else "time" if "seconds" in run.message else run.message
 
 
 def _facts(split: Split, run: Run, before: tuple[float, int]) -> dict[str, Any]:
     problem, state = run.problem, run.state
-    if state is None:
-        return {}
+    assert state is not None
     W, b = np.asarray(state.weights()), state.intercept()
     wrong = int(np.count_nonzero(problem.predict(W, b, X=split.test) != split.y_test))
     per_class = np.count_nonzero(W, axis=0)
     return {
-        "lam": problem.lam, "error_percent": 100.0 * wrong / len(split.y_test), "errors": wrong,
+        "error_percent": 100.0 * wrong / len(split.y_test), "errors": wrong,
         "tests": len(split.y_test), "hinge": mean_hinge(problem, W, b),
         "zero_percent": 100.0 * (1.0 - per_class.sum() / W.size), "nonzeros": "+".join(map(str, per_class)),
         "nonzero_entries": int(per_class.sum()), "features": problem.d, "samples": problem.n,
@@ -116,14 +120,14 @@ def mean_hinge(problem: Problem, W: np.ndarray, b: np.ndarray | None) -> float:
 
 def chosen_alpha(data: Pool, features: str, per_class: int, penalty: str, objective: str, limit: protocol.Limits,
                  seed: int) -> float:
-    """The α of the smallest test error on one random subset, the largest such α; found once for each case."""
+    """The largest α whose test error on one random subset is within a point of the smallest; found once for a case."""
     key = ("alpha", features, per_class, penalty, objective, limit, seed)
     if key not in data.cache:
         split = samples.draw(data, features, per_class, seed)
         part = protocol.penalty(penalty, samples.blocks(data, features))
-        alphas = (ridge_alphas(split, limit.ridge_alphas) if penalty == protocol.RIDGE
-                  else sparse_alphas(split, part, limit.alphas))
+        alphas = (ridge_alphas(split, limit) if penalty == protocol.RIDGE
+                  else sparse_alphas(split, part, limit))
         found = fit_along(split, objective, part, alphas, limit, {})
-        best = found.loc[found["error_percent"].idxmin()]
-        data.cache[key] = float(best["alpha"])
+        good = found["error_percent"] <= found["error_percent"].min() + ONE_POINT
+        data.cache[key] = float(found.loc[good, "alpha"].max())
     return float(data.cache[key])

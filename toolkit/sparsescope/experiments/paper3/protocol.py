@@ -25,7 +25,7 @@ CHANGE = 1e-5  # relative change between two iterates at which Fig. 3 stops
 COARSE = 1e-3  # the same, Fig. 4
 NEAR = 1e-3  # relative distance to x∞ at which times are compared
 ONE, TWO, LINEAR = "Alg. 1", "Alg. 2", "linear constraints"
-ONE_FAST, TWO_FAST = "Alg. 1, restarts", "Alg. 2, restarts"  # this package's acceleration of both
+ONE_FAST, TWO_FAST = "Alg. 1, restarts", "Alg. 2, restarts"  # this package's forms of both
 FISTA, FORWARD = "FISTA, square", "forward-backward, logit"
 LIBLINEAR = "LinearSVC"
 
@@ -33,7 +33,7 @@ PLAIN = {"acceleration": "none", "steps": "balanced"}  # the paper's iterations;
 # method of Fig. 3 -> (objective, solver in the registry, parameters)
 METHODS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ONE: (HINGE, "fbpd", PLAIN),
-    TWO: (HINGE, "fbpd-constrained", PLAIN),
+    TWO: (HINGE, "fbpd-constrained", {**PLAIN, "slacks": "each"}),
     ONE_FAST: (HINGE, "fbpd", {}),
     TWO_FAST: (HINGE, "fbpd-constrained", {}),
     LINEAR: (HINGE, "fbpd-linear", PLAIN),
@@ -49,9 +49,9 @@ class Limits:
 
     tol : relative duality gap that ends a fit of Table 1, Fig. 1 and 2 · seconds, iterations : at most, for one α
     settle : relative change between iterates at which a run of Fig. 3 is over · race_seconds : its limit
-    alphas : values of α for sparse penalties · ridge_alphas : for ridge · etas : of η/L · draws : random subsets
-    images, text : samples a class of Fig. 1 and 3, and of Fig. 2 · quadratic : of Fig. 4 · filters : with the random
-    filters beside the pixels
+    alphas : values of α for sparse penalties · ridge_alphas : for ridge · decades : that they span · etas : of η/L
+    draws, race_draws : random subsets, of Fig. 1 and 2, and of Fig. 3 and 4 · images, text : samples a class of Fig. 1
+    and 3, and of Fig. 2 · quadratic : of Fig. 4 · filters : with the random filters beside the pixels
     """
 
     tol: float
@@ -61,6 +61,7 @@ class Limits:
     race_seconds: float
     alphas: int
     ridge_alphas: int
+    decades: float
     etas: tuple[float, ...]
     draws: int
     race_draws: int
@@ -70,11 +71,12 @@ class Limits:
     filters: bool
 
 
-QUICK = Limits(tol=1e-3, seconds=0.4, iterations=1500, settle=1e-6, race_seconds=1.2, alphas=3, ridge_alphas=3,
-               etas=(0.3, 0.03), draws=1, race_draws=1, images=(5,), text=(5,), quadratic=(3, 50), filters=False)
+QUICK = Limits(tol=1e-3, seconds=0.6, iterations=2500, settle=1e-6, race_seconds=2.0, alphas=3, ridge_alphas=3,
+               decades=2.0, etas=(0.3, 0.03), draws=1, race_draws=1, images=(5,), text=(5,), quadratic=(3, 50),
+               filters=False)  # fmt: skip
 FULL = Limits(tol=1e-4, seconds=20.0, iterations=100_000, settle=1e-7, race_seconds=60.0, alphas=7, ridge_alphas=7,
-              etas=(0.5, 0.2, 0.1, 0.05, 0.02, 0.01), draws=25, race_draws=10, images=DRAWN["images"],
-              text=DRAWN["text"], quadratic=QUADRATIC, filters=True)
+              decades=3.0, etas=(0.5, 0.2, 0.1, 0.05, 0.02, 0.01), draws=25, race_draws=10, images=DRAWN["images"],
+              text=DRAWN["text"], quadratic=QUADRATIC, filters=True)  # fmt: skip
 TEXT_DRAWS = 10  # Sec. 4: 25 subsets of MNIST, 10 of the text
 
 

@@ -1,0 +1,252 @@
+"""FBPD with a budget on the hinge instead of λ (Chierchia et al. 2015, Alg. 2), and without its slack variables.
+
+    minimise Ω(W) over all W (and b) whose mean hinge is at most η
+
+``slacks="none"``: the budget has one multiplier t, and the dual rows U_i lie in t·(Δ − e_y), Δ the unit simplex:
+    W ← prox_{τΩ}(V − τXᵀQ)
+    Û ← Q + σ(2Z − Z_V + r);   (U, t) ← argmin Σ_i ½‖U_i − Û_i‖² + σnη·t over U_i ∈ t·(Δ − e_y), t ≥ 0
+The second line is a search for t: the derivative of the sum in t is convex, falling and piecewise linear, so Newton's
+method from the last t ends after two or three looks at the rows. It is this project's; τσ‖X‖² ≤ 1 as in ``fbpd``.
+
+``slacks="each"``: the paper's epigraphical projection, with one ζ_i a sample:
+        max_r((T W)_ir + r_ir) ≤ ζ_i for all i,   Σζ ≤ nη,   T W = Z − Z[y]·1ᵀ
+    W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
+    Ŷ ← Y + σT(2W − V),   ξ̂ ← ξ + σ'(2ζ − ζ_V)
+    (Y, ξ) ← what the projection of (Ŷ/σ, ξ̂/σ') on the epigraphs takes away, times (σ, σ')
+    the next point is the image, or what the acceleration asks for (solvers/splitting.py)
+
+The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
+blocks of their own, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
+fast, and moves at restarts towards ‖ξ − ξ₀‖/‖ζ − ζ₀‖ (``steps="adaptive"``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..certificate import Certificate, Workspace
+from ..kernels.splitting import budget_ahead, budget_gain, budget_step, epigraph_step, hinge_rows
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import settings
+from .budget import Room, certify_budget, first_suspicion
+from .splitting import Splitting, SplittingState
+
+SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
+LOOKS = 50  # at the rows, in one search for t: two or three are usual
+MOST_APART = 30.0  # bound of the ratio of σ' and σ, either way
+
+
+class BudgetState(SplittingState):
+    """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
+
+    slope : σ' · guess : the first level · level : the dual value of the budget, t; 1/(nt) is the λ with the same
+        solution · room : see budget.py
+    """
+
+    of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level", "guess")
+
+    def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
+        super().__init__(problem, coef, threads, anchored)
+        self.zeta, self.sums = np.empty(problem.n, problem.dtype), np.zeros(problem.n, problem.dtype)
+        self.zetaV, self.q = np.empty_like(self.zeta), np.empty_like(self.sums)
+        self.zeta0, self.q0 = ((np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else
+                               (self.zetaV, self.q))
+        self.level = self.guess = self.slope = 0.0
+        self.suspicion = math.inf
+        self.room = Room()
+
+    def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return [*super().triples(), (self.zeta, self.zetaV, self.zeta0), (self.sums, self.q, self.q0)]
+
+    def mass(self, problem: Problem) -> float:
+        return self.level
+
+    def dual_rows(self, U: np.ndarray) -> bool:
+        flows = -self.U.min(axis=1, keepdims=True)  # their sum off the true class stands on it, with a minus
+        np.divide(self.U, np.maximum(flows, max(self.level, 1e-300)), out=U)
+        return True
+
+
+@settings
+class Budgeted(Splitting):
+    """What the methods with a budget share, and the paper's steps with a slack variable ζ_i for each sample."""
+
+    eta: float = field(0.5, 0.0, 1e6, "η: the largest mean hinge a sample that is allowed (α of the paper)")
+
+    follows_lam = False
+    remedy = "choose a larger eta, another balance of the steps or another solver"
+
+    @property
+    def explicit(self) -> bool:
+        """Whether there is a slack variable for each sample."""
+        return True
+
+    def make_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
+        state = self.new_state(problem, coef)
+        margin = problem.loss.margin
+        # The λ with the same solution is λ_max for η = μ; a guess for smaller budgets is enough to set the scale.
+        unit = self.unit(problem)
+        state.level = state.guess = 1.0 / (problem.n * unit * min(max(self.eta / margin, 0.01), 1.0))
+        state.suspicion = first_suspicion(problem, unit)
+        if not self.restricts(problem):
+            self.set_steps(problem, state)
+        return state
+
+    def new_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
+        """The arrays."""
+        return BudgetState(problem, coef, self.count(), self.acceleration == "restarts")
+
+    def unit(self, problem: Problem) -> float:
+        """The scale of λ on these data (1 where there is none: every λ gives W = 0)."""
+        try:
+            return problem.lam_reference
+        except ValueError:
+            return 1.0
+
+    def start_dual(self, problem: Problem, state: Any) -> None:
+        super().start_dual(problem, state)
+        self.scale_dual(problem, state)
+
+    def scale_dual(self, problem: Problem, state: BudgetState) -> None:
+        """From dual rows in the domain of ℓ* to rows of the budget's multiplier, and ζ to the hinges, within η."""
+        state.U *= problem.dtype.type(state.level)
+        state.sums[:] = state.level
+        state.zeta[:] = self.hinges(problem, state)
+        state.zeta -= max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
+
+    def hinges(self, problem: Problem, state: BudgetState) -> np.ndarray:
+        """The hinge of every sample at the state's weights, (n,)."""
+        rows = np.empty(problem.n)
+        hinge_rows(state.Z, problem.y, problem.loss.margin, rows)
+        return rows
+
+    def set_steps(self, problem: Problem, state: Any) -> None:
+        paper = self.steps == "paper"
+        norm = math.sqrt(problem.operator_norm(differences=self.explicit or paper))
+        state.norm = max(norm, 1.0) if paper and self.explicit else max(norm, 1e-150)
+        level = state.level if state.level > 0.0 else state.guess
+        state.weight = self.balance * (1.0 if paper else state.norm * level / problem.loss.margin)
+        state.slope = state.weight / state.norm
+
+    def carry(self, problem: Problem, old: SplittingState, new: Any) -> None:
+        super().carry(problem, old, new)
+        new.level = old.mass(problem)
+        self.scale_dual(problem, new)
+        if isinstance(old, BudgetState):
+            new.sums[:], new.U[:], new.room = old.sums, old.U, old.room
+            if type(old) is type(new):
+                new.zeta[:] = old.zeta
+
+    def adapt(self, problem: Problem, state: Any) -> None:
+        state.room = Room()
+        super().adapt(problem, state)
+
+    def strength(self, problem: Problem) -> float:
+        return 1.0
+
+    def rehearse(self, tiny: Problem, problem: Problem) -> Any:
+        state: Any = super().rehearse(tiny, problem)
+        state.suspicion = math.inf  # a budget that is right for the data may be out of reach on the tiny problem
+        return state
+
+    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
+        inner = tau if self.steps == "paper" else 1.0 / state.slope
+        np.multiply(state.q, problem.dtype.type(inner), out=state.zeta)
+        state.zeta += state.zetaV
+        over = max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
+        state.zeta -= problem.dtype.type(over)
+        state.level = over / inner if over > 0.0 else float(state.sums.mean(dtype=np.float64))
+        moved = float(((state.zeta - state.zetaV) ** 2).sum(dtype=np.float64))
+        return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
+
+    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
+        ratio = state.slope / sigma
+        epigraph_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
+                      state.q0, problem.y, problem.loss.margin, sigma, ratio, *weights, state.U, state.sums,
+                      state.shares[t], state.shares[t + 1], state.reports[t])
+
+    def restart(self, state: Any) -> None:
+        primal, dual = float(np.linalg.norm(state.zeta - state.zeta0)), float(np.linalg.norm(state.sums - state.q0))
+        if self.steps == "adaptive" and primal > 0.0 and dual > 0.0:
+            state.slope = math.sqrt(state.slope * dual / primal)
+        super().restart(state)
+        sigma = state.weight / state.norm
+        state.slope = min(max(state.slope, sigma / MOST_APART), sigma * MOST_APART)
+
+    # ------------------------------------------------------------------------------------------------ what is reported
+    def value(self, problem: Problem, loss: float, penalty: float) -> float:
+        return penalty
+
+    def target(self, problem: Problem) -> tuple[Any, ...]:
+        return ("budget", repr(problem.loss), repr(problem.penalty), self.eta)
+
+    def certificate(self, problem: Problem, state: Any, work: Workspace) -> Certificate:
+        return certify_budget(problem, state, self.eta, work)
+
+
+@settings
+class FBPDConstrained(Budgeted):
+    """The mean hinge is kept below ``eta``; λ plays no part. Events tell the λ with the same solution, and by how much
+    the weights still overdraw the budget. With eta = 0 every sample has to be classified with the whole margin."""
+
+    slacks: str = field("none", choices=("none", "each"),
+                        doc="one multiplier for the budget, or the paper's slack variable for each sample")
+
+    title = "FBPD with a budget"
+    doc = "The smallest penalty whose mean hinge keeps a budget η."
+    source = "Chierchia et al. 2015, Alg. 2"
+
+    @property
+    def explicit(self) -> bool:
+        return self.slacks == "each"
+
+    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
+        if self.explicit:
+            return super().primal(problem, state, tau, weights)
+        return self.descend(problem, state, tau, tau, weights)
+
+    def prepare_dual(self, problem: Problem, state: Any, sigma: float) -> None:
+        if self.explicit:
+            return
+        self.parallel(state, lambda t: budget_ahead(
+            state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, state.U, state.shares[t],
+            state.shares[t + 1]))
+        state.level = self.price(problem, state, sigma * problem.n * self.eta)
+        state.sums[:] = state.level
+
+    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
+        if self.explicit:
+            super().dual(problem, state, sigma, weights, t)
+            return
+        budget_step(state.Z, state.VZ, state.Q, problem.y, state.level, *weights, state.VZ0, state.Q0, state.U,
+                    state.shares[t], state.shares[t + 1], state.reports[t])
+
+    def price(self, problem: Problem, state: BudgetState, target: float) -> float:
+        """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""
+        mass = state.level
+        for _ in range(LOOKS):
+            gain, slope = self.gain(problem, state, mass)
+            if slope > 0.0:
+                new = max(mass + (gain - target) / slope, 0.0)
+            elif mass > TINY and target > 0.0:  # no sample sends all of t away: it is too large
+                new = 0.5 * mass
+            else:
+                return mass if target == 0.0 else 0.0
+            if abs(new - mass) <= SAME * new:
+                return new
+            mass = new
+        return mass
+
+    def gain(self, problem: Problem, state: BudgetState, mass: float) -> tuple[float, float]:
+        """By how much the sum of squares falls for a further unit of t, and how fast that falls, at t = ``mass``."""
+        parts = self.parallel(state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t],
+                                                           state.shares[t + 1]))
+        return sum(gain for gain, _ in parts), sum(slope for _, slope in parts)
+
+
+solvers.add("fbpd-constrained", FBPDConstrained)
+
