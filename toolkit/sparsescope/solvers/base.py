@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from ..certificate import Certificate, Workspace, certify
+from ..certificate import Certificate, certify
 from ..kernels.rows import loss_sum, support_flags
 from ..problem import Problem
 from ..registry import Field, collect_fields, field, solvers
@@ -169,10 +169,9 @@ class Solver:
         """What the objective depends on: values of runs with the same target can be compared."""
         return problem.key
 
-    def certificate(self, problem: Problem, state: Any, work: Workspace | None) -> Certificate:
-        """The certificate of the state's weights, by its dual point if it has one. ``work``: arrays that are made once
+    def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
+        """The certificate of the state's weights, by its dual point if it has one. ``work``: a Workspace, made once
         a run; ``None`` for states with sparse weights."""
-        assert work is not None
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
         return dataclasses.replace(found, **state.dual_facts(problem))
 
