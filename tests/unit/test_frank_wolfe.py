@@ -17,6 +17,9 @@ from sparsescope.kernels.sparse_duals import dual_sums, fit_box, rebuild
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
 from sparsescope.kernels.two_sides import project_two_sides
 
+# The solver is not in the registry yet; its kernels take minutes to compile.
+pytestmark = pytest.mark.slow
+
 
 # ------------------------------------------------------------------------------------------------------ the projection
 def on_simplex(v: np.ndarray, total: float) -> np.ndarray:

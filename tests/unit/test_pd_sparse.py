@@ -17,6 +17,9 @@ from sparsescope.stopping import Gap, Iterations
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")
 
+# The solver is not in the registry yet; its kernels take minutes to compile.
+pytestmark = pytest.mark.slow
+
 
 @cache
 def problem_on(name: str, loss: str = "crammer-singer", penalty: Any = NET, form: str = "csr", lam: float = 0.02,
