@@ -287,6 +287,7 @@ def test_from_arrays_refuses_mismatches():
 SIZES = {
     "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3), "breast_cancer": (569, 30, 2),
     "planted-text": (4000, 8000, 12), "planted-tags": (3000, 4000, 20),
+    "planted-extreme": (6000, 6000, 2000), "planted-extreme-tags": (6000, 6000, 2000),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 ``load("digits")`` gives a :class:`Dataset`; ``X, y = load("digits")`` unpacks its training part. :func:`names` lists
 what can be loaded, :func:`describe` says what it is, :func:`make_text` and :func:`make_multilabel_text` generate
-problems of any size, :func:`from_arrays` wraps arrays.
+problems of any size, :func:`make_extreme` those with very many classes or labels, :func:`from_arrays` wraps arrays.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import NamedTuple
 
 from ..registry import UnknownName
 from ..registry import datasets as registry
-from . import bundled, pydocs, tags, text  # noqa: F401  (importing them registers their names)
+from . import bundled, extreme, pydocs, tags, text  # noqa: F401  (importing them registers their names)
 from .base import Dataset, Truth
+from .extreme import make_extreme
 from .files import FOLDERS_VARIABLE, FORMATS, files_found, find_file, folders, load_file
 from .raw import from_arrays
 from .scaling import SCALES
 from .tags import make_multilabel_text
 from .text import make_text
 
-__all__ = ["SCALES", "Dataset", "Truth", "describe", "find", "from_arrays", "load", "make_multilabel_text",
-           "make_text", "names"]
+__all__ = ["SCALES", "Dataset", "Truth", "describe", "find", "from_arrays", "load", "make_extreme",
+           "make_multilabel_text", "make_text", "names"]
 
 
 def load(

@@ -16,13 +16,21 @@ MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the pag
 
 
 class Truth(NamedTuple):
-    """A planted row-sparse weight matrix: indices of its non-zero rows, shape (k,), and these rows, shape (k, m)."""
+    """A planted row-sparse weight matrix: indices of its non-zero rows, shape (k,), and these rows, shape (k, m).
+
+    For very many classes the rows are a sparse matrix.
+    """
 
     rows: np.ndarray
-    values: np.ndarray
+    values: Any
 
-    def weights(self, d: int) -> np.ndarray:
-        """The whole matrix, shape (d, m), dense."""
+    def weights(self, d: int) -> Any:
+        """The whole matrix, shape (d, m): dense, or CSR where the rows are sparse."""
+        if sp.issparse(self.values):
+            counts = np.zeros(d, dtype=np.int64)
+            counts[self.rows] = np.diff(self.values.indptr)
+            indptr = np.concatenate([[0], np.cumsum(counts)])
+            return sp.csr_array((self.values.data, self.values.indices, indptr), shape=(d, self.values.shape[1]))
         W = np.zeros((d, self.values.shape[1]))
         W[self.rows] = self.values
         return W
@@ -33,7 +41,7 @@ class Dataset:
     """A multiclass or multilabel data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
 
     X : (n, d) float array, CSR or CSC matrix, one row an example; y : (n,) int64, class numbers 0..m-1, or for label
-    sets their indicator (n, m), uint8.
+    sets their indicator (n, m), uint8: an array, or a CSR matrix where it was given as a sparse one.
     X_test, y_test : the test part, or both None. class_names : m names. feature_names : d names or None.
     image_shape : (height, width) when the d features are the pixels of an image, row by row.
     scaling : what was done to the values (see :mod:`sparsescope.datasets.scaling`). truth : planted weights or None.
@@ -45,9 +53,9 @@ class Dataset:
     name: str
     title: str
     X: Any
-    y: np.ndarray
+    y: Any
     X_test: Any = None
-    y_test: np.ndarray | None = None
+    y_test: Any = None
     feature_names: list[str] | None = None
     class_names: Sequence[str] = ()
     image_shape: tuple[int, int] | None = None
@@ -110,12 +118,12 @@ class Dataset:
         return self.y.ndim == 2
 
     @property
-    def train(self) -> tuple[Any, np.ndarray]:
+    def train(self) -> tuple[Any, Any]:
         """The pair (X, y)."""
         return self.X, self.y
 
     @property
-    def test(self) -> tuple[Any, np.ndarray] | None:
+    def test(self) -> tuple[Any, Any] | None:
         """The pair (X_test, y_test), or None when there is no test part."""
         return None if self.y_test is None else (self.X_test, self.y_test)
 
@@ -129,7 +137,7 @@ class Dataset:
 
     def _shape_in_words(self) -> str:
         storage = f"{self.X.format.upper()} with {self.nnz} entries" if sp.issparse(self.X) else "dense"
-        test = "no test part" if self.y_test is None else f"{len(self.y_test)} for test"
+        test = "no test part" if self.y_test is None else f"{self.X_test.shape[0]} for test"
         labels = f", {self.y.sum(axis=1).mean():.2g} labels a row" if self.multilabel else ""
         return f"n {self.n} ({test}), d {self.d}, m {self.m}{labels}, {storage} {self.X.dtype}, scaling {self.scaling}"
 
@@ -227,17 +235,28 @@ def check_class_numbers(y: Any, m: int, n: int, what: str) -> np.ndarray:
     return y.astype(np.int64)
 
 
-def check_label_sets(y: Any, m: int, n: int, what: str) -> np.ndarray:
-    """y as a uint8 indicator of shape (n, m); ValueError names `what` otherwise."""
-    Y = indicator(y, what)
+def check_label_sets(y: Any, m: int, n: int, what: str) -> Any:
+    """y as a uint8 indicator of shape (n, m), CSR if it is sparse; ValueError names `what` otherwise."""
+    Y = sparse_indicator(y, what) if sp.issparse(y) else indicator(y, what)
     if Y.shape != (n, m):
         raise ValueError(f"{what} has shape {Y.shape}; label sets of {n} rows of X with {m} names need ({n}, {m})")
     return Y
 
 
-def class_sizes(y: np.ndarray, m: int) -> np.ndarray:
+def sparse_indicator(y: Any, what: str) -> sp.csr_array:
+    """A sparse indicator as CSR, uint8, labels in order; ValueError for entries other than 0 and 1."""
+    Y = sp.csr_array(y, copy=True)
+    Y.sum_duplicates()
+    wrong = int(np.count_nonzero((Y.data != 0) & (Y.data != 1)))
+    if wrong:
+        raise ValueError(f"{what} has {wrong} entries other than 0 and 1; an indicator matrix holds only 0 and 1")
+    Y.eliminate_zeros()
+    return Y.astype(np.uint8)
+
+
+def class_sizes(y: Any, m: int) -> np.ndarray:
     """How many examples have each class or label, (m,)."""
-    return y.sum(axis=0, dtype=np.int64) if y.ndim == 2 else np.bincount(y, minlength=m)
+    return np.asarray(y.sum(axis=0, dtype=np.int64)) if y.ndim == 2 else np.bincount(y, minlength=m)
 
 
 def encode_labels(
