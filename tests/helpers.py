@@ -58,12 +58,17 @@ LOSSES = cases(losses)
 PENALTIES = cases(penalties, ROW_PENALTIES)
 SMOOTH = [name for name in losses if losses[name].smooth]  # what methods that follow gradients solve
 SMOOTH_LOSSES = [case for case in LOSSES if case.values[0].smooth]
-PAIRS = [pytest.param(loss, penalty, id=f"{loss}+{penalty}") for loss in SMOOTH for penalty in ROW_PENALTIES]
 # Where each pair would only repeat the same code for another type, every part is met at least once.
 FEW_PAIRS = [
     pytest.param(loss, penalty, id=f"{loss}+{penalty}")
     for k, (loss, penalty) in enumerate(product(SMOOTH, ROW_PENALTIES))
     if k // len(ROW_PENALTIES) == (k % len(ROW_PENALTIES)) % len(SMOOTH)
+]
+# Every pair; what a pair costs is mostly its compilation, so those beyond the few are left to `make test-all`.
+PAIRS = [
+    pytest.param(loss, penalty, id=f"{loss}+{penalty}",
+                 marks=() if any(few.values == (loss, penalty) for few in FEW_PAIRS) else pytest.mark.slow)
+    for loss, penalty in product(SMOOTH, ROW_PENALTIES)
 ]
 
 

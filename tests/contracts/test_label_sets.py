@@ -29,9 +29,11 @@ smooth_loss = pytest.mark.parametrize("loss", SMOOTH)
 each_intercept = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 every_solver = pytest.mark.parametrize("name", list(solvers))
 exact_solver = pytest.mark.parametrize("name", [name for name in solvers if solvers[name].settles])
-# Every penalty with label ranking, the other losses with the group lasso.
+# Every penalty with label ranking (most of them in `make test-all`), the other losses with the group lasso.
 RANKING = "label-ranking-squared-hinge"
-PAIRS = [*product([RANKING], ROW_PENALTIES), *((loss, "l1/l2") for loss in SMOOTH if loss != RANKING)]
+PAIRS = [*(pytest.param(RANKING, penalty, marks=() if penalty in ("l1/l2", "elastic-net") else pytest.mark.slow)
+           for penalty in ROW_PENALTIES),
+         *((loss, "l1/l2") for loss in SMOOTH if loss != RANKING)]
 
 
 @cache
@@ -236,8 +238,11 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str) -> None:
     np.testing.assert_array_equal(ends[2], ends[1])
 
 
-@pytest.mark.parametrize("name", ["bcd-ls", "fista-ls"])
-@smooth_loss
+@pytest.mark.parametrize(("name", "loss"), [
+    ("fista-ls", RANKING), ("bcd-ls", "multitask-squared-hinge"),
+    pytest.param("bcd-ls", RANKING, marks=pytest.mark.slow),
+    pytest.param("fista-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
+])
 def test_single_precision_reaches_a_gap_of_single_precision(loss: str, name: str) -> None:
     problem = problem_on(loss, form="csr", dtype="float32", share=0.3)
     found = solve(problem, name, tol=2e-5)

@@ -33,7 +33,7 @@ def threads_of(program: Program) -> int:
 
 
 def test_a_full_server_says_so_and_a_closed_page_frees_its_place(context: BrowserContext) -> None:
-    program, address = start_explorer("--max-sessions", "1")
+    program, address = start_explorer("--max-sessions", "1", "--linger", "5")
     try:
         first = ExplorerPage(context.new_page(), address).open(dataset="iris")
         second = context.new_page()
@@ -52,15 +52,15 @@ def test_a_full_server_says_so_and_a_closed_page_frees_its_place(context: Browse
 
 
 def _appears(page: Page) -> bool:
-    page.wait_for_timeout(3000)
+    page.wait_for_timeout(1500)
     return page.get_by_test_id("explorer-root").count() > 0
 
 
 def test_closing_a_page_ends_its_worker(context: BrowserContext) -> None:
-    program, address = start_explorer()
+    program, address = start_explorer("--linger", "5")
     try:
         ExplorerPage(context.new_page(), address).open(dataset="iris").page.close()
-        time.sleep(15)  # what the first page leaves for good (loop helpers) is the base line
+        time.sleep(8)  # what the first page leaves for good (loop helpers) is the base line
         base = threads_of(program)
         explorer = ExplorerPage(context.new_page(), address).open(dataset="digits", lam_ratio=0.001, speed=10)
         explorer.run()

@@ -73,6 +73,8 @@ def _add_explore(commands: Any) -> None:
                         help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)")
     parser.add_argument("--max-sessions", type=_count, default=0, metavar="N",
                         help="how many pages may be open at a time (default: no limit)")
+    parser.add_argument("--linger", type=_positive, default=10.0, metavar="SECONDS",
+                        help="seconds for which a closed page keeps its run and its place (default: %(default)s)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only print the address")
 
 
@@ -101,7 +103,7 @@ def run_explore(options: argparse.Namespace) -> int:
         site.settings["dataset"] = options.data
     elif options.data is not None:
         site.data = datasets.load(options.data)
-    serve(site, options.port, options.address, show=not options.no_browser, say=_say)
+    serve(site, options.port, options.address, show=not options.no_browser, say=_say, linger=options.linger)
     return DONE
 
 

@@ -23,17 +23,16 @@ from .page import Site
 DEFAULT_PORT = 5006
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
-# A closed tab ends its worker after LINGER_MS (a lost connection may come back until then); looked at every CHECK_MS.
-LINGER_MS = 10_000
-CHECK_MS = 2_000
+LINGER = 10.0  # seconds after which a closed tab's worker is ended (a lost connection may come back until then)
+CHECKS = 5  # how often that is looked at within this time
 
 
 class PortInUse(OSError):
     """The port is taken by another program."""
 
 
-def make_server(site: Site, port: int, address: str = "localhost") -> Server:
-    """The server, bound to its port but not running. Raises `PortInUse`."""
+def make_server(site: Site, port: int, address: str = "localhost", linger: float = LINGER) -> Server:
+    """The server, bound to its port but not running; ``linger`` in seconds. Raises `PortInUse`."""
     # 0.0.0.0 or a public name: people come by names we cannot know. Nothing here is protected by cookies or passwords.
     origins = ["*"] if address not in LOOPBACK else None
     try:
@@ -46,8 +45,8 @@ def make_server(site: Site, port: int, address: str = "localhost") -> Server:
             show=False,
             start=False,
             compress_response=True,
-            unused_session_lifetime_milliseconds=LINGER_MS,
-            check_unused_sessions_milliseconds=CHECK_MS,
+            unused_session_lifetime_milliseconds=round(1000 * linger),
+            check_unused_sessions_milliseconds=max(round(1000 * linger / CHECKS), 1),
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -56,7 +55,7 @@ def make_server(site: Site, port: int, address: str = "localhost") -> Server:
 
 
 def serve(site: Site, port: int | None = None, address: str = "localhost", show: bool = True,
-          say: Callable[[str], None] = print) -> None:
+          say: Callable[[str], None] = print, linger: float = LINGER) -> None:
     """Serve until SIGINT or SIGTERM, then end all workers and return.
 
     Parameters
@@ -64,10 +63,11 @@ def serve(site: Site, port: int | None = None, address: str = "localhost", show:
     port: None takes 5006, or any free port where that is taken; 0 takes any free port; otherwise exactly this one
         (`PortInUse` where it is taken).
     show: open a browser where there is a screen.
+    linger: seconds for which a closed or disconnected page keeps its worker and its place.
     """
     threadpool_limits(1)  # the kernels are sequential; more threads of the linear algebra only fight for the cores
     _quieten()
-    server = _bind(site, port, address, say)
+    server = _bind(site, port, address, say, linger)
     url = f"http://{_shown(address)}:{server.port}/"
     loop = server.io_loop
 
@@ -85,14 +85,14 @@ def serve(site: Site, port: int | None = None, address: str = "localhost", show:
     say("Stopped.")
 
 
-def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None]) -> Server:
+def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None], linger: float) -> Server:
     if port is not None:
-        return make_server(site, port, address)
+        return make_server(site, port, address, linger)
     try:
-        return make_server(site, DEFAULT_PORT, address)
+        return make_server(site, DEFAULT_PORT, address, linger)
     except PortInUse:
         say(f"Port {DEFAULT_PORT} is taken by another program; taking a free one.")
-        return make_server(site, 0, address)
+        return make_server(site, 0, address, linger)
 
 
 def _stop(server: Server, site: Site, loop: IOLoop) -> None:
