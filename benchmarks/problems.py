@@ -3,7 +3,7 @@
 Real data that do not ship with the project are looked for in the folders of ``SPARSESCOPE_DATA`` and in
 ``../shared/data``; without them a problem is left out, and the reason is said (:class:`Missing`).
 
-Needed there: mnist.npz, news20_bydate_tfidf.npz, letter.npz, nakayama_sarcoma.npz (keys as in docs/own-data.md).
+Needed there: mnist.npz, news20_bydate_tfidf.npz, rcv1_ccat_small.npz, letter.npz, nakayama_sarcoma.npz (keys as in docs/own-data.md).
 """
 
 from __future__ import annotations
@@ -66,12 +66,35 @@ def _nakayama() -> Any:
     return ss.datasets.from_arrays(X, y, name="nakayama", scale="standard")
 
 
+def _news20_binary() -> Any:
+    """comp.* and sci.* against all other groups."""
+    data = _news20()
+    wanted = [k for k, name in enumerate(data.class_names) if name.startswith(("comp.", "sci."))]
+    return ss.datasets.from_arrays(data.X, np.isin(data.y, wanted).astype(np.int64), name="news20-binary")
+
+
+def _rcv1() -> Any:
+    return ss.datasets.load(file_of("rcv1_ccat_small.npz"), scale="none")
+
+
+def _mnist_pair(a: int, b: int) -> Any:
+    """All training images of two digits, as for mnist10k."""
+    import scipy.sparse as sp
+
+    with np.load(file_of("mnist.npz")) as z:
+        rows = np.isin(z["y_train"], (a, b))
+        X, y = z["X_train"][rows] / 255.0, (z["y_train"][rows] == b).astype(np.int64)
+    return ss.datasets.from_arrays(sp.csr_matrix(X), y, name=f"mnist-{a}{b}")
+
+
 def _text50k() -> Any:
     return ss.datasets.make_text(50_000, 200_000, 20, test_size=0.0, seed=0, name="text50k")
 
 
 DATA: dict[str, Any] = {"digits": _digits, "mnist10k": _mnist10k, "news20": _news20, "letter": _letter,
-                        "nakayama": _nakayama, "text50k": _text50k}
+                        "nakayama": _nakayama, "text50k": _text50k, "news20-binary": _news20_binary, "rcv1": _rcv1,
+                        "mnist-49": functools.partial(_mnist_pair, 4, 9),
+                        "mnist-38": functools.partial(_mnist_pair, 3, 8)}
 
 
 @dataclass(frozen=True)
@@ -110,8 +133,11 @@ LOGISTIC = [
     Case("news20 .2", "news20", 0.2, loss="logistic"),
     Case("news20 .05", "news20", 0.05, loss="logistic"),
 ]
+# ℓ1 binary logistic without intercept.
+SECOND_ORDER = [Case(f"{data} {ratio:g}", data, ratio, loss="binary-logistic", penalty="l1")
+                for data in ("news20-binary", "rcv1", "mnist-49", "mnist-38") for ratio in (0.1, 0.02, 0.005)]
 
 
 def case(name: str) -> Case:
-    """A case of :data:`PAPER1` or :data:`LOGISTIC` by its name."""
-    return next(c for c in [*PAPER1, *LOGISTIC] if c.name == name)
+    """A case of :data:`PAPER1`, :data:`LOGISTIC` or :data:`SECOND_ORDER` by its name."""
+    return next(c for c in [*PAPER1, *LOGISTIC, *SECOND_ORDER] if c.name == name)

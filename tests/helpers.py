@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 
 import sparsescope.losses
 import sparsescope.penalties
@@ -56,7 +56,9 @@ BLOCK_PENALTIES = [name for name in penalties if issubclass(penalties[name], Blo
 ROW_PENALTIES = [name for name in penalties if name not in BLOCK_PENALTIES]
 LOSSES = cases(losses)
 PENALTIES = cases(penalties, ROW_PENALTIES)
-SMOOTH = [name for name in losses if losses[name].smooth]  # what methods that follow gradients solve
+# What methods that follow gradients solve, with a score for each class; a loss with one score has pairs of its own.
+SMOOTH = [name for name in losses if losses[name].smooth and not losses[name].one_score]
+ONE_SCORE = [pytest.param(name, "l1", id=f"{name}+l1") for name in losses if losses[name].one_score]
 SMOOTH_LOSSES = [case for case in LOSSES if case.values[0].smooth]
 # Where each pair would only repeat the same code for another type, every part is met at least once.
 FEW_PAIRS = [
@@ -64,12 +66,18 @@ FEW_PAIRS = [
     for k, (loss, penalty) in enumerate(product(SMOOTH, ROW_PENALTIES))
     if k // len(ROW_PENALTIES) == (k % len(ROW_PENALTIES)) % len(SMOOTH)
 ]
+FEW_PAIRS += ONE_SCORE
 # Every pair; what a pair costs is mostly its compilation, so those beyond the few are left to `make test-all`.
 PAIRS = [
     pytest.param(loss, penalty, id=f"{loss}+{penalty}",
                  marks=() if any(few.values == (loss, penalty) for few in FEW_PAIRS) else pytest.mark.slow)
-    for loss, penalty in product(SMOOTH, ROW_PENALTIES)
+    for loss, penalty in product([*SMOOTH, *(p.values[0] for p in ONE_SCORE)], ROW_PENALTIES)
 ]
+
+
+def fitting(loss: Any, y: np.ndarray) -> np.ndarray:
+    """Classes y for a loss (a name or a part): a loss with one score takes the first class against the others."""
+    return np.minimum(y, 1) if (losses[loss] if isinstance(loss, str) else loss).one_score else y
 
 
 def interpreted(kernel: Any) -> Callable[..., Any]:
@@ -86,6 +94,11 @@ def _squared_hinge_margins(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _signs(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
     return 2.0 * _indicator(Z, y) - 1.0
+
+
+def _sided(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """s·z of a single score, s = ±1."""
+    return (2.0 * y - 1.0) * Z[:, 0]
 
 
 def _hot(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -152,6 +165,10 @@ LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "logistic": (
         lambda Z, y, part: logsumexp(_shifted(Z, y, part.margin), axis=1),
         lambda Z, y, part: softmax(_shifted(Z, y, part.margin), axis=1) - _hot(Z, y),
+    ),
+    "binary-logistic": (
+        lambda Z, y, part: np.logaddexp(0.0, -_sided(Z, y)),
+        lambda Z, y, part: ((1.0 - 2.0 * y) * expit(-_sided(Z, y)))[:, None],
     ),
     "label-ranking-squared-hinge": (lambda Z, y, part: _pair_hinges(Z, y)[0], lambda Z, y, part: _pair_hinges(Z, y)[1]),
     "separation-ranking": (lambda Z, y, part: _worst_pair(Z, y)[0], lambda Z, y, part: _worst_pair(Z, y)[1]),

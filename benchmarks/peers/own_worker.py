@@ -26,13 +26,14 @@ def rehearse(task, X, y, solver):
     """Compile every kernel and load it: the tiny warm-up of every run, then a small problem nearly to its end, because
     some kernels are first needed late. Returns the seconds of the former, which is what a user waits for."""
     began = time.process_time()
-    problem = ss.Problem(X, y, loss=task["loss"], lam=task["lam"])
+    parts = {"loss": task["loss"], "penalty": task.get("penalty", "l1/l2")}
+    problem = ss.Problem(X, y, lam=task["lam"], **parts)
     warm_up(problem, solver)
     seconds = time.process_time() - began
     step = max(1, X.shape[1] // REHEARSAL)
     rows = np.flatnonzero(np.arange(len(y)) % max(1, len(y) // REHEARSAL) == 0)
     part = X[:, ::step].tocsr()[rows].tocsc() if sp.issparse(X) else X[rows][:, ::step]
-    small = ss.Problem(part, y[rows], loss=task["loss"])
+    small = ss.Problem(part, y[rows], **parts)
     small = small.with_lam(0.1 * small.lam_max)
     state, work = solver.init(small), Workspace(small)
     began = time.process_time()

@@ -35,20 +35,23 @@ def read_data(path):
 
 
 def objective(X, y, W, lam, loss):
-    """F(W) = (1/n) sum of losses + lam * sum of row norms; W (d, m)."""
+    """F(W) = (1/n) sum of losses + lam * sum of row norms; W (d, m). With one column that is the lasso."""
     rows = np.flatnonzero(W.any(axis=1))
     Z = X[:, rows] @ W[rows] if 2 * len(rows) < W.shape[0] else X @ W
     here = np.arange(len(y))
     if loss == "logistic":
         top = Z.max(axis=1)
         value = (np.log(np.exp(Z - top[:, None]).sum(axis=1)) + top - Z[here, y]).sum()
+    elif loss == "binary-logistic":
+        value = np.logaddexp(0.0, (1.0 - 2.0 * y) * Z[:, 0]).sum()
     elif loss == "multiclass-squared-hinge":
         Z += 1.0 - Z[here, y][:, None]
         Z[here, y] = 0.0
         np.maximum(Z, 0.0, out=Z)
         value = np.einsum("ik,ik->", Z, Z)
     else:
-        raise ValueError(f"no objective for the loss {loss!r} here; there are: logistic, multiclass-squared-hinge")
+        raise ValueError(f"no objective for the loss {loss!r} here; there are: logistic, binary-logistic, "
+                         "multiclass-squared-hinge")
     return float(value / len(y) + lam * np.sqrt((W[rows] ** 2).sum(axis=1)).sum())
 
 

@@ -40,7 +40,7 @@ DUAL = {"block-l1/l2": lambda v: np.linalg.norm(v), "block-l1/linf": lambda v: n
 
 
 def of(penalty: Any, d: int = D) -> BlockRegulariser:
-    made = regulariser_of(penalty, d, None, lambda key, make: make())
+    made = regulariser_of(penalty, (d, 1), None, lambda key, make: make())
     assert isinstance(made, BlockRegulariser)
     return made
 

@@ -16,6 +16,7 @@ from helpers import (
     PAIRS,
     PENALTIES,
     SMOOTH_LOSSES,
+    fitting,
     forms,
     gradient,
     iris,
@@ -41,7 +42,7 @@ every_field = pytest.mark.parametrize(("loss", "penalty"), FIELDS)
 def optimum(loss: Any, penalty: Any, intercept: bool, share: float = 0.1) -> tuple[ss.Problem, ss.Result]:
     """A problem on iris and its solution, certified to 1e-10."""
     X, y = iris()
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, intercept=intercept)
     problem = problem.with_lam(share * problem.lam_reference)
     found = ss.solve(problem, "bcd-ls", tol=1e-10, max_iter=20_000, record=False, certify_every=20)
     assert found.converged, found
@@ -54,6 +55,7 @@ def test_objective_and_gradient_follow_the_formula_for_every_form_of_data(
     loss: Any, penalty: Any, intercept: bool
 ) -> None:
     matrix, y = text()
+    y = fitting(loss, y)
     for _, X in forms(matrix):
         problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.02, intercept=intercept)
         for seed in range(2):
@@ -120,6 +122,7 @@ def test_gap_holds_for_all_values_of_the_fields(loss: Any, penalty: Any, interce
 @each_intercept
 def test_certificates_do_not_depend_on_the_form_of_the_data(loss: str, penalty: str, intercept: bool) -> None:
     matrix, y = text()
+    y = fitting(loss, y)
     found = []
     for _, X in forms(matrix):
         problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.01, intercept=intercept)
@@ -148,7 +151,8 @@ def test_certificates_of_wide_sparse_data_are_made_in_blocks() -> None:
 @each_intercept
 def test_zero_solves_the_problem_above_lam_max_and_not_below(loss: Any, penalty: Any, intercept: bool) -> None:
     X, y = iris()
-    y = np.where(np.arange(y.size) < 20, 0, y)  # unequal classes: the intercept at zero weights is not zero
+    # Unequal classes: the intercept at zero weights is not zero.
+    y = fitting(loss, np.where(np.arange(y.size) < 20, 0, y))
     problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
     zero = np.zeros((problem.d, problem.m))
     b = problem.null_intercept if intercept else None
@@ -170,7 +174,7 @@ def test_zero_solves_the_problem_above_lam_max_and_not_below(loss: Any, penalty:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_null_intercept_is_the_best_one_without_weights(loss: Any) -> None:
     X, y = iris()
-    y = np.where(np.arange(y.size) < 20, 0, y)
+    y = fitting(loss, np.where(np.arange(y.size) < 20, 0, y))
     problem = ss.Problem(X, y, loss=loss, intercept=True)
     zero = np.zeros((problem.d, problem.m))
     _, g_b = gradient(X, y, loss, zero, problem.null_intercept)
@@ -216,6 +220,7 @@ def test_paper_violation_is_only_defined_for_norms() -> None:
 @every_field
 def test_violation_of_the_problem_is_the_largest_distance_over_rows_and_intercept(loss: Any, penalty: Any) -> None:
     X, y = iris()
+    y = fitting(loss, y)
     problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05, intercept=True)
     W, b = random_point(problem)
     G, g_b = gradient(X, y, loss, W, b)

@@ -11,10 +11,12 @@ import pytest
 import sparsescope as ss
 from helpers import (
     FEW_PAIRS,
+    ONE_SCORE,
     PAIRS,
     ROW_PENALTIES,
     SMOOTH,
     digits,
+    fitting,
     forms,
     gradient,
     interpreted,
@@ -26,6 +28,7 @@ from helpers import (
 from sparsescope.jit import part
 from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import solvers
+from sparsescope.solvers.entries import EntrySolver
 from sparsescope.stopping import Gap, Iterations
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
@@ -45,6 +48,8 @@ STOCHASTIC_VARIANTS: dict[str, list[dict[str, Any]]] = {
 # Methods for particular losses only (test_splitting.py has their optima); they share everything else, on the first of
 # those losses.
 ONLY = {name: solvers[name].only[0] for name in solvers if solvers[name].only}
+# Methods that move single entries of W: they take penalties of entries only, and share everything with one of them.
+ENTRYWISE = tuple(name for name in solvers if issubclass(solvers[name], EntrySolver))
 BUDGETED = tuple(name for name in ONLY if not solvers[name].follows_lam)
 PARTICULAR_VARIANTS: dict[str, list[dict[str, Any]]] = {
     name: [{"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"}, {"balance": 3.0}, {"threads": 0},
@@ -68,13 +73,15 @@ def problem_on(data: str, loss: str, penalty: str, *, share: float = 0.1, interc
                form: str = "dense", dtype: str = "float64") -> ss.Problem:
     """A small problem with λ = share·λ_reference (of the problem in double precision)."""
     matrix, y = {"iris": iris, "digits": digits, "text": text}[data]()
-    X = dict(forms(matrix))[form]
+    X, y = dict(forms(matrix))[form], fitting(loss, y)
     lam = share * ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept).lam_reference
     return ss.Problem(X.astype(dtype), y, loss=loss, penalty=penalty, intercept=intercept, lam=lam)
 
 
 def problem_for(name: str, data: str, loss: str, penalty: str, **settings: Any) -> ss.Problem:
-    """The same, with the loss that the solver is for if that is a particular one."""
+    """The same, with the loss that the solver is for if that is a particular one, and a penalty of its kind."""
+    if name in ENTRYWISE and penalty not in ("l1", "elastic-net", "ridge"):
+        penalty = "l1"
     return problem_on(data, ONLY.get(name, loss), penalty, **settings)
 
 
@@ -171,7 +178,7 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
 
 @exact_solver
 def test_weights_of_an_empty_column_die_out(name: str) -> None:
-    problem = problem_on("text", "multiclass-squared-hinge", "l1/l2", share=0.2, form="csr")
+    problem = problem_for(name, "text", "multiclass-squared-hinge", "l1/l2", share=0.2, form="csr")
     W = np.zeros((problem.d, problem.m))
     W[7] = 1e-3
     run = ss.Run(problem, name, W=W, stop=Gap(TOL) | Iterations(3000), certify_every=20)
@@ -208,7 +215,7 @@ every_variant = pytest.mark.parametrize(("name", "solver"), VARIANTS)
 
 @pytest.mark.parametrize(("name", "solver"), [v for v in VARIANTS if v.values[0] in EXACT])
 def test_every_setting_solves(name: str, solver: Any) -> None:
-    problem = problem_on("text", "multiclass-squared-hinge", "l1/l2", share=0.3)
+    problem = problem_for(name, "text", "multiclass-squared-hinge", "l1/l2", share=0.3)
     found = ss.solve(problem, solver, tol=1e-8, max_iter=8000, record=False, certify_every=10)
     assert found.converged, (solver, found)
     assert found.objective == pytest.approx(best(problem).objective, rel=1e-7)
@@ -315,7 +322,7 @@ def test_the_start_is_zero_with_the_best_intercept_or_what_is_given(name: str) -
 @few_pairs
 @exact_solver
 def test_a_start_at_the_optimum_stops_at_once(name: str, loss: str, penalty: str) -> None:
-    problem = problem_on("iris", loss, penalty)
+    problem = problem_for(name, "iris", loss, penalty)
     known = best(problem)
     events = list(ss.Run(problem, name, W=known.W, stop=Gap(1e-10)))
     assert len(events) == 1 and "certified" in events[0].message
@@ -359,7 +366,7 @@ CHANGES = [{"lam": 0.5}, {"loss": "squared"}, {"penalty": "l1"}, {"loss": "logis
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))
 @exact_solver
 def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(name: str, change: dict[str, Any]) -> None:
-    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+    problem = problem_for(name, "iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
     scaled = {**change, **({"lam": change["lam"] * problem.lam} if "lam" in change else {})}
     other = problem.with_(**scaled)
     run = ss.Run(problem, name, stop=Iterations(7))
@@ -390,7 +397,8 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
 @pytest.mark.parametrize("following", list(solvers))
 @every_solver
 def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
-    problem = problem_for(name if name in ONLY else following, "iris", "multiclass-squared-hinge", "l1/l2",
+    penalty = "l1" if {name, following} & {*ENTRYWISE} else "l1/l2"
+    problem = problem_for(name if name in ONLY else following, "iris", "multiclass-squared-hinge", penalty,
                           intercept=True)
     for each in (name, following):
         if solvers.create(each).solves(problem) is not None:
@@ -535,7 +543,7 @@ def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
 @every_pair
 def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam=0.05)
     W, _ = random_point(problem)
     order = np.array([2, 0, 3, 1, 2])
     for sweep, settings in ((sweep_line_search, (0.01, 0.5, 30, 2.2e-16)),
@@ -555,4 +563,4 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
 
 def test_parts_are_met_by_the_few_pairs() -> None:
     used = [value for p in FEW_PAIRS for value in p.values]
-    assert set(used) == {*SMOOTH, *ROW_PENALTIES}
+    assert set(used) == {*SMOOTH, *ROW_PENALTIES, *(value for p in ONE_SCORE for value in p.values)}

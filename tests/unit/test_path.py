@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import FEW_PAIRS, PAIRS, digits, forms, iris, text
+from helpers import FEW_PAIRS, PAIRS, digits, fitting, forms, iris, text
 from sparsescope import constants
 from sparsescope.event import Event
 from sparsescope.paths import Solved, lam_grid
+from sparsescope.solvers.entries import EntrySolver
 from sparsescope.stopping import Gap, Iterations, Passes, Violation
 
 
@@ -98,7 +99,7 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
 @pytest.mark.parametrize(("loss", "penalty"), PAIRS)
 def test_every_pair_is_solved_along_the_path(loss: str, penalty: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty)
     if not problem.loss.smooth:  # subgradients of a kink certify nothing: only a rule or a limit ends a λ
         found = ss.path(problem, n_lams=3, ratio=0.1, stop=Passes(5))
         assert found.converged.all() and found.reasons[-1].endswith("data passes")
@@ -113,7 +114,7 @@ def test_every_pair_is_solved_along_the_path(loss: str, penalty: str) -> None:
 @pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
 def test_paths_with_an_intercept_agree_with_single_solves(loss: str, penalty: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=True)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, intercept=True)
     if not problem.loss.smooth:
         pytest.skip("no solver certifies this loss")
     found = ss.path(problem, n_lams=4, ratio=0.1, tol=1e-6)
@@ -127,7 +128,8 @@ def test_paths_with_an_intercept_agree_with_single_solves(loss: str, penalty: st
 def test_every_solver_walks_the_path(solver: str) -> None:
     X, y = text()
     only = ss.registry.solvers[solver].only
-    problem = ss.Problem(X, y, loss=only[0] if only else None, penalty="l1/l2")
+    entrywise = issubclass(ss.registry.solvers[solver], EntrySolver)
+    problem = ss.Problem(X, y, loss=only[0] if only else None, penalty="l1" if entrywise else "l1/l2")
     if not ss.registry.solvers[solver].follows_lam:
         with pytest.raises(ValueError, match="a budget and no λ"):
             ss.path(problem, solver)

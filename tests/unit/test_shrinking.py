@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import FEW_PAIRS, digits, text
+from helpers import FEW_PAIRS, digits, fitting, text
 from sparsescope.solvers import BCD, BCDConstant
 from sparsescope.stopping import Gap, Iterations, PaperViolation
 
@@ -51,7 +51,7 @@ def test_every_order_reaches_the_certificate(cls: Any, selection: str) -> None:
 @pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
 def test_every_part_reaches_the_same_objective(loss: str, penalty: str) -> None:
     X, y = text()
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty)
     problem = problem.with_lam(0.1 * problem.lam_reference)
     found = ss.solve(problem, BCD(shrinking=True), tol=1e-8, max_iter=5000, record=False)
     assert found.converged, found

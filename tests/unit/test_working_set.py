@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import PAIRS, digits, text
+from helpers import PAIRS, digits, fitting, text
 from sparsescope.jit import part
 from sparsescope.registry import losses, penalties, solvers
 from sparsescope.run import warm_up
@@ -25,6 +25,7 @@ every_pair = pytest.mark.parametrize(("loss", "penalty"), PAIRS)
 
 def on_digits(share: float = 0.1, sparse: bool = False, **parts: Any) -> ss.Problem:
     X, y = digits()
+    y = fitting(parts.get("loss", "squared"), y)
     problem = ss.Problem(sp.csc_array(X) if sparse else X, y, **parts)
     return problem.with_lam(share * problem.lam_reference)
 

@@ -24,7 +24,7 @@ def check_kind(kind: str) -> None:
 def block_constants(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str) -> np.ndarray:
     """K_j for every row: shape (d,), one more entry (last) if there is an intercept. y : as in a problem."""
     check_kind(kind)
-    if kind == "class-aware":
+    if kind == "class-aware" and not loss.one_score:  # whose curvature is the same for both classes
         aware = _set_aware if y.ndim == 2 else _class_aware
         bound = aware(design, y, m, loss, intercept)
         if bound is not None:

@@ -24,6 +24,9 @@ class Event:
     train_accuracy, test_accuracy : in [0, 1], for one class a sample; the other train_… and test_… for label sets, see
         :class:`sparsescope.metrics.SetMeasures` · lam : λ in force
     search_share : share of an iteration's work that went into searches for what to work on; NaN where there is none
+    inner_sweeps, coordinate_steps, step_flops : sweeps of this iteration over its working set (κ_i of Tang and
+        Scheinberg 2013, Eq. 28, where κ_o is ``iteration``), coordinates looked at in them and flops for each; NaN for
+        solvers without an inner problem
     active_share : share of the samples whose hinge is active (above 1e-6 of the margin) · dual_entries : mean number of
         non-zeros of a dual row off the true class; both NaN for solvers without a dual point
     excess : for a budget on the mean loss, how far it is overdrawn (0 if it is kept) · equivalent_lam : the λ of the
@@ -74,6 +77,9 @@ class Event:
     excess: float = NAN
     equivalent_lam: float = NAN
     search_share: float = NAN
+    inner_sweeps: float = NAN
+    coordinate_steps: float = NAN
+    step_flops: float = NAN
     message: str = ""
 
     @property

@@ -238,6 +238,6 @@ def _describe(run: Run) -> dict[str, Any]:
         "dataset": problem.name, "n": problem.n, "d": problem.d, "m": problem.m, "loss": repr(problem.loss),
         "penalty": repr(problem.penalty), "intercept": problem.intercept, "solver": repr(run.solver),
         "reason": run.reason,  # of `auto`
-        "class_names": list(problem.class_names),
+        "class_names": list(problem.score_names),
         "feature_names": None if problem.feature_names is None else list(problem.feature_names),
     }

@@ -22,6 +22,7 @@ from .registry import losses, penalties
 from .regulariser import Regulariser, regulariser_of
 
 MOST_BYTES = 4_000_000_000  # of a full array of coefficients; methods for more labels keep them sparse
+MOST_NAMES = 5  # classes that a message lists
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
@@ -50,8 +51,9 @@ class Problem:
     Parameters
     ----------
     X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
-    y : n labels, or n label sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty
-        and full sets are allowed; see :func:`sparsescope.labels.holds_sets`); left out if ``X`` is a Dataset
+    y : n labels (numbered in sorted order; the binary logistic loss has positive scores for the second), or n label
+        sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty and full sets are
+        allowed; see :func:`sparsescope.labels.holds_sets`); left out if ``X`` is a Dataset
     loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of
         features works out its blocks here, from d and the feature names; without a loss, the multiclass
         squared hinge for classes and the label ranking squared hinge for label sets
@@ -90,8 +92,8 @@ class Problem:
     def _set(self, loss: Any, penalty: Any, lam: float) -> None:
         self.loss = _part(losses, Loss, loss)
         self.penalty = _part(penalties, Penalty, penalty)
-        self.regulariser: Regulariser = self._regulariser(self.penalty)
         self._check_targets()
+        self.regulariser: Regulariser = self._regulariser(self.penalty)
         try:
             self.lam = float(lam)
         except (TypeError, ValueError):
@@ -100,7 +102,7 @@ class Problem:
             raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
 
     def _regulariser(self, penalty: Any) -> Regulariser:
-        return regulariser_of(penalty, self.d, self.feature_names, self._data.cached)
+        return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached)
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
@@ -109,6 +111,10 @@ class Problem:
             fitting = [name for name in losses if kind in getattr(losses[name], "takes", ())]
             raise ValueError(f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
                              f"fit: {', '.join(fitting)}")
+        if self.loss.one_score and self.classes != 2:
+            names = ", ".join(self.class_names[:MOST_NAMES]) + (", …" if self.classes > MOST_NAMES else "")
+            raise ValueError(f"the {self.loss.title} loss has one score and tells two classes apart, and y has "
+                             f"{self.classes} ({names}); choose two of them, or a loss with a score for each class")
 
     # ------------------------------------------------------------------------------------------------------- siblings
     def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
@@ -169,9 +175,14 @@ class Problem:
         return self._data.design.d
 
     @property
-    def m(self) -> int:
+    def classes(self) -> int:
         """Number of classes, or of labels."""
         return len(self._data.class_names)
+
+    @property
+    def m(self) -> int:
+        """Number of scores of a sample, columns of W: one for each class or label, or 1 if the loss has one score."""
+        return 1 if self.loss.one_score else self.classes
 
     @property
     def dtype(self) -> np.dtype:
@@ -195,8 +206,13 @@ class Problem:
 
     @property
     def class_names(self) -> list[str]:
-        """Names of the m classes or labels."""
+        """Names of the classes or labels."""
         return self._data.class_names
+
+    @property
+    def score_names(self) -> list[str]:
+        """Names of the m columns of W: the classes or labels; of a single score the class that it speaks for."""
+        return self.class_names[1:] if self.loss.one_score else self.class_names
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -218,7 +234,7 @@ class Problem:
         """Share of the samples that have each class or label, (m,) float64."""
         if self.multilabel:
             return np.asarray(self.y.mean(axis=0, dtype=np.float64))
-        return np.bincount(self.y, minlength=self.m) / self.n
+        return np.bincount(self.y, minlength=self.classes) / self.n
 
     def encode(self, y: Any) -> np.ndarray:
         """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
@@ -270,6 +286,11 @@ class Problem:
         coef = self.coefficients(W, b).astype(design.dtype, copy=False)
         return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
 
+    def class_scores(self, Z: np.ndarray) -> np.ndarray:
+        """Scores by classes or labels, (k, classes), of scores Z (k, m): Z itself, or for a single score z the pair
+        (0, z), whose softmax gives the probabilities of the binary logistic loss."""
+        return np.column_stack([np.zeros_like(Z), Z]) if self.loss.one_score else Z
+
     def _design_of(self, X: Any) -> Design:
         """The problem's samples, or other ones with as many features."""
         design = self.design if X is None else (X if isinstance(X, Design) else Design(X))
@@ -288,20 +309,20 @@ class Problem:
     def predict(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
         """Class numbers with the largest score, shape (k,); for label sets the labels that score above
         :meth:`threshold`, as an indicator (k, m) uint8."""
-        if sp.issparse(W) and b is None and not self.multilabel:
+        if sp.issparse(W) and b is None and not self.multilabel and not self.loss.one_score:
             return metrics.best_of(self._fitting(W), self._design_of(X), 1)[0][:, 0].astype(np.int64)
         Z = self.scores(W, b, X)
         if not self.multilabel:
-            return np.asarray(Z.argmax(axis=1))
+            return np.asarray(self.class_scores(Z).argmax(axis=1))
         cut = self.threshold(Z if X is None else self.scores(W, b))
         return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
 
     def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
         """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k). With a
         sparse W and a k, only the non-zeros of W for a sample's features are looked at."""
-        if sp.issparse(W) and b is None and k is not None:
+        if sp.issparse(W) and b is None and k is not None and not self.loss.one_score:
             return metrics.best_of(self._fitting(W), self._design_of(X), k)[0].astype(np.int64)
-        return metrics.ranking(self.scores(W, b, X), k)
+        return metrics.ranking(self.class_scores(self.scores(W, b, X)), k)
 
     def threshold(self, Z: np.ndarray) -> float:
         """The score above which a label is predicted, for training scores Z (n, m).
@@ -400,9 +421,35 @@ class Problem:
             else:
                 loss_gradient(Z, self.y, self.loss, U)
             regulariser = self._regulariser(penalty)
+            if regulariser.free is not None:
+                loss_gradient(self.design.matmul(self.null_free, Z), self.y, self.loss, U)
             buffer = np.empty((self.d, self.m), dtype=self.dtype) if regulariser.needs_all_rows else None
             return max(regulariser.critical(G, 1.0 / self.n) for _, _, G in self.design.rmatmul_blocks(U, buffer))
         return self._data.cached(("critical", self.loss, penalty), compute)
+
+    @property
+    def null_free(self) -> np.ndarray:
+        """The best coefficients (rows, m) if all penalised entries are zero: of the free entries of a weighted penalty
+        and the intercept. Where there is no best fit (separable classes) it is far out in its direction."""
+        return self._data.cached(("free", self.loss, self.penalty), self._fit_free)
+
+    def _fit_free(self) -> np.ndarray:
+        from scipy.optimize import minimize
+
+        at = np.zeros((self.rows, self.m), dtype=bool)
+        at[: self.d] = False if self.regulariser.free is None else self.regulariser.free
+        at[self.d :] = True
+        coef, Z = np.zeros(at.shape, self.dtype), np.empty((self.n, self.m), self.dtype)
+        U, G = np.empty_like(Z), np.empty_like(coef)
+
+        def value(v: np.ndarray) -> tuple[float, np.ndarray]:
+            coef[at] = v
+            total = loss_gradient(self.design.matmul(coef, Z), self.y, self.loss, U)
+            return total / self.n, self.design.rmatmul(U, G)[at].astype(np.float64) / self.n
+        found = minimize(value, np.zeros(int(at.sum())), jac=True, method="L-BFGS-B",
+                         options={"ftol": 0.0, "gtol": 1e-12, "maxiter": 2000, "maxfun": 5000})
+        coef[at] = found.x
+        return coef
 
     @property
     def null_intercept(self) -> np.ndarray:

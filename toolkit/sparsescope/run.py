@@ -132,6 +132,10 @@ class Run:
         new_solver.require(new_problem)
         if new_problem.design is not self.problem.design or new_problem.intercept != self.problem.intercept:
             raise ValueError("a live change keeps the data and the intercept; start a new run for other data")
+        if new_problem.m != self.problem.m:
+            raise ValueError(f"a live change keeps the shape of W: the {new_problem.loss.title} loss has "
+                             f"{new_problem.m} score(s) a sample, the {self.problem.loss.title} loss {self.problem.m}; "
+                             "start a new run")
         kept = new_solver == self.solver
         if self._opened:
             warm_up(new_problem, new_solver)
@@ -171,7 +175,9 @@ class Run:
         event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
                       step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
-                      seen_violation_sum=state.seen_sum, search_share=state.search_share, **facts)
+                      seen_violation_sum=state.seen_sum, search_share=state.search_share,
+                      inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
+                      step_flops=state.step_flops, **facts)
         if not np.isfinite(event.objective):
             raise FloatingPointError(
                 f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
@@ -198,8 +204,10 @@ class Run:
             found = ranked("train", state.weights(), problem.design, problem.y)
             return found if test is None else found | ranked("test", state.weights(), test.design, test.y)
         cut = problem.threshold(state.Z) if problem.multilabel else None
-        found = watched("train", state.Z, problem.y, cut)
-        return found if test is None else found | watched("test", test.scores(state.coef), test.y, cut)
+        found = watched("train", problem.class_scores(state.Z), problem.y, cut)
+        if test is None:
+            return found
+        return found | watched("test", problem.class_scores(test.scores(state.coef)), test.y, cut)
 
     def certificate(self) -> Certificate:
         """The certificate of the current state."""
@@ -309,7 +317,7 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     if state.sparse:
         ranked("train", state.weights(), tiny.design, tiny.y)
     else:
-        watched("train", state.Z, tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
+        watched("train", tiny.class_scores(state.Z), tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
     _warm.add(key)
 
 

@@ -225,7 +225,7 @@ class Trace:
         for name, value in {
             "dataset": problem.name, "n": problem.n, "d": problem.d, "m": problem.m, "loss": repr(problem.loss),
             "penalty": repr(problem.penalty), "lam": problem.lam, "solver": repr(event.solver),
-            "intercept": problem.intercept, "class_names": problem.class_names,
+            "intercept": problem.intercept, "class_names": problem.score_names,
             "feature_names": problem.feature_names,
             "image_shape": list(problem.image_shape) if problem.image_shape else None,
         }.items():

@@ -82,7 +82,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
         lam_finite=math.isfinite(problem.lam_max),
         name_rank=pictures.name_rank(names, problem.d),
         notices=notices,
-        fresh=old is None,
+        fresh=old is None or problem.m != old.m,  # W has another shape
     )
 
 
@@ -149,7 +149,8 @@ def facts(problem: Problem, source: Any) -> dict[str, Any]:
         "density": design.nnz / max(1, problem.n * d),
         "storage": "sparse" if design.is_sparse else "dense",
         "test_n": 0 if test is None else int(np.shape(test[1])[0]),
-        "class_names": [str(c) for c in problem.class_names],
+        "class_names": [str(c) for c in problem.score_names],  # of the columns of W
+        "all_classes": [str(c) for c in problem.class_names],
         "class_sizes": [int(c) for c in counts],
         "multilabel": problem.multilabel,
         "feature_names": [str(s) for s in names] if names is not None and d <= MAX_NAMES else None,

@@ -5,12 +5,14 @@ from .base import Loss
 from .multiclass_squared_hinge import MulticlassSquaredHinge
 from .multitask_squared_hinge import MultitaskSquaredHinge
 from .logistic import Logistic
+from .binary_logistic import BinaryLogistic
 from .squared import Squared
 from .label_ranking_squared_hinge import LabelRankingSquaredHinge
 from .crammer_singer import CrammerSinger
 from .separation_ranking import SeparationRanking
 
 __all__ = [
+    "BinaryLogistic",
     "CrammerSinger",
     "LabelRankingSquaredHinge",
     "Logistic",

@@ -41,6 +41,7 @@ class Loss:
     separable function of the differences of scores between labels on and off the target: the bound of its second
     derivative, which gives a tighter constant for the full gradient, MATH §2); and for label sets ``threshold``: labels
     that score above it are predicted (``None``: the scores have no natural zero, it is chosen on the training data).
+    ``one_score``: a sample has a single score, z (1,), which tells two classes y ∈ {0, 1} apart; positive means 1.
     """
 
     __slots__ = ()
@@ -53,6 +54,7 @@ class Loss:
     threshold: ClassVar[float | None] = None
     smooth: ClassVar[bool] = True
     difference_curvature: ClassVar[float | None] = None
+    one_score: ClassVar[bool] = False
 
     # The functions of one row, declared for readers and type checkers. They are defined by each loss.
     value: Any

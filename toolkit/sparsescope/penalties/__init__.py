@@ -10,5 +10,7 @@ from .elastic_net import ElasticNet
 from .ridge import Ridge
 from .block_l1_l2 import BlockL1L2
 from .block_l1_linf import BlockL1Linf
+from .weighted_l1 import WeightedL1
 
-__all__ = ["L1", "L1L2", "BlockL1L2", "BlockL1Linf", "ElasticNet", "L1Linf", "Penalty", "Ridge", "SparseGroup"]
+__all__ = ["L1", "L1L2", "BlockL1L2", "BlockL1Linf", "ElasticNet", "L1Linf", "Penalty", "Ridge", "SparseGroup",
+           "WeightedL1"]

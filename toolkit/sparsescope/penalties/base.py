@@ -70,6 +70,10 @@ class Penalty:
     bend: Any
     stiffness: Any
 
+    def entry_terms(self) -> tuple[float, float] | None:
+        """(a, b) if Ω(w) = Σ_k a·|w_k| + b·½w_k², a sum over single entries, else ``None``."""
+        return None
+
     def rehearsal(self) -> Penalty:
         """A penalty that compiles the same kernels and takes every problem: this one, unless it needs certain data."""
         return self

@@ -22,6 +22,9 @@ class ElasticNet(Penalty):
     is_norm = False
     adds_up = True
 
+    def entry_terms(self) -> tuple[float, float]:
+        return self.rho, 1.0 - self.rho
+
     def value(self, w):
         total = 0.0
         for k in range(w.size):

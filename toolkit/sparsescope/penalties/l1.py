@@ -19,6 +19,9 @@ class L1(Penalty):
     source = "Tibshirani 1996"
     adds_up = True
 
+    def entry_terms(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
     def value(self, w):
         return norm1(w)
 

@@ -21,6 +21,9 @@ class Ridge(Penalty):
     is_norm = False
     adds_up = True
 
+    def entry_terms(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
     def value(self, w):
         total = 0.0
         for k in range(w.size):

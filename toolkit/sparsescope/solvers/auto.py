@@ -33,6 +33,13 @@ def choose(problem: Problem) -> tuple[Solver, str]:
             return solvers.create("sparsa"), why + "proximal gradient on all of W, with steps from the curvature it met"
         return solvers.create("fista-ls", restart=True), (
             why + "accelerated proximal gradient on all of W, with line search and restarts")
+    if problem.loss.smooth and problem.regulariser.weights is not None:
+        exact = solvers.create("newglmnet")
+        if exact.solves(problem) is None:
+            return exact, f"{loss} is smooth, and every weight has a penalty of its own: Newton steps on single weights"
+        return solvers.create("lhac"), (
+            f"every weight has a penalty of its own, and Hessians of {problem.m} scores would take too much memory: a "
+            "low-rank model of them")
     if problem.loss.smooth:
         if not able(problem):
             lacking = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty

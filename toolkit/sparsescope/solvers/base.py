@@ -32,6 +32,9 @@ class State:
     seen_sum, seen_max : the criterion of Blondel et al. (2013, Eq. 9) over the rows of the last step, each at the
         moment of its visit (NaN where it does not apply)
     search_share : share of the last step's work that went into searches for what to work on (NaN where there is none)
+    inner_sweeps, coordinate_steps, step_flops : sweeps over the working set in the last step (κ_i of Tang and
+        Scheinberg 2013, Eq. 28; κ_o is ``iteration``), single coordinates looked at in them, and flops for each (T_CD);
+        NaN for solvers without an inner problem
     """
 
     sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
@@ -55,6 +58,9 @@ class State:
         self.seen_sum = float("nan")
         self.seen_max = float("nan")
         self.search_share = float("nan")
+        self.inner_sweeps = float("nan")
+        self.coordinate_steps = float("nan")
+        self.step_flops = float("nan")
 
     def dense(self, problem: Problem) -> np.ndarray:
         """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
@@ -109,6 +115,7 @@ class Solver:
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
+    takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
@@ -127,13 +134,22 @@ class Solver:
         return self.refuses_blocks(problem)
 
     def refuses_blocks(self, problem: Problem) -> str | None:
-        """The reason in words if the penalty ties rows in blocks and this solver goes row by row, else ``None``."""
+        """The reason in words if the penalty ties rows in blocks, or weighs single entries, and this solver has one
+        penalty for all rows; else ``None``."""
+        if problem.regulariser.weights is not None:
+            return None if self.takes_weights else (
+                f"{self.name} has one penalty for all entries of W, and the {problem.penalty.title} penalty has a "
+                f"weight for each. Solvers that fit: {self._others(problem, 'takes_weights')}")
         if self.takes_blocks or problem.regulariser.blocks is None:
             return None
-        fitting = [name for name in solvers if getattr(solvers[name], "takes_blocks", False)
-                   and solvers.create(name).solves(problem) is None]
         return (f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
-                f"block. Solvers that fit: {', '.join(fitting) or 'none for this loss'}")
+                f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}")
+
+    @staticmethod
+    def _others(problem: Problem, able: str) -> str:
+        fitting = [name for name in solvers if getattr(solvers[name], able, False)
+                   and solvers.create(name).solves(problem) is None]
+        return ", ".join(fitting) or "none for this loss"
 
     def require(self, problem: Problem) -> None:
         """``ValueError`` with the reason if the problem cannot be solved."""

@@ -103,7 +103,7 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
     loss = loss_sum(Z, y, fitted.loss) / design.n
     if not (np.isfinite(objective) and np.isfinite(loss)):
         return row
-    top = Z.argmax(axis=1)
+    top = fitted.class_scores(Z).argmax(axis=1)
     right = y[np.arange(y.shape[0]), top] if fitted.multilabel else top == y
     return {**row, "accuracy": float(np.mean(right)), "loss": float(loss), "objective": float(objective),
             "diverged": False}
@@ -125,7 +125,7 @@ def _split(problem: Problem, share: float, seed: int) -> tuple[Problem, Design, 
     rng = np.random.default_rng(seed)
     held = np.zeros(problem.n, dtype=bool)
     classes = np.zeros(problem.n, dtype=int) if problem.multilabel else problem.y
-    for members in (np.flatnonzero(classes == c) for c in range(problem.m)):
+    for members in (np.flatnonzero(classes == c) for c in range(problem.classes)):
         count = min(int(np.ceil(share * members.size)), members.size - 1)
         held[rng.permutation(members)[: max(count, 0)]] = True
     if not held.any():

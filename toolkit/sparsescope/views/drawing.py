@@ -68,8 +68,8 @@ def feature_names(trace: Trace, problem: Problem | None, rows: Iterable[int]) ->
 
 
 def class_names(trace: Trace, problem: Problem | None, m: int) -> list[str]:
-    """The names of the ``m`` classes; ``class k`` where there are none."""
-    names = problem.class_names if problem is not None else trace.info.get("class_names")
+    """The names of the ``m`` columns of W; ``class k`` where there are none."""
+    names = problem.score_names if problem is not None else trace.info.get("class_names")
     if names is None or len(names) != m:
         return [f"class {k}" for k in range(m)]
     return [str(name) for name in names]

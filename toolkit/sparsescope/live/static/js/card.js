@@ -47,7 +47,7 @@ export class ProblemCard {
     this.facts.replaceChildren(
       ...fact("samples n", count(problem.n) + (problem.test_n ? ` (and ${count(problem.test_n)} for testing)` : "")),
       ...fact("features d", count(problem.d) + (problem.storage === "sparse" ? `, ${number(100 * problem.density, 2)} % of X non-zero` : "")),
-      ...fact(problem.multilabel ? "labels m (sets of them)" : "classes m", count(problem.m)),
+      ...fact(problem.multilabel ? "labels m (sets of them)" : "classes m", count(problem.all_classes.length)),
       ...fact("F at W = 0", number(problem.objective0, 6), "problem-F0"),
       ...fact(plain ? lamMax : "λ_ref (this penalty has no λ_max)", number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
     );
@@ -56,13 +56,14 @@ export class ProblemCard {
 
   drawClasses(problem) {
     const top = Math.max(...problem.class_sizes);
-    const shown = problem.class_names.slice(0, MOST_CLASSES);
+    const shown = problem.all_classes.slice(0, MOST_CLASSES);
     const rows = shown.map((name, c) => {
       const bar = h("i", {});
       bar.style.width = (100 * problem.class_sizes[c]) / top + "%";
       return h("div", { class: "class-row", role: "listitem" }, h("span", { title: name }, name), h("span", { class: "bar" }, bar), h("span", {}, count(problem.class_sizes[c])));
     });
-    if (problem.m > MOST_CLASSES) rows.push(h("p", { class: "card-hint" }, `and ${problem.m - MOST_CLASSES} more`));
+    const more = problem.all_classes.length - MOST_CLASSES;
+    if (more > 0) rows.push(h("p", { class: "card-hint" }, `and ${more} more`));
     this.classes.replaceChildren(...rows);
   }
 }

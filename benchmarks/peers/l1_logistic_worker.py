@@ -1,0 +1,91 @@
+"""One measurement of a peer on binary logistic regression with the lasso, no intercept. See watch.py.
+
+None of these shows anything while it works, so a run gives one point: the seconds of one call and the objective at its
+end; "tol" is the threshold at which it stops by itself. Settings: "method", out of
+
+liblinear   liblinear -s 6 (newGLMNET) through liblinear-official; the data are converted before the clock starts
+skglm       skglm's prox-Newton with working sets; a small problem is solved first, so that compiling does not count
+saga        scikit-learn's SAGA
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from watch import objective, read_data, read_task
+
+MOST_ITERATIONS = 100_000
+
+
+def liblinear(X, y, lam, tol):
+    """The call, as a function without arguments that gives w (d,)."""
+
+    from liblinear.liblinear import feature_node, gen_feature_nodearray, liblinear, parameter, problem  # noqa: F401
+
+    rows = sp.csr_matrix(X)
+    signs = np.where(y == 1, 1.0, -1.0)
+    data = problem(signs, rows)
+    settings = parameter(f"-s 6 -c {1.0 / (len(y) * lam)!r} -e {tol!r} -B -1 -q")
+    data.set_bias(settings.bias)
+
+    def call():
+        model = liblinear.train(data, settings)
+        return np.array([model.contents.w[k] for k in range(X.shape[1])]) * model.contents.label[0]
+
+    return call
+
+
+def skglm(X, y, lam, tol):
+    """The same for skglm."""
+    from skglm import GeneralizedLinearEstimator
+    from skglm.datafits import Logistic
+    from skglm.penalties import L1
+    from skglm.solvers import ProxNewton
+
+    signs = np.where(y == 1, 1.0, -1.0)
+
+    def fit(A, b, alpha):
+        solver = ProxNewton(tol=tol, max_iter=1000, fit_intercept=False)
+        return GeneralizedLinearEstimator(Logistic(), L1(alpha), solver).fit(A, b).coef_.ravel()
+
+    few = np.arange(min(200, len(y)))
+    fit(sp.csc_matrix(X[few]) if sp.issparse(X) else X[few], signs[few], lam)  # compiles
+    return lambda: fit(X, signs, lam)
+
+
+def saga(X, y, lam, tol):
+    """The same for SAGA."""
+    from sklearn.linear_model import LogisticRegression
+
+    rows = sp.csr_matrix(X) if sp.issparse(X) else np.ascontiguousarray(X)
+    model = LogisticRegression(C=1.0 / (len(y) * lam), l1_ratio=1.0, solver="saga", tol=tol, fit_intercept=False,
+                               max_iter=MOST_ITERATIONS, random_state=0)
+    return lambda: model.fit(rows, y).coef_.ravel()
+
+
+METHODS = {"liblinear": liblinear, "skglm": skglm, "saga": saga}
+
+
+def main():
+    """Run the task and report."""
+    warnings.simplefilter("ignore")
+    task = read_task()
+    X, y = read_data(task["data"])
+    call = METHODS[task["setting"]["method"]](X, y, task["lam"], task["setting"]["tol"])
+    wall, cpu = time.perf_counter(), time.process_time()
+    w = call()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    value = objective(X, y, np.ascontiguousarray(w[:, None]), task["lam"], task["loss"])
+    relative = (value - task["best"]) / abs(task["best"])
+    reached = [[level, cpu, wall, 1] for level in sorted(task["levels"], reverse=True) if relative <= level]
+    print(json.dumps({"reached": reached, "looks": 1, "lowest": relative, "cpu": cpu, "wall": wall,
+                      "ended": "by itself"}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

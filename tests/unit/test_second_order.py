@@ -1,0 +1,259 @@
+"""lhac and newglmnet: their models of the Hessian, working sets, counters; weights of single entries; bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from helpers import digits, fitting, interpreted, iris, text
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent
+from sparsescope.solvers.lhac import LHACState
+from sparsescope.stopping import Iterations, Violation
+
+
+def binary(data: Any = text, share: float = 0.1, **parts: Any) -> ss.Problem:
+    """A problem with the binary logistic loss: the first class against the others."""
+    X, y = data()
+    problem = ss.Problem(X, np.minimum(y, 1), loss="binary-logistic", **{"penalty": "l1", **parts})
+    return problem.with_lam(share * problem.lam_max)
+
+
+def flowers() -> tuple[Any, np.ndarray]:
+    """iris, stored by columns like the other data here: each form of data compiles the methods once more."""
+    X, y = iris()
+    return sp.csc_array(X), y
+
+
+# ------------------------------------------------------------------------------------------------------ one score
+def test_one_score_tells_two_classes_apart_by_their_names() -> None:
+    X, y = flowers()
+    words = np.where(y == 0, "no", "yes")
+    problem = ss.Problem(X, words, loss="binary-logistic", penalty="l1", intercept=True)
+    problem = problem.with_lam(0.05 * problem.lam_max)
+    assert (problem.m, problem.classes, problem.class_names, problem.score_names) == (1, 2, ["no", "yes"], ["yes"])
+    found = ss.solve(problem, "newglmnet", tol=1e-8, test=(X[:9], words[:9]))
+    assert found.converged and found.W.shape == (4, 1) and found.b.shape == (1,)
+    scores = problem.scores(found.W, found.b)[:, 0]
+    assert scores[y == 1].mean() > 0 > scores[y == 0].mean(), "positive scores speak for the second class"
+    np.testing.assert_array_equal(problem.predict(found.W, found.b), scores > 0)
+    np.testing.assert_array_equal(problem.rank(found.W, found.b)[:, 0], scores > 0)
+    np.testing.assert_array_equal(problem.predict(sp.csr_array(found.W), found.b), scores > 0)
+    last = found.trace
+    assert last["train_accuracy"][-1] == np.mean((scores > 0) == (y > 0)) and last["test_accuracy"][-1] == 1.0
+    assert last.info["class_names"] == ["yes"] and last.info["m"] == 1
+
+
+def test_the_loss_agrees_with_liblinear() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    problem = binary(text, 0.05)
+    peer = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=1.0 / (problem.n * problem.lam), tol=1e-10,
+                              fit_intercept=False, max_iter=10_000).fit(problem.design.matrix, problem.y)
+    ours = ss.solve(problem, "newglmnet", tol=1e-12, record=False)
+    assert problem.objective(peer.coef_.T) == pytest.approx(ours.objective, rel=1e-9)
+
+
+def test_labels_and_changes_that_do_not_fit_one_score_are_refused() -> None:
+    X, y = flowers()
+    with pytest.raises(ValueError, match=r"one score and tells two classes apart, and y has 3 \(0, 1, 2\)"):
+        ss.Problem(X, y, loss="binary-logistic")
+    with pytest.raises(ValueError, match="one class only"):
+        ss.Problem(X, np.ones_like(y), loss="binary-logistic")
+    with pytest.raises(ValueError, match="needs one class a sample"):
+        ss.Problem(X, np.eye(3)[y], loss="binary-logistic")
+    problem = binary()
+    run = ss.Run(problem, "lhac", stop=Iterations(2))
+    list(run)
+    with pytest.raises(ValueError, match="keeps the shape of W"):
+        run.change(problem=problem.with_(loss="logistic"))
+
+
+# --------------------------------------------------------------------------------------------------- weights of entries
+def weighted(weights: Any, **parts: Any) -> ss.Problem:
+    return ss.Problem(*flowers(), **{"loss": "logistic", **parts}, penalty=ss.penalties.WeightedL1(weights), lam=0.02)
+
+
+@pytest.mark.parametrize("solver", ["newglmnet", "lhac"])
+def test_equal_weights_are_the_lasso_and_others_scale_the_columns(solver: str) -> None:
+    X, y = flowers()
+    plain = ss.Problem(X, y, loss="logistic", penalty="l1", lam=0.02)
+    same = ss.solve(weighted(np.ones((4, 3))), solver, tol=1e-9, record=False)
+    assert same.converged
+    assert same.objective == pytest.approx(ss.solve(plain, solver, tol=1e-9, record=False).objective, rel=1e-8)
+    c = np.array([0.5, 2.0, 1.0, 4.0])  # c|w| of x is |v| of x/c with v = c·w
+    scaled = ss.solve(ss.Problem(X / c, y, loss="logistic", penalty="l1", lam=0.02), solver, tol=1e-9, record=False)
+    found = ss.solve(weighted(c), solver, tol=1e-9, record=False)
+    assert found.converged and found.objective == pytest.approx(scaled.objective, rel=1e-8)
+    assert weighted(c).lam_max == pytest.approx(ss.Problem(X / c, y, loss="logistic", penalty="l1").lam_max)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_entries_of_weight_zero_are_free(intercept: bool) -> None:
+    c = np.ones((4, 3))
+    c[0] = 0.0
+    problem = weighted(c, intercept=intercept, loss="squared")
+    X, y = iris()[0], flowers()[1]
+    free = np.column_stack([X[:, :1], np.ones(len(y))]) if intercept else X[:, :1]
+    fit = free @ np.linalg.lstsq(free, np.eye(3)[y], rcond=None)[0]
+    assert problem.lam_max == pytest.approx(np.abs(X[:, 1:].T @ (fit - np.eye(3)[y])).max() / len(y), rel=1e-7)
+    above, below = problem.with_lam(1.001 * problem.lam_max), problem.with_lam(0.95 * problem.lam_max)
+    for solver in ("newglmnet", "lhac"):
+        ends = [ss.solve(p, solver, stop=Violation(1e-9), max_iter=2000, record=False) for p in (above, below)]
+        assert ends[0].W[0].all() and not ends[0].W[1:].any() and ends[1].W[1:].any()
+        at = above.certificate(ends[0].W, ends[0].b)
+        assert at.violation <= 1e-8 and at.gap == pytest.approx(at.objective), "the dual point is scaled to zero"
+    with pytest.raises(ValueError, match=r"has a weight for each\. Solvers that fit: lhac, newglmnet"):
+        ss.solve(problem, "bcd-ls")
+    assert ss.solve(problem, "auto", max_iter=2, record=False).reason.startswith("newglmnet: ")
+
+
+def test_weights_change_the_violation_and_the_prox_entry_by_entry() -> None:
+    rng = np.random.default_rng(0)
+    c = rng.choice([0.5, 1.0, 3.0], (4, 3))
+    problem = weighted(c)
+    W = rng.standard_normal((4, 3)) * (rng.random((4, 3)) < 0.5)
+    G, t = problem.gradient(W), problem.lam * c
+    off = np.where(W != 0, G + t * np.sign(W), np.maximum(np.abs(G) - t, 0))
+    assert problem.violation(W) == pytest.approx(np.linalg.norm(off, axis=1).max())
+    assert problem.regulariser.value(W)[0] == pytest.approx(float((c * np.abs(W)).sum()))
+    out = np.empty_like(W)
+    problem.regulariser.prox(W, 0.3, out)
+    np.testing.assert_allclose(out, np.sign(W) * np.maximum(np.abs(W) - 0.3 * c, 0.0))
+    part = problem.restricted(np.array([1, 3]))
+    np.testing.assert_array_equal(part.regulariser.weights, c[[1, 3]])
+    assert problem.penalty == ss.penalties.WeightedL1(c) != ss.penalties.WeightedL1(c + 1.0)
+    assert problem.key != problem.with_(penalty=ss.penalties.WeightedL1(c + 1.0)).key
+
+
+@pytest.mark.parametrize(("weights", "message"), [
+    ([1.0, -2.0], "weight at 1 is -2"), ([[1.0, np.nan]], r"weight at \(0, 1\) is nan"), ([np.inf], "finite"),
+    ([0.0, 0.0], "all weights are 0"), (np.ones((2, 2, 2)), "shape"), ([], "shape"),
+])
+def test_bad_weights_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"WeightedL1.*{message}"):
+        ss.penalties.WeightedL1(weights)
+
+
+def test_weights_that_are_no_numbers_or_do_not_fit_are_refused() -> None:
+    with pytest.raises(TypeError, match="numbers ≥ 0"):
+        ss.penalties.WeightedL1(["a"])
+    for shape in ((3,), (4, 2)):
+        with pytest.raises(ValueError, match="W is 4 × 3"):
+            weighted(np.ones(shape))
+
+
+# ------------------------------------------------------------------------------------------------------------ LHAC
+def test_the_compact_form_is_the_bfgs_matrix_of_its_pairs() -> None:
+    problem = binary(text)
+    state = LHACState(problem, problem.coefficients(), 3)
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((problem.d, problem.d))
+    A = A @ A.T + np.eye(problem.d)
+    pairs = []
+    for _ in range(5):
+        s = rng.standard_normal(problem.d)
+        state.before = rng.standard_normal(problem.d)
+        state.G[:] = (state.before + A @ s)[:, None]
+        state.move = np.arange(problem.d), s
+        state.learn(damp=False)
+        pairs.append((s, A @ s))
+    s, t = pairs[-1]
+    assert state.gamma == pytest.approx(float(t @ t) / float(s @ t))
+    B = state.gamma * np.eye(problem.d)
+    for s, t in pairs[-3:]:  # the textbook's update, from the oldest pair that is kept
+        B = B - np.outer(B @ s, B @ s) / float(s @ B @ s) + np.outer(t, t) / float(s @ t)
+    Q = np.vstack([state.gamma * state.S, state.T]).T
+    np.testing.assert_allclose(state.gamma * np.eye(problem.d) - Q @ state.R @ Q.T, B, atol=1e-8 * np.abs(B).max())
+
+
+def test_pairs_without_curvature_are_damped_or_left_out() -> None:
+    problem = ss.Problem(flowers()[0], fitting("binary-logistic", flowers()[1]), loss="binary-logistic", penalty="l1")
+    for damp, kept in ((False, 1), (True, 2)):
+        state = LHACState(problem, problem.coefficients(), 5)
+        for s, t in (([1.0, 0, 0, 0], [2.0, 1, 0, 0]), ([1.0, 1, 0, 0], [-1.0, 0, 0, 0])):
+            state.before, state.move = np.zeros(4), (np.arange(4), np.array(s))
+            state.G[:] = np.array(t)[:, None]
+            state.learn(damp)
+        assert len(state.S) == kept
+        Q = np.vstack([state.gamma * state.S, state.T]).T
+        assert np.linalg.eigvalsh(state.gamma * np.eye(4) - Q @ state.R @ Q.T)[0] > 0
+
+
+def test_working_sets_hold_the_support_and_the_largest_violations() -> None:
+    problem = binary(text, 0.02)
+    solver = ss.solvers.LHAC(greed=0.2)
+    state: Any = solver.init(problem)
+    for _ in range(6):
+        before = state.weights()[:, 0].copy()
+        G = problem.gradient(before[:, None])[:, 0]
+        off = np.where(before == 0.0, np.maximum(np.abs(G) - problem.lam, 0.0), 0.0)
+        violated = int((off > 0).sum())
+        solver.step(problem, state)
+        count = min(max(int(np.ceil(0.2 * violated)), 8), violated)
+        expected = set(np.flatnonzero(before)) | set(np.argsort(-off, kind="stable")[:count])
+        assert set(np.flatnonzero(state.working)) == expected and state.working_set == len(expected)
+
+
+def test_a_coordinate_step_of_lhac_costs_the_same_whatever_the_problem() -> None:
+    flops = {}
+    for data, copies in ((flowers, 1), (text, 1), (text, 5)):
+        X, y = data()
+        X = sp.vstack([sp.csr_array(X)] * copies, format="csr")
+        problem = ss.Problem(X, np.tile(fitting("binary-logistic", y), copies), loss="binary-logistic", penalty="l1")
+        events = list(ss.Run(problem.with_lam(0.02 * problem.lam_max), ss.solvers.LHAC(memory=4), stop=Iterations(12)))
+        flops[problem.n, problem.d] = events[-1].step_flops
+        assert all(e.inner_sweeps >= 1 and e.coordinate_steps == e.inner_sweeps * e.working_set for e in events[1:])
+        assert np.isnan(events[0].step_flops)
+    bound = 2 * (2 * 4) + 12 + 2 * (2 * 4) + 1  # a look and a move with Q of 2·memory columns
+    assert all(2 * (2 * 4) + 12 <= found <= bound for found in flops.values()), flops
+
+
+# ------------------------------------------------------------------------------------------------------- newGLMNET
+def test_the_model_is_solved_with_the_exact_hessian() -> None:
+    X, y = digits()
+    problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="elastic-net")
+    problem = problem.with_lam(0.1 * problem.lam_max)
+    exact = ss.solve(problem, "newglmnet", tol=1e-12, record=False)
+    start = exact.W + 1e-4 * (exact.W != 0)
+    gaps = [e.relative_gap for e in ss.Run(problem, ss.solvers.NewGLMNET(sweeps=1000), W=start, stop=Iterations(6))]
+    assert exact.converged and min(gaps) < 1e-9, "a few iterations near the solution do"
+
+
+def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
+    problem = binary(text)
+    rng = np.random.default_rng(0)
+    n, s, m = problem.n, 12, 2
+    rows, classes = np.append(np.arange(3, 2 + s), -1), rng.integers(0, m, s)
+    g, w, t = 0.1 * rng.standard_normal(s), rng.standard_normal(s) * (rng.random(s) < 0.5), rng.random(s) * 0.05
+    C = rng.random((n, m, m)) * 0.01
+    C = C + C.transpose(0, 2, 1) + 0.05 * np.eye(m)
+    ridge, H = np.full(s, 0.01), np.ones(s)
+    ends = []
+    for run in (exact_descent, interpreted(exact_descent)):
+        R, new, report = np.zeros((n, m)), w.copy(), np.zeros(REPORT)
+        design = problem.design
+        run(design.columns, design.ones, rows, classes, g, w, t, ridge, H, C, R, new, 3, 0.0, 0.01, 7, report)
+        ends.append((R, new, report))
+    Q, Qhat = rng.standard_normal((s, 4)), 0.01 * rng.standard_normal((s, 4))
+    for run in (lowrank_descent, interpreted(lowrank_descent)):
+        new, report = w.copy(), np.zeros(REPORT)
+        run(Q, Qhat, 1.0, np.ones(s), g, w, t, ridge, new, 3, 0.0, report)
+        ends.append((new, report))
+    for compiled, plain in (*zip(ends[0], ends[1], strict=True), *zip(ends[2], ends[3], strict=True)):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-14)
+    assert ends[0][2][STEPS] > 0 < ends[2][1][FLOPS] and (ends[0][1] != w).any()
+
+
+def test_what_these_methods_cannot_do_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = flowers()
+    grouped = ss.Problem(X, y, penalty="l1/l2")
+    assert "ties the entries of a row: choose l1 or elastic-net" in str(ss.solvers.LHAC().solves(grouped))
+    monkeypatch.setattr("sparsescope.solvers.newglmnet.MOST_BYTES", 75 * 9 * 8 - 1)
+    assert "Hessian for every sample" in str(ss.solvers.NewGLMNET().solves(ss.Problem(X, y, penalty="l1")))
+    weights = ss.penalties.WeightedL1(np.ones(4))
+    found = ss.solve(ss.Problem(X, y, penalty=weights, lam=0.1), "auto", tol=1e-6, record=False)
+    assert found.converged and found.reason.startswith("lhac: ")

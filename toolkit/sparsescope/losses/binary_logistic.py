@@ -1,0 +1,88 @@
+"""Binary logistic loss: one score for two classes (Tang and Scheinberg 2013, Sec. 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import exponential, helper, part
+from ..registry import losses
+from .base import DOMAIN_SLACK, Loss
+
+
+@helper
+def against(z, y):  # type: ignore[no-untyped-def]
+    """t = −s·z, how far the score is on the wrong side: s = +1 for class 1, −1 for class 0."""
+    return z[0] if y == 0 else -z[0]
+
+
+@part
+class BinaryLogistic(Loss):
+    """log(1 + exp(−s·z)) of a single score z, s = ±1: class 1, the second in sorted order, has s = +1.
+
+    W has one column. It is minus the log-probability of the true class if z is the logit of class 1. Exponents are
+    never positive, so scores up to 1e3 (and far beyond) give finite results.
+    """
+
+    title = "binary logistic"
+    doc = "Logistic regression of two classes with one score; positive scores speak for the second class."
+    formula = "log(1 + exp(−s z)), s = ±1"
+    source = "Tang and Scheinberg 2013, Sec. 4.1"
+    one_score = True
+
+    def value(self, z, y):
+        t = against(z, y)
+        return max(t, 0.0) + np.log1p(exponential(-abs(t)))
+
+    def gradient(self, z, y, x, g, work):
+        t = against(z, y)
+        e = exponential(-abs(t))
+        p = (1.0 if t >= 0.0 else e) / (1.0 + e)  # probability of the wrong class
+        g[0] += x * p if y == 0 else -x * p
+        return max(t, 0.0) + np.log1p(e)
+
+    def derivatives(self, z, y, x, g, h, work):
+        t = against(z, y)
+        e = exponential(-abs(t))
+        p = (1.0 if t >= 0.0 else e) / (1.0 + e)
+        g[0] += x * p if y == 0 else -x * p
+        h[0] += x * x * e / ((1.0 + e) * (1.0 + e))
+        return max(t, 0.0) + np.log1p(e)
+
+    def hessian_product(self, z, y, v, out):
+        e = exponential(-abs(z[0]))
+        out[0] = v[0] * e / ((1.0 + e) * (1.0 + e))
+
+    def diagonal(self, z, u, y, x, h, work):
+        p = abs(u[0])
+        h[0, 0] += x * x * (p * (1.0 - p))
+
+    def conjugate(self, u, y):
+        p = u[0] if y == 0 else -u[0]
+        if p < -DOMAIN_SLACK or p > 1.0 + DOMAIN_SLACK:
+            return np.inf
+        total = p * np.log(p) if p > 0.0 else 0.0
+        return total + ((1.0 - p) * np.log1p(-p) if p < 1.0 else 0.0)
+
+    def repair(self, U, Y):
+        # The heavier side is scaled down to the lighter one (MATH §7); both keep their signs.
+        above = 0.0
+        below = 0.0
+        for i in range(U.shape[0]):
+            if Y[i] == 0:
+                above += U[i, 0]
+            else:
+                below -= U[i, 0]
+        light = min(above, below)
+        keep_above = light / above if above > 0.0 else 0.0
+        keep_below = light / below if below > 0.0 else 0.0
+        for i in range(U.shape[0]):
+            U[i, 0] *= keep_above if Y[i] == 0 else keep_below
+
+    def null_intercept(self, weights: np.ndarray) -> np.ndarray:
+        return np.array([np.log(weights[1] / weights[0])])  # a problem has samples of both classes
+
+    def curvature(self, m: int) -> float:
+        return 0.25
+
+
+losses.add("binary-logistic", BinaryLogistic)

@@ -1,0 +1,132 @@
+"""LHAC: coordinate descent on a low-rank model of the Hessian over a greedy working set (Tang and Scheinberg 2013).
+
+    repeat (Alg. 2.1):
+        g ← ∇f(W);  v ← violations of all d·m entries                                          (Eq. 16)
+        I ← support of W ∪ the s_k entries of largest violation, s_k a share of the violated   (Eq. 21)
+        B ← γI − QRQᵀ from the last pairs (s_i, t_i): γ = tᵀt/tᵀs, Q = [γS T],                 (Eq. 10–14)
+            R = [γSᵀS, L; Lᵀ, −D]⁻¹, L_ij = s_iᵀt_j for i > j, D = diag(s_iᵀt_i);  Q̂ = RQᵀ
+        δ ← sweeps of coordinate descent over I on gᵀδ + ½δᵀBδ + λΩ(W + δ): (Bδ)_a = γδ_a − q_aᵀδ̂,
+            δ̂ ← δ̂ + z·Q̂_a, O(memory) a step                                                    (Eq. 23–26)
+        W ← W + αδ by Armijo's rule                                                            (Eq. 22)
+        s ← αδ, t ← the change of ∇f; a pair without curvature is damped or skipped
+    An iteration costs a pass over X. The working set approaches the support from below.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, lowrank_descent
+from ..problem import Problem
+from ..registry import field, solvers
+from .base import settings
+from .entries import EntrySolver, EntryState
+
+LEAST_NEW = 8  # violated entries that are taken at least
+SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
+# A pair is damped if its curvature sᵀt is below this share of the model's sᵀBs. Powell's 0.2 would also touch pairs of
+# convex losses whose curvature simply is small.
+DAMPED_BELOW = 1e-3
+FLAT = 1e-10  # sᵀt below this share of ‖s‖‖t‖ is rounding
+
+
+class LHACState(EntryState):
+    """State: the last pairs, oldest first, as rows of S and T over all entries; their products; the pair under way."""
+
+    def __init__(self, problem: Problem, coef: np.ndarray, memory: int) -> None:
+        self.memory = memory
+        self.S = np.empty((0, coef.size))
+        self.T = np.empty((0, coef.size))
+        super().__init__(problem, coef)
+
+    def forget(self, problem: Problem) -> None:
+        super().forget(problem)
+        self.S, self.T = self.S[:0], self.T[:0]
+        self.gamma = max(float(problem.block_constants().max()), 1e-12)  # the paper's 1 knows no units of X
+        self.R = np.empty((0, 0))
+        self.move: tuple[np.ndarray, np.ndarray] | None = None  # places and steps of the last move, and
+        self.before = np.empty(0)  # the gradient before it
+
+    def learn(self, damp: bool) -> None:
+        """Take the last move and the change of the gradient as a pair, if there is curvature in it."""
+        if self.move is None:
+            return
+        at, step = self.move
+        self.move = None
+        s = np.zeros(self.coef.size)
+        s[at] = step
+        t = self.G.ravel().astype(np.float64) - self.before
+        curvature = float(s @ t)
+        if damp and self.R.size:
+            Qs = np.concatenate([self.gamma * (self.S @ s), self.T @ s])
+            inner = self.R @ Qs
+            expected = self.gamma * float(s @ s) - float(Qs @ inner)
+            if curvature < DAMPED_BELOW * expected:
+                half = len(self.S)
+                Bs = self.gamma * (s - inner[:half] @ self.S) - inner[half:] @ self.T
+                theta = (1.0 - DAMPED_BELOW) * expected / (expected - curvature)
+                t = theta * t + (1.0 - theta) * Bs
+                curvature = float(s @ t)
+        if curvature <= FLAT * math.sqrt(float(s @ s) * float(t @ t)):
+            return
+        drop = max(len(self.S) - self.memory + 1, 0)
+        self.S, self.T = np.vstack([self.S[drop:], s]), np.vstack([self.T[drop:], t])
+        self.gamma = float(t @ t) / curvature
+        ST = self.S @ self.T.T
+        L = np.tril(ST, -1)
+        middle = np.block([[self.gamma * (self.S @ self.S.T), L], [L.T, -np.diag(np.diag(ST))]])
+        self.R = np.linalg.inv(middle)
+        self.R = 0.5 * (self.R + self.R.T)
+
+
+@settings
+class LHAC(EntrySolver):
+    """Coordinate descent on a low-rank quasi-Newton model over the support and the most violated entries."""
+
+    memory: int = field(10, 1, 50, "pairs that the model of the Hessian is made of")
+    greed: float = field(0.5, 0.02, 1.0, "share of the violated entries that join the support in the working set")
+    sweeps: int = field(10, 1, 100, "sweeps over the model in one iteration, at most", log=True)
+    damping: bool = field(True, doc="damp pairs without curvature, instead of leaving them out")
+
+    title = "LHAC"
+    doc = "Coordinate descent on a low-rank model of the Hessian, over the support and the most violated weights."
+    source = "Tang and Scheinberg 2013, Alg. 2.1"
+
+    def start(self, problem: Problem, coef: np.ndarray) -> LHACState:
+        return LHACState(problem, coef, self.memory)
+
+    def step(self, problem: Problem, state: LHACState) -> None:  # type: ignore[override]
+        state.take_gradient(problem)
+        state.learn(self.damping)
+        part = state.entries(problem, self._working_set(state))
+        S, T = (np.ascontiguousarray(A[:, part.at].T) for A in (state.S, state.T))
+        Q = np.hstack([state.gamma * S, T])
+        Qhat = Q @ state.R
+        diagonal = np.maximum(state.gamma - np.einsum("ar,ar->a", Q, Qhat), 1e-12 * state.gamma)
+        w, g = part.w.astype(np.float64), part.g.astype(np.float64)
+        t, ridge = part.t.astype(np.float64), part.ridge.astype(np.float64)
+        new, report = w.copy(), state.report
+        report[:] = 0.0
+        lowrank_descent(Q, Qhat, state.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
+        state.before = state.G.ravel().astype(np.float64)
+        if self.finish(problem, state, part, new.astype(problem.dtype)):
+            state.move = part.at, (state.coef.ravel()[part.at] - part.w).astype(np.float64)
+        self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
+
+    def _working_set(self, state: LHACState) -> np.ndarray:
+        """Places of the support (and the intercept) and of the largest violations off it, sorted."""
+        used = state.coef.ravel() != 0.0
+        used[state.d * state.coef.shape[1] :] = True
+        off = np.where(used, 0.0, state.violation.ravel())
+        violated = np.flatnonzero(off > 0.0)
+        # The share is one of all violated entries, those of the support included (the paper's I⁽¹⁾).
+        count = max(math.ceil(self.greed * violated.size), LEAST_NEW)
+        if count < violated.size:
+            violated = violated[np.argpartition(-off[violated], count - 1)[:count]]
+        used[violated] = True
+        return np.flatnonzero(used)
+
+
+solvers.add("lhac", LHAC)
