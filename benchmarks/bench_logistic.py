@@ -71,13 +71,13 @@ def report(rows: list[dict[str, Any]]) -> None:
             print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
 
 
-def losses(rows: list[dict[str, Any]], peer: str) -> tuple[list[str], list[float]]:
+def losses(rows: list[dict[str, Any]], peer: str, own: tuple[str, ...] = OURS) -> tuple[list[str], list[float]]:
     """Where a peer was at least as fast as our best solver, and all ratios, at the levels that the peer reached."""
     lost, wins = [], []
     for row in rows:
         for level in race.SHOWN:
             theirs = race.seconds(row, peer, level)
-            ours = [t for t in (race.seconds(row, name, level) for name in OURS) if t is not None]
+            ours = [t for t in (race.seconds(row, name, level) for name in own) if t is not None]
             if theirs is None:
                 continue
             wins.append(theirs / min(ours) if ours else 0.0)

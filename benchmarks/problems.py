@@ -3,7 +3,8 @@
 Real data that do not ship with the project are looked for in the folders of ``SPARSESCOPE_DATA`` and in
 ``../shared/data``; without them a problem is left out, and the reason is said (:class:`Missing`).
 
-Needed there: mnist.npz, news20_bydate_tfidf.npz, rcv1_ccat_small.npz, letter.npz, nakayama_sarcoma.npz (keys as in docs/own-data.md).
+Needed there: mnist.npz, news20_bydate_tfidf.npz, rcv1_ccat_small.npz, letter.npz, nakayama_sarcoma.npz (keys as in
+docs/own-data.md).
 """
 
 from __future__ import annotations

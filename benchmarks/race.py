@@ -153,7 +153,8 @@ def race(case: problems.Case, contestants: list[Contestant], repeats: int, limit
          say: bool = True) -> dict[str, Any]:
     """All contestants on one case. Gives for each name the times of its best setting for every shown level."""
     facts = optimum(case)
-    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"], "best": facts["F*"], "limit": limit}
+    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"],
+            "best": facts["F*"], "limit": limit}
     load = common.OtherLoad()
     tried = {c.name: _screen(c, task, say) for c in contestants}
     winners = {c.name: _winners(tried[c.name]) for c in contestants}
@@ -240,8 +241,8 @@ def to_gap(case: problems.Case, solver: str, gap: float, repeats: int, limit: fl
     """Median processor seconds of a solver of this package to a relative duality gap."""
     facts = optimum(case)
     contestant = own(solver, {"solver": solver})
-    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"], "best": facts["F*"], "limit": limit,
-            "levels": [], "gap": gap, "setting": {"solver": solver}}
+    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"],
+            "best": facts["F*"], "limit": limit, "levels": [], "gap": gap, "setting": {"solver": solver}}
     found = [run(contestant, task) for _ in range(repeats)]
     reached = [r for r in found if r.get("gap_cpu") is not None]
     if len(reached) < len(found):

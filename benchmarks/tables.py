@@ -20,6 +20,7 @@ BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 LEVELS = ("1e-02", "1e-04", "1e-06")
 PAPER1 = ("lightning", "bcd-ls", "bcd-ls, shrinking", "working-set")
 LOGISTIC = ("glmnet", "lightning", "bcd-ls", "working-set")
+SECOND_ORDER = ("liblinear", "skglm", "saga", "newglmnet", "lhac")
 
 
 def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
@@ -30,7 +31,7 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [part for part in (paper1(folder), logistic(folder), splitting(folder), constants(folder),
+    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), splitting(folder), constants(folder),
                           remarks(folder), compiling(folder)) if part]
     return "\n\n".join(parts)
 
@@ -152,6 +153,21 @@ def splitting(folder: Path) -> str:
     if not lines:
         return ""
     return "\n".join([*lines[:-1], f"({where(result)}; `bench_splitting.py`)"])
+
+
+def second_order(folder: Path) -> str:
+    """Binary logistic loss with the lasso beside liblinear, skglm and saga."""
+    result = load("second_order", folder)
+    if result is None or not result["rows"]:
+        return ""
+    rows = result["rows"]
+    peers = {"liblinear": "liblinear `-s 6`", "skglm": "skglm", "saga": "saga"}
+    lines = ["**ℓ1 binary logistic**, no intercept: the same, with λ as a share of λ_max; skglm without compilation "
+             f"(limit {rows[0]['limit']:g} s).", "", *race(result, SECOND_ORDER, peers)]
+    steps = [row["step ns"] for row in rows if row.get("step ns")]
+    if steps:
+        lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns, whatever n and d are."]
+    return "\n".join([*lines, "", f"({where(result)}; `bench_second_order.py`)"])
 
 
 def constants(folder: Path) -> str:

@@ -31,7 +31,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(numba.config.NUMBA_NUM_THREADS))
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
-    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic",
+    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic", "bench_second_order",
              "bench_splitting")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -44,12 +44,13 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic", "binary-logistic"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_stopwatch_evaluates_our_objective(tool: Any, loss: str, sparse: bool) -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 8)), np.arange(30) % 4
-    full = rng.standard_normal((8, 4))
+    m = 1 if loss == "binary-logistic" else 4
+    X, y = rng.standard_normal((30, 8)), np.arange(30) % max(m, 2)
+    full = rng.standard_normal((8, m))
     for W in (full, full * (np.arange(8) == 3)[:, None], 0.0 * full):
         problem = ss.Problem(X, y, loss=loss, lam=0.1)
         found = tool("watch").objective(sp.csc_matrix(X) if sparse else X, y, W, 0.1, loss)
@@ -156,6 +157,25 @@ def test_reports_judge_the_bars(tool: Any, capsys: pytest.CaptureFixture[str]) -
     assert "met           problems × levels where our best is not faster than lightning: 0" in said
     assert "not measured  problems × levels where our best is not faster than glmnet" in said
     assert logistic.summary(rows) == {"lightning": {"median ratio": 6.0, "least ratio": 6.0, "not faster": []}}
+
+
+def test_second_order_is_judged_by_the_better_method(tool: Any, tmp_path: Path,
+                                                     capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_second_order"), tool("tables")
+    levels = result(2.0, 6.0)["contestants"]
+    field = {"newglmnet": levels["bcd-ls"], "lhac": levels["lightning"], "liblinear": levels["working-set"],
+             "skglm": levels["lightning"]}
+    rows = [{**result(2.0, 6.0), "contestants": field, "flops": 61.0, "step ns": 50.0}]
+    bench.report(rows)
+    said = capsys.readouterr().out
+    assert "MISSED        problems × levels where our best is slower than liblinear (a at 1e-02" in said
+    assert "met           problems × levels where our best is not faster than skglm: 0" in said
+    assert "not measured  problems × levels where our best is not faster than saga" in said
+    found = bench.summary(rows)
+    assert found["liblinear"]["least ratio"] == 0.5 and len(found["liblinear"]["not faster"]) == 3
+    (tmp_path / "second_order.json").write_text(json.dumps({"machine": {"cpu": "a processor"}, "date": "2024-02-29",
+                                                            "rows": rows}))
+    assert "| a | 1.00/1.00/1.00 | 6.00/6.00/6.00 | 2.00/2.00/2.00 | 6.00/6.00/6.00 |" in tables.text(tmp_path)
 
 
 def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Entries:
 
     def omega(self, w: np.ndarray) -> float:
         """λΩ of these entries at other weights."""
-        return float(self.t @ np.abs(w)) + 0.5 * float(self.ridge @ (w * w))
+        return float((self.t * np.abs(w)).sum()) + 0.5 * float((self.ridge * w * w).sum())
 
 
 class EntryState(State):
@@ -150,7 +150,7 @@ class EntrySolver(Solver):
         design = problem.design
         move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
         here = part.omega(part.w)
-        slope = float(part.g @ delta) + part.omega(new) - here
+        slope = float((part.g * delta).sum()) + part.omega(new) - here
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
         size, point, taken = 1.0, new, False
         for trial in range(1, TRIALS_MOST + 1):

@@ -1,0 +1,110 @@
+"""ℓ1 binary logistic loss: seconds to relative sub-optimality 1e-2, 1e-4, 1e-6, beside liblinear, skglm and saga.
+
+No intercept, for liblinear penalises its own. All objectives are evaluated by the same code. liblinear, skglm and saga
+show nothing while they work, so each is run at a series of tolerances and the fastest one that got to a level counts;
+what skglm compiles does not. docs/benchmarks.md says more.
+
+For every problem also what one coordinate step of `lhac` costs: flops, and nanoseconds in its kernel with a full memory
+on a working set of 200 entries of the problem.
+
+    python benchmarks/bench_second_order.py [--only news20] [--quick] [--repeats 3] [--limit 20] [--fresh] [--print]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from statistics import median
+from typing import Any
+
+import bench_logistic
+import common
+import numpy as np
+import problems
+import race
+
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, lowrank_descent
+from sparsescope.registry import solvers
+
+NAME = "second_order"
+OURS = ("newglmnet", "lhac")
+PEERS = {"liblinear": (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
+         "skglm": (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7),
+         "saga": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
+WORKER = "l1_logistic_worker.py"
+ENTRIES, SWEEPS = 200, 200  # of the model whose coordinate steps are timed
+
+
+def contestants() -> list[race.Contestant]:
+    """Our solvers, and the peers that are installed."""
+    field = [race.own(name, {"solver": name}) for name in OURS if name in solvers]
+    for name, tolerances in PEERS.items():
+        if name != "saga" and importlib.util.find_spec(name) is None:
+            print(f"{name} is not here and left out: pip install 'sparsescope[bench]'")
+            continue
+        field.append(race.peer(name, WORKER, *({"method": name, "tol": tol} for tol in tolerances)))
+    return field
+
+
+def step_cost(case: problems.Case, args: argparse.Namespace) -> dict[str, Any]:
+    """Flops and nanoseconds of a coordinate step of lhac on this problem's data, with memory 10."""
+    problem = case.problem()
+    solver = solvers.create("lhac")
+    state = solver.init(problem)
+    for _ in range(3 * solver.memory):
+        solver.step(problem, state)
+    at = np.argsort(-np.abs(state.coef.ravel()) - 1e-9 * np.abs(state.G.ravel()), kind="stable")[:ENTRIES]
+    Q = np.ascontiguousarray(np.vstack([state.gamma * state.S[:, at], state.T[:, at]]).T)
+    Qhat = Q @ state.R
+    diagonal = np.maximum(state.gamma - (Q * Qhat).sum(axis=1), 1e-12 * state.gamma)
+    part = state.entries(problem, at)
+    report = np.zeros(REPORT)
+
+    def sweep() -> None:
+        report[:] = 0.0
+        lowrank_descent(Q, Qhat, state.gamma, diagonal, part.g, part.w, part.t, part.ridge, part.w.copy(), SWEEPS, 0.0,
+                        report)
+
+    seconds = common.timed(sweep, max(3, args.repeats))
+    return {"flops": report[FLOPS] / report[STEPS], "step ns": 1e9 * seconds / report[STEPS]}
+
+
+def report(rows: list[dict[str, Any]]) -> None:
+    """The table, and the bars."""
+    print()
+    common.show(race.table(rows))
+    print()
+    for peer in PEERS:
+        lost, wins = bench_logistic.losses(rows, peer, OURS)
+        where = f" ({'; '.join(lost)})" if lost else ""
+        than = "slower than" if peer == "liblinear" else "not faster than"
+        common.bar(f"problems × levels where our best is {than} {peer}{where}", float(len(lost)) if wins else None, 0.0)
+        if wins:
+            print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
+    steps = [row["step ns"] for row in rows if row.get("step ns")]
+    spread = max(steps) / min(steps) if steps else None
+    common.bar("dearest ÷ cheapest coordinate step of lhac, over the problems", spread, 1.5)
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of the bars, for the stored file."""
+    found: dict[str, Any] = {}
+    for peer in PEERS:
+        lost, wins = bench_logistic.losses(rows, peer, OURS)
+        if wins:
+            found[peer] = {"median ratio": median(wins), "least ratio": min(wins), "not faster": lost}
+    return found
+
+
+def main() -> None:
+    """Measure, or print what is stored."""
+    quick = (problems.SECOND_ORDER[3].name,)
+    args = race.options(__doc__, quick[0])
+    if args.print:
+        report((common.stored(NAME) or {"rows": []})["rows"])
+    else:
+        race.measure(NAME, problems.SECOND_ORDER, quick, contestants(), args, report, summary, step_cost)
+
+
+if __name__ == "__main__":
+    main()
