@@ -31,8 +31,8 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), splitting(folder), constants(folder),
-                          remarks(folder), compiling(folder)) if part]
+    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), splitting(folder),
+                               constants(folder), remarks(folder), compiling(folder)) if part]
     return "\n\n".join(parts)
 
 
@@ -166,7 +166,7 @@ def second_order(folder: Path) -> str:
              f"(limit {rows[0]['limit']:g} s).", "", *race(result, SECOND_ORDER, peers)]
     steps = [row["step ns"] for row in rows if row.get("step ns")]
     if steps:
-        lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns, whatever n and d are."]
+        lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
     return "\n".join([*lines, "", f"({where(result)}; `bench_second_order.py`)"])
 
 
