@@ -71,6 +71,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "IPython": {"widgets"},
     "threadpoolctl": {"dashboard", "session", "experiments"},
     "tqdm": {"experiments"},
+    "vowpalwabbit": {"experiments"},
 }
 
 

@@ -223,6 +223,45 @@ def test_the_splitting_methods_are_judged_and_shown(tool: Any, tmp_path: Path,
     assert tables.text(tmp_path) == ""
 
 
+def pd_sparse_rows(seconds: float | None, power: float) -> list[dict[str, Any]]:
+    """Rows of PD-Sparse, as they are stored."""
+    levels = [{"tol": 1.0, "liblinear s": 0.2, "off": 1e-2, "pd-sparse s": 0.1},
+              {"tol": 0.1, "liblinear s": 0.4, "off": 1e-4, "pd-sparse s": seconds}]
+    grown = [{"part": "growth", "case": f"growth: {m} classes", "classes": m, "iteration_seconds": (m / 100) ** power,
+              "predict_seconds": 0.5, "bytes": 2e6, "k_a": 3.0, "k_w": 4.0, "samples": 90, "features": 50, "repeats": 3}
+             for m in (100, 1000, 10_000)]  # fmt: skip
+    return [
+        {"part": "news20", "case": "news20, λ4 = 0.1", "repeats": 3, "seconds": seconds, "accuracy": 0.93, "k_W": 1.5,
+         "k_A others": 3.5, "best accuracy": 0.92},
+        {"part": "ridge", "case": "news20, λ4 = 0", "levels": levels, "repeats": 3}, *grown,
+        {"part": "gaps", "case": "gaps: iris, crammer-singer", "gap": 4e-7, "difference": 2e-7, "repeats": 3},
+        {"part": "bibtex", "case": "bibtex", "precision at 1": 0.637, "k_A": 18.0, "k_W": 2.0, "repeats": 3},
+    ]  # fmt: skip
+
+
+def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_pd_sparse"), tool("tables")
+    bench.report(pd_sparse_rows(0.3, 0.4))
+    said = capsys.readouterr().out
+    assert "met           news20, λ4 = 0.1, to a held-out accuracy of 0.93: 0.3 s (bar ≤ 4.5 s)" in said
+    assert "met             non-zero weights a feature there: 1.5" in said
+    assert "MISSED          active duals a sample there: 3.5" in said
+    assert "met           tolerances of liblinear -s 4 at which PD-Sparse is slower (λ4 = 0): 0" in said
+    assert "not measured  peak memory" in said and "met           exponent of an iteration's time" in said
+    assert "met           bibtex, points from the paper's 64.55: 0.85 (bar ≤ 1)" in said
+    late = bench.summary(pd_sparse_rows(None, 1.2))
+    assert late["slower than liblinear"] == 1 and late["growth exponent"] == pytest.approx(1.2)
+    assert late["news20 s"] is None and not late["news20 reached"]
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": pd_sparse_rows(0.3, 0.4)}
+    (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| 0.1 | 1.0e-04 | .40 | .30 |" in text and "| 1000 | 2.51 | .50 | 2.00 | 3.0 | 4.0 |" in text
+    assert "an accuracy" not in text and "a held-out accuracy of 0.930 after .30 s, with 1.5 weights" in text
+    stored["rows"] = pd_sparse_rows(None, 0.4)
+    (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
+    assert "is not reached; the best is 0.920" in tables.text(tmp_path)
+
+
 def test_the_readme_is_up_to_date() -> None:
     done = subprocess.run([sys.executable, str(FOLDER / "tables.py"), "--check"], capture_output=True, text=True,
                           check=False)

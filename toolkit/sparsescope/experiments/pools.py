@@ -29,7 +29,7 @@ class Split:
     X: Any
     problem: Problem
     test: Design
-    y_test: np.ndarray
+    y_test: Any
     references: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def accuracy(self, problem: Problem, W: np.ndarray) -> float:
@@ -44,7 +44,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All samples of a data set, X (n, d) and class numbers y (n,).
+    """All samples of a data set, X (n, d) and class numbers y (n,); label sets, (n, m), where a paper takes them.
 
     training : so many of the first rows are the set's own training part, the others its own test part (0: it has none)
     cache : what experiments found out about these data and need again
@@ -53,7 +53,7 @@ class Pool:
     name: str
     title: str
     X: Any
-    y: np.ndarray
+    y: Any
     class_names: list[str]
     feature_names: list[str] | None
     image_shape: tuple[int, int] | None
@@ -101,15 +101,15 @@ def load_data(name_or_path: str) -> Pool:
     return pool(datasets.load(name_or_path, test_size=0.0))
 
 
-def pool(data: Dataset) -> Pool:
-    """The training and test part of a data set as one pool; ``ValueError`` for a data set with label sets."""
+def pool(data: Dataset, sets: bool = False) -> Pool:
+    """The training and test part of a data set as one pool; ``ValueError`` for label sets, unless ``sets`` is true."""
     X, y = data.X, data.y
-    training = 0 if data.y_test is None else len(data.y)
-    if sp.issparse(y) or np.ndim(y) != 1:
+    training = 0 if data.y_test is None else data.n
+    if data.multilabel and not sets:
         raise ValueError(f"data set {data.name!r} has label sets; these experiments need one class for each sample")
     if data.y_test is not None:
         X = sp.vstack([X, data.X_test]) if sp.issparse(X) else np.concatenate([X, data.X_test])
-        y = np.concatenate([y, data.y_test])
+        y = sp.vstack([y, data.y_test], format="csr") if sp.issparse(y) else np.concatenate([y, data.y_test])
     if sp.issparse(X) or np.count_nonzero(X) < SPARSE_BELOW * X.size:
         X = sp.csr_array(X)
     return Pool(data.name, data.title, X, y, list(data.class_names), data.feature_names, data.image_shape,

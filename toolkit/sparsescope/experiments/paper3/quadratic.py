@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ...run import Run
 from ...solvers.base import Solver
 from ...stopping import Gap, Seconds
 from ..base import Settings
+from ..peers import crammer_singer
 from ..pools import Pool
 from ..progress import Job, Report, gather
 from ..runs import CLOCK, NEVER, fresh
@@ -24,7 +24,6 @@ from .races import Path
 if TYPE_CHECKING:
     import pandas as pd
 
-PASSES = 100_000  # of liblinear at most
 REFERENCE_TOL = 1e-6
 PATIENCE = 3.0
 NEAR = 1e-2  # of the objective: where times are compared
@@ -121,20 +120,7 @@ def _optimum(split: Any, problem: Problem, limit: protocol.Limits) -> tuple[floa
 def liblinear(X: Any, problem: Problem, tol: float = protocol.COARSE) -> tuple[np.ndarray, float, str]:
     """W (d, m), CPU seconds and how it ended, of scikit-learn's LinearSVC on the same problem.
 
-    It minimises ½‖W‖² + C Σℓ, so C = 1/(nλ). For two classes it hands out the difference w of the two vectors, which
-    are −w/2 and w/2.
+    It minimises ½‖W‖² + C Σℓ, so C = 1/(nλ).
     """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
-
-    C = 1.0 / (problem.n * problem.lam)
-    model = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=tol, max_iter=PASSES)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        began = CLOCK()
-        model.fit(X, problem.y)
-        seconds = CLOCK() - began
-    found = np.asarray(model.coef_).T
-    W = np.hstack([-0.5 * found, 0.5 * found]) if problem.m == 2 else found
-    late = any(issubclass(w.category, ConvergenceWarning) for w in said)
-    return W, seconds, "passes" if late else "tol"
+    fit = crammer_singer(X, problem.y, problem.m, C=1.0 / (problem.n * problem.lam), tol=tol)
+    return fit.W, fit.seconds, fit.note or "tol"

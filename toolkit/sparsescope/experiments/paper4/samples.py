@@ -1,0 +1,96 @@
+"""The data: both kinds of labels in one pool, the test part, and a held-out part to choose λ on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ... import datasets
+from ...datasets.raw import split_label_sets, stratified_split
+from ...design import Design
+from ...problem import Problem
+from ..pools import Pool, Split, pool
+from . import protocol
+
+GROWTH_DATA = "planted-extreme"
+
+
+def load(name_or_path: str) -> Pool:
+    """A data set with classes or label sets; raises what :func:`sparsescope.datasets.load` raises."""
+    return pool(datasets.load(name_or_path, test_size=0.0), sets=True)
+
+
+def multilabel(data: Pool) -> bool:
+    """Whether the samples have sets of labels."""
+    return data.y.ndim == 2
+
+
+def indicator(y: Any, m: int) -> sp.csr_array:
+    """Classes (n,) or label sets (n, m) as a sparse indicator (n, m)."""
+    if y.ndim == 2:
+        return sp.csr_array(y)
+    return sp.csr_array((np.ones(len(y), dtype=np.uint8), y, np.arange(len(y) + 1)), shape=(len(y), m))
+
+
+def has(y: Any, labels: np.ndarray) -> np.ndarray:
+    """Whether sample i has the label labels[i], (n,) bool."""
+    if y.ndim == 1:
+        return np.asarray(y == labels)
+    if not sp.issparse(y):
+        return np.asarray(y[np.arange(len(labels)), labels] == 1)
+    chosen = sp.csr_array((np.ones(len(labels), dtype=np.uint8), labels, np.arange(len(labels) + 1)), shape=y.shape)
+    return np.asarray(chosen.multiply(y).sum(axis=1)).ravel() > 0
+
+
+def whole(data: Pool) -> Split:
+    """The training part and the test part: the data's own, or a quarter held out, label by label."""
+    if "whole" not in data.splits:
+        data.splits["whole"] = _split(data, *_parts(data))
+    return data.splits["whole"]
+
+
+def _parts(data: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows to test on."""
+    if data.training:
+        return np.arange(data.training), np.arange(data.training, data.X.shape[0])
+    if "parts" not in data.cache:
+        data.cache["parts"] = _divided(data.y, protocol.TEST, 0)
+    parts: tuple[np.ndarray, np.ndarray] = data.cache["parts"]
+    return parts
+
+
+def training_targets(data: Pool) -> Any:
+    """The classes or label sets of the training part of :func:`whole`."""
+    return data.y[_parts(data)[0]]
+
+
+def tuning(data: Pool, seed: int) -> Split:
+    """Four fifths of the training part, and the fifth on which λ is chosen."""
+    key = ("tuning", seed)
+    if key not in data.splits:
+        rows = _parts(data)[0]
+        train, held = _divided(data.y[rows], protocol.HELD_OUT, seed)
+        data.splits[key] = _split(data, rows[train], rows[held])
+    return data.splits[key]
+
+
+def _divided(y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if y.ndim == 1:
+        return stratified_split(y, share, seed)
+    return split_label_sets(y.toarray() if sp.issparse(y) else y, share, seed)
+
+
+def _split(data: Pool, train: np.ndarray, test: np.ndarray) -> Split:
+    if not len(test):
+        raise ValueError(f"data set {data.name!r} has too few samples to set a share of {protocol.TEST:g} aside")
+    X = data.X[train]
+    problem = Problem(sp.csc_array(X), data.y[train], loss=protocol.loss(multilabel(data)), penalty="elastic-net",
+                      class_names=data.class_names)
+    return Split(data.name, sp.csr_array(X), problem, Design(sp.csr_array(data.X[test])), data.y[test])
+
+
+def not_for_growth(data: Pool) -> str | None:
+    """The growth has data of its own; it is measured once, beside the generated set with many classes."""
+    return None if data.name == GROWTH_DATA else f"it is for generated data (--data {GROWTH_DATA})"

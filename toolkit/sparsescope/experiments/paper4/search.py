@@ -1,0 +1,53 @@
+"""Sec. 3.2: what the bi-stochastic search is worth."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...event import Event
+from ...run import Run
+from ...stopping import Gap, Seconds
+from ..base import Settings
+from ..pools import Pool
+from ..progress import Job, Report, gather
+from ..runs import CLOCK, fresh
+from . import protocol, samples
+from .sparsity import best_row, densities, kind_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def compare_searches(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
+    """PD-Sparse with each form of its search, on the whole training part at the best λ₄: a row for each iteration.
+
+    Columns: data, kind, search, iteration, seconds, gap (relative), search_share (of the iteration's work), wanted (the
+    gap at which runs end), k_a, k_w (of the last point), lam4, classes, features, samples.
+    """
+    limit = protocol.limits(settings)
+    jobs: list[Job] = [(name, partial(_follow, pool, name, settings, limit)) for name in protocol.SEARCHES]
+    return gather(jobs, report or Report())
+
+
+def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -> pd.DataFrame:
+    import pandas as pd
+
+    lam4 = float(best_row(pool, settings)["lam4"])
+    problem = fresh(protocol.at(samples.whole(pool).problem, lam4))
+    points: list[tuple[int, float, float, float]] = []
+
+    def watch(event: Event) -> None:
+        points.append((event.iteration, event.seconds, event.relative_gap, event.search_share))
+
+    run = Run(problem, protocol.solver(settings.seed, **protocol.SEARCHES[name]), callbacks=[watch], clock=CLOCK,
+              stop=Gap(limit.search_gap) | Seconds(limit.search_seconds))
+    for _ in run:
+        pass
+    sparse = densities(run)
+    table = pd.DataFrame(points, columns=["iteration", "seconds", "gap", "search_share"])
+    table.insert(0, "search", name)
+    table.insert(0, "kind", kind_of(pool))
+    table.insert(0, "data", pool.name)
+    return table.assign(wanted=limit.search_gap, k_a=sparse["k_a"], k_w=sparse["k_w"], lam4=lam4, classes=problem.m,
+                        features=problem.d, samples=problem.n)
