@@ -24,8 +24,8 @@ MOST_ITERATIONS = 100_000
 
 def liblinear(X, y, lam, tol):
     """The call, as a function without arguments that gives w (d,)."""
-
-    from liblinear.liblinear import feature_node, gen_feature_nodearray, liblinear, parameter, problem  # noqa: F401
+    from liblinear.liblinear import liblinear as library
+    from liblinear.liblinear import parameter, problem
 
     rows = sp.csr_matrix(X)
     signs = np.where(y == 1, 1.0, -1.0)
@@ -34,8 +34,8 @@ def liblinear(X, y, lam, tol):
     data.set_bias(settings.bias)
 
     def call():
-        model = liblinear.train(data, settings)
-        return np.array([model.contents.w[k] for k in range(X.shape[1])]) * model.contents.label[0]
+        model = library.train(data, settings).contents
+        return np.ctypeslib.as_array(model.w, (X.shape[1],)) * model.label[0]  # positive: the first label it met
 
     return call
 

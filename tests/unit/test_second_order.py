@@ -257,3 +257,18 @@ def test_what_these_methods_cannot_do_is_refused_in_words(monkeypatch: pytest.Mo
     weights = ss.penalties.WeightedL1(np.ones(4))
     found = ss.solve(ss.Problem(X, y, penalty=weights, lam=0.1), "auto", tol=1e-6, record=False)
     assert found.converged and found.reason.startswith("lhac: ")
+
+
+def test_the_page_starts_anew_where_w_gets_another_shape() -> None:
+    from sparsescope.live import settings
+    from sparsescope.live.preparing import prepare
+
+    data = ss.datasets.load("breast_cancer")
+    before, after = (settings.clean({"dataset": "breast_cancer", "loss": loss, "penalty": "l1"})[0]
+                     for loss in ("squared", "binary-logistic"))
+    problem = ss.Problem(data, loss="squared", penalty="l1")
+    assert not prepare(before, data, problem).fresh
+    made = prepare(after, data, problem)
+    assert made.fresh and made.facts["m"] == 1
+    assert made.facts["all_classes"] == problem.class_names and made.facts["class_names"] == problem.class_names[1:]
+    assert len(made.facts["class_sizes"]) == 2 and ("loss", "binary-logistic") not in made.reasons
