@@ -197,6 +197,7 @@ def splitting_rows(seconds: float | None, difference: float) -> list[dict[str, A
     return [
         {"part": "cost", "case": "cost: a", "ratio": 1.2}, {"part": "cost", "case": "cost: b", "ratio": 1.7},
         {"part": "projections", "case": "simplex, 1 thread", "ms": 20.0},
+        {"part": "projections", "case": "simplex, 2 threads", "ms": 12.5},
         {"part": "gaps", "case": "gaps: wine", "limit": 60.0, "repeats": 3, "difference": difference, **times},
         {"part": "races", "case": "races: pixels, 3 a class", "limit": 60.0, "repeats": 3, "Alg. 1 gap": 1e-5,
          "linear constraints gap": 1e-2, "Alg. 1": 1.5, "linear constraints": None},
@@ -212,6 +213,7 @@ def test_the_splitting_methods_are_judged_and_shown(tool: Any, tmp_path: Path,
     assert "met           problems × formulations that miss a gap of 1e-6: 0" in said
     assert "met           difference of the two formulations, worst case: 1e-08" in said
     assert "not measured  epigraph projections" in said
+    assert "two threads do the simplex projections 1.60 times as fast" in said
     assert bench.summary(splitting_rows(None, 1e-3))["gaps missed"] == 2
     stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": splitting_rows(0.5, 1e-8)}
     (tmp_path / "splitting.json").write_text(json.dumps(stored))

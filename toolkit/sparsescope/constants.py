@@ -82,6 +82,17 @@ def operator_norm(design: Design, y: np.ndarray, m: int, intercept: bool, differ
     return INFLATE * _largest(design, 1, intercept, None)
 
 
+def centred_norm(design: Design, y: np.ndarray, m: int, means: np.ndarray, differences: bool) -> tuple[float, float]:
+    """(‖[X − 1x̄ᵀ, s·1]‖², s), the latter such that the last column, which is orthogonal to the others, has the norm of
+    all of them together (1 if they are all constant); ``differences``: the norm² of T on these, as in
+    :func:`operator_norm`. means : x̄ (d,)."""
+    others = _largest(design, 1, True, None, (means, 0.0))
+    scale = float(np.sqrt(others / design.n)) if others > 0.0 else 1.0
+    if differences:
+        return INFLATE * _largest(design, m, True, _class_root(y), (means, scale)), scale
+    return INFLATE * scale * scale * design.n, scale
+
+
 # A root maps scores to scores, row by row: S with SᵀS = the Laplacian of the graph whose edges are the pairs of a label
 # in the target and one off it. A difference curvature c' bounds ∇²ℓ by c'·SᵀS, hence K ≤ (c'/n)·‖S∘X‖².
 Root = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]
@@ -126,9 +137,10 @@ def _set_root(Y: np.ndarray) -> Root:
     return apply, apply
 
 
-def _largest(design: Design, m: int, intercept: bool, root: Root | None) -> float:
-    """‖S∘X‖² for a root S of n×m scores, or σ_max² of X (``None``, m = 1); with an intercept for [X 1]. Works on the
-    smaller side of the operator."""
+def _largest(design: Design, m: int, intercept: bool, root: Root | None,
+             frame: tuple[np.ndarray, float] | None = None) -> float:
+    """‖S∘X‖² for a root S of n×m scores, or σ_max² of X (``None``, m = 1); with an intercept for [X 1], or for
+    [X − 1x̄ᵀ, s·1] with a ``frame`` (x̄, s). Works on the smaller side of the operator."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh  # slow to import, needed by few
 
     if not intercept and not design.squared_norms.any():
@@ -139,10 +151,17 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None) -> floa
     to_root, from_root = root or (lambda Z: Z, lambda Z: Z)
 
     def forward(coef: np.ndarray) -> np.ndarray:
+        if frame is not None:
+            coef = coef.copy()
+            coef[-1] = frame[1] * coef[-1] - frame[0] @ coef[:-1]
         return to_root(design.matmul(coef, U))
 
     def backward(Z: np.ndarray) -> np.ndarray:
-        return design.rmatmul(from_root(Z), W)
+        G = design.rmatmul(from_root(Z), W)
+        if frame is not None:
+            G[:-1] -= np.outer(frame[0], G[-1])
+            G[-1] *= frame[1]
+        return G
 
     def normal(v: np.ndarray) -> np.ndarray:
         if rows <= n:

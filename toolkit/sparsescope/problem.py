@@ -387,6 +387,15 @@ class Problem:
         return self._data.cached(("norm", differences), lambda: constants.operator_norm(
             self.design, self.y, self.m, self.intercept, differences))
 
+    def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
+        """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
+        the others as an equal; ``differences`` as in :meth:`operator_norm`."""
+        means = self._data.cached(("means",), lambda: self.design.rmatmul(
+            np.full((self.n, 1), 1.0 / self.n, self.dtype), np.empty((self.d, 1), self.dtype))[:, 0])
+        norm, scale = self._data.cached(("centred norm", differences), lambda: constants.centred_norm(
+            self.design, self.y, self.m, means, differences))
+        return means, scale, norm
+
     @cached_property
     def lam_max(self) -> float:
         """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).

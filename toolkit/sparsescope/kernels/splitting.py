@@ -14,6 +14,7 @@ from .projections import cut_above, cut_to_simplex, simplex_level
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
 REPORT = 2
+ROWS = 64  # that are projected before they are mixed: few enough to stay in the fastest memory
 
 
 @kernel
@@ -37,18 +38,57 @@ def mix(image, point, anchor, a, b, c):
 
 
 @helper
-def take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c):  # type: ignore[no-untyped-def]
-    """U_i ← row, and VZ_i and Q_i are mixed; returns ‖row − Q_i‖² and ⟨row − Q_i, Z_i − VZ_i⟩ of before."""
+def look_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):  # type: ignore[no-untyped-def]
+    """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class, for the samples first…last.
+
+    Entry by entry it is one loop over all rows: rows as short as there are classes would each begin a loop anew.
+    """
+    m = Z.shape[1]
+    z, vz, q, u = Z.reshape(-1), VZ.reshape(-1), Q.reshape(-1), U.reshape(-1)
+    for e in range(first * m, last * m):
+        u[e] = q[e] + sigma * (2.0 * z[e] - vz[e] + margin)
+    for i in range(first, last):
+        U[i, Y[i]] -= sigma * margin
+
+
+@helper
+def cut_to_flows(row, y, mass):  # type: ignore[no-untyped-def]
+    """row ← the nearest point of tΔ − t·e_y, t = mass ≥ 0, Δ the unit simplex."""
+    if mass > 0.0:
+        row[y] += mass
+        cut_to_simplex(row, mass)
+        row[y] -= mass
+    else:
+        for k in range(row.size):
+            row[k] = 0.0
+
+
+@helper
+def take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, first, last):  # type: ignore[no-untyped-def]
+    """Q and VZ are mixed for the samples first…last, whose images are U and Z; returns ‖U − Q‖² and ⟨U − Q, Z − VZ⟩ of
+    before."""
+    m = Z.shape[1]
+    z, vz, vz0 = Z.reshape(-1), VZ.reshape(-1), VZ0.reshape(-1)
+    q, q0, u = Q.reshape(-1), Q0.reshape(-1), U.reshape(-1)
     moved = 0.0
     cross = 0.0
-    for k in range(row.size):
-        step = row[k] - Q[i, k]
+    for e in range(first * m, last * m):
+        step = u[e] - q[e]
         moved += step * step
-        cross += step * (Z[i, k] - VZ[i, k])
-        U[i, k] = row[k]
-        Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
-        VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
+        cross += step * (z[e] - vz[e])
+        q[e] = a * u[e] + b * q[e] + c * q0[e]
+        vz[e] = a * z[e] + b * vz[e] + c * vz0[e]
     return moved, cross
+
+
+@helper
+def shortfall(z, y, margin):  # type: ignore[no-untyped-def]
+    """The hinge of a sample with the scores z."""
+    top = z[y]
+    for k in range(z.size):
+        if k != y:
+            top = max(top, z[k] + margin)
+    return top - z[y]
 
 
 @kernel
@@ -60,18 +100,14 @@ def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, r
     the point V; Q : dual point; VZ0, Q0 : anchors. Projections on the simplex do not see a number added to a row, so
     Z does as well as the differences Z − Z[y]·1ᵀ.
     """
-    m = Z.shape[1]
-    row = np.empty(m)
     moved = 0.0
     cross = 0.0
-    for i in range(first, last):
-        y = Y[i]
-        for k in range(m):
-            row[k] = Q[i, k] + sigma * (2.0 * Z[i, k] - VZ[i, k] + margin)
-        row[y] += 1.0 - sigma * margin
-        cut_to_simplex(row, 1.0)
-        row[y] -= 1.0
-        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+    for start in range(first, last, ROWS):
+        stop = min(start + ROWS, last)
+        look_ahead(Z, VZ, Q, Y, margin, sigma, U, start, stop)
+        for i in range(start, stop):
+            cut_to_flows(U[i], Y[i], 1.0)
+        far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
         moved += far
         cross += along
     report[MOVED] = moved
@@ -81,10 +117,7 @@ def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, r
 @kernel
 def budget_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):
     """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class: where the budget's dual step is taken from."""
-    for i in range(first, last):
-        for k in range(Z.shape[1]):
-            U[i, k] = Q[i, k] + sigma * (2.0 * Z[i, k] - VZ[i, k] + margin)
-        U[i, Y[i]] -= sigma * margin
+    look_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last)
 
 
 @kernel
@@ -106,19 +139,13 @@ def budget_gain(U, Y, mass, first, last):
 def budget_step(Z, VZ, Q, Y, mass, a, b, c, VZ0, Q0, U, first, last, report):
     """The dual half of a step under a budget, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y to U_i,
     t = ``mass`` ≥ 0. Then VZ and Q are mixed, as in :func:`simplex_step`."""
-    m = Z.shape[1]
-    row = np.empty(m)
     moved = 0.0
     cross = 0.0
-    for i in range(first, last):
-        y = Y[i]
-        for k in range(m):
-            row[k] = U[i, k] if mass > 0.0 else 0.0
-        if mass > 0.0:
-            row[y] += mass
-            cut_to_simplex(row, mass)
-            row[y] -= mass
-        far, along = take_row(row, i, Z, VZ, VZ0, Q, Q0, U, a, b, c)
+    for start in range(first, last, ROWS):
+        stop = min(start + ROWS, last)
+        for i in range(start, stop):
+            cut_to_flows(U[i], Y[i], mass)
+        far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
         moved += far
         cross += along
     report[MOVED] = moved
@@ -130,15 +157,11 @@ def simplex_start(Z, Y, margin, sigma, U):
     """U_i = the nearest point to σ(Z_i + r_i) of the unit simplex, less e_y: a smoothed subgradient of the hinge, and a
     subgradient where one class stands out by 1/σ."""
     m = Z.shape[1]
-    row = np.empty(m)
     for i in range(Z.shape[0]):
         for k in range(m):
-            row[k] = sigma * (Z[i, k] + margin)
-        row[Y[i]] -= sigma * margin
-        cut_to_simplex(row, 1.0)
-        row[Y[i]] -= 1.0
-        for k in range(m):
-            U[i, k] = row[k]
+            U[i, k] = sigma * (Z[i, k] + margin)
+        U[i, Y[i]] -= sigma * margin
+        cut_to_flows(U[i], Y[i], 1.0)
 
 
 @kernel
@@ -149,16 +172,13 @@ def hinge_facts(Z, U, Y, margin, slack):
     active = 0
     entries = 0
     for i in range(Z.shape[0]):
-        y = Y[i]
-        top = Z[i, y]
-        for k in range(Z.shape[1]):
-            if k != y:
-                top = max(top, Z[i, k] + margin)
-                if U[i, k] != 0.0:
-                    entries += 1
-        total += top - Z[i, y]
-        if top - Z[i, y] > slack:
+        hinge = shortfall(Z[i], Y[i], margin)
+        total += hinge
+        if hinge > slack:
             active += 1
+        for k in range(Z.shape[1]):
+            if k != Y[i] and U[i, k] != 0.0:
+                entries += 1
     return total, active, entries
 
 
@@ -197,20 +217,16 @@ def epigraph_step(
         moved += step * step / weight
         cross -= step * (zeta[i] - zetaV[i])
         mass[i] = off
-        off -= row[y]
-        row[y] = -off
+        row[y] -= off
+        step = row[y] - Q[i, y]
+        moved -= step * step  # the entry of the true class was counted above, as it is in Y
         for k in range(m):
-            step = row[k] - Q[i, k]
-            if k != y:
-                moved += step * step
-            cross += step * (Z[i, k] - VZ[i, k])
             U[i, k] = row[k]
-            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
-            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
         q[i] = a * mass[i] + b * q[i] + c * q0[i]
         zetaV[i] = a * zeta[i] + b * zetaV[i] + c * zeta0[i]
-    report[MOVED] = moved
-    report[CROSS] = cross
+    far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, first, last)
+    report[MOVED] = moved + far
+    report[CROSS] = cross + along
 
 
 @kernel
@@ -256,14 +272,11 @@ def linear_step(
         mass[i] = total
         row[y] -= total
         for k in range(m):
-            step = row[k] - Q[i, k]
-            cross += step * (Z[i, k] - VZ[i, k])
             U[i, k] = row[k]
-            Q[i, k] = a * row[k] + b * Q[i, k] + c * Q0[i, k]
-            VZ[i, k] = a * Z[i, k] + b * VZ[i, k] + c * VZ0[i, k]
         q[i] = a * mass[i] + b * q[i] + c * q0[i]
+    _, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, first, last)
     report[MOVED] = moved
-    report[CROSS] = cross
+    report[CROSS] = cross + along
 
 
 @kernel
@@ -289,12 +302,7 @@ def limit_flows(U, Y, level):
 def hinge_rows(Z, Y, margin, out):
     """out_i = the hinge of sample i. Z (n, m), out (n,)."""
     for i in range(Z.shape[0]):
-        y = Y[i]
-        top = Z[i, y]
-        for k in range(Z.shape[1]):
-            if k != y:
-                top = max(top, Z[i, k] + margin)
-        out[i] = top - Z[i, y]
+        out[i] = shortfall(Z[i], Y[i], margin)
 
 
 @kernel

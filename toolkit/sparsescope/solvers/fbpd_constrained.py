@@ -98,7 +98,7 @@ class Budgeted(Splitting):
 
     def new_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
         """The arrays."""
-        return BudgetState(problem, coef, self.count(), self.acceleration == "restarts")
+        return BudgetState(problem, coef, self.count(), self.acceleration != "none")
 
     def unit(self, problem: Problem) -> float:
         """The scale of λ on these data (1 where there is none: every λ gives W = 0)."""
@@ -126,7 +126,7 @@ class Budgeted(Splitting):
 
     def set_steps(self, problem: Problem, state: Any) -> None:
         paper = self.steps == "paper"
-        norm = math.sqrt(problem.operator_norm(differences=self.explicit or paper))
+        norm = self.coupling(problem, state, differences=self.explicit or paper)
         state.norm = max(norm, 1.0) if paper and self.explicit else max(norm, 1e-150)
         level = state.level if state.level > 0.0 else state.guess
         state.weight = self.balance * (1.0 if paper else state.norm * level / problem.loss.margin)
@@ -168,6 +168,9 @@ class Budgeted(Splitting):
         epigraph_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
                       state.q0, problem.y, problem.loss.margin, sigma, ratio, *weights, state.U, state.sums,
                       state.shares[t], state.shares[t + 1], state.reports[t])
+
+    def leaps(self, problem: Problem) -> bool:
+        return not self.explicit and super().leaps(problem)  # slack variables are further parts of the point
 
     def restart(self, state: Any) -> None:
         primal, dual = float(np.linalg.norm(state.zeta - state.zeta0)), float(np.linalg.norm(state.sums - state.q0))

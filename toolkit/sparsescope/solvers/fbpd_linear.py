@@ -26,6 +26,8 @@ from .base import settings
 from .fbpd_constrained import Budgeted, BudgetState
 from .splitting import SplittingState
 
+WITH_ZETA = 1.0 + math.sqrt(0.5)  # by which ζ raises the norm² of the operator
+
 
 class LinearState(BudgetState):
     """State with ζ of shape (n, m), and the dual H of its constant rows."""
@@ -51,7 +53,7 @@ class FBPDLinear(Budgeted):
     source = "Chierchia et al. 2015, Sec. 4.2"
 
     def new_state(self, problem: Problem, coef: np.ndarray) -> LinearState:
-        return LinearState(problem, coef, self.count(), self.acceleration == "restarts")
+        return LinearState(problem, coef, self.count(), self.acceleration != "none")
 
     def scale_dual(self, problem: Problem, state: Any) -> None:
         state.U *= problem.dtype.type(state.level)
@@ -65,21 +67,18 @@ class FBPDLinear(Budgeted):
 
     def set_steps(self, problem: Problem, state: Any) -> None:
         super().set_steps(problem, state)
-        norm = max(math.sqrt(problem.operator_norm(differences=True)), 1e-150)
+        norm = max(self.coupling(problem, state, differences=True), 1e-150)
         total, difference = norm * norm + 2.0, norm * norm - 2.0
         paper = math.sqrt(0.5 * (total + math.sqrt(difference * difference + 4.0 * norm * norm)))
-        state.norm = paper if self.steps == "paper" else norm * math.sqrt(1.0 + math.sqrt(0.5))
+        state.norm = paper if self.steps == "paper" else norm * math.sqrt(WITH_ZETA)
 
     def carry(self, problem: Problem, old: SplittingState, new: Any) -> None:
         super().carry(problem, old, new)
         if isinstance(old, LinearState):
             new.H[:] = old.H
 
-    def inner_steps(self, problem: Problem, tau: float) -> float:
-        return tau if self.steps == "paper" else 0.5 * tau * problem.operator_norm(differences=True)
-
     def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
-        inner = self.inner_steps(problem, tau)
+        inner = tau if self.steps == "paper" else 0.5 * tau * state.norm**2 / WITH_ZETA
         gradient = state.zeta  # room that is written anew below
         np.subtract(state.HQ, state.Q, out=gradient)
         gradient[np.arange(problem.n), problem.y] -= state.q

@@ -6,6 +6,9 @@
 
 It is ISTA with steps that ISTA's argument does not allow: with γ > 1/K the quadratic model no longer bounds F, but the
 map is still averaged, so the iteration converges as long as γ < 2/K.
+
+There is no relaxation W ← W + ρ(W⁺ − W): neither source needs one, at the default step it could be at most
+ρ < 2 − γK/2 = 1.05, and what it shows would not come out of a prox, so it would have no zeros.
 """
 
 from __future__ import annotations
