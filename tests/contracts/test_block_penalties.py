@@ -137,8 +137,12 @@ def test_blocks_of_one_are_the_lasso_and_a_block_of_all_is_the_norm_of_a_class(k
     for fact in ("objective", "dual", "gap", "violation", "violation_sum", "nonzero_rows", "nonzero_entries"):
         assert getattr(found, fact) == pytest.approx(getattr(lasso, fact), rel=1e-12)
     assert one.lam_max == pytest.approx(problem.lam_max, rel=1e-13)
-    a, b = (ss.solve(p, "fista-ls", tol=1e-10, record=False) for p in (problem, one))
-    np.testing.assert_allclose(a.W, b.W, atol=1e-10)
+    # Value, bounds and prox are all that a solver sees of a penalty: nothing has to be solved.
+    ends = [np.empty_like(W), np.empty_like(W)]
+    for p, end in zip((problem, one), ends, strict=True):
+        p.regulariser.prox(W, 0.4, end)
+    assert 0 < np.count_nonzero(ends[0]) < W.size
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-14)
     whole, V, out = of(kind(blocks=[D])), weights(8), np.empty((D, M))
     whole.prox(V, 0.6, out)
     expected = np.empty((M, D))
