@@ -28,7 +28,7 @@ from ..problem import Problem
 
 PLAIN = (1.0, 0.0, 0.0)  # the next point is the image
 SHARE, FIRST_LEAP = 0.1, 100  # products of leaps to steps so far, and steps before the first leap
-LONGEST, NUMBERS = 300, 8_000_000  # products of one leap, and numbers that it may keep
+LONGEST, NUMBERS = 300, 400_000  # products of one leap, and numbers kept for it: their sums must not outweigh the steps
 BETTER = 0.01  # share of the residual at which a leap is taken: less may be had far from any solution
 LOOK = 10  # products between two looks at how much of the system is left
 SOLVED = 1e-6  # share of its right-hand side at which the system counts as solved
