@@ -20,6 +20,7 @@ METHODS = {
 }  # fmt: skip
 SEARCHES = {EXACT: Line("ink"), PARTS: Line("green", "dash", "diamond"), SAMPLED: Line("vermillion", "dot", "square"),
             OWN: Line("blue", "solid", "circle-open")}  # fmt: skip
+ROOM = 1.25  # factor that log axes of few values are wider than these
 TIME = "Times: CPU seconds, one thread, without compilation and observers."
 ESTIMATE = "Methods that did not train all classes in their time have no accuracy and are left out."
 
@@ -42,7 +43,8 @@ def models(tables: Tables) -> go.Figure | None:
                 if at.any():
                     drawing.add_line(fig, row, col, values[at], 100.0 * part["p_at_1"].to_numpy()[at], method, look,
                                      f"{words} %{{x:.3g}}<br>accuracy %{{y:.1f}} %", markers=True)
-            fig.update_xaxes(title_text=words, row=row, col=col, **drawing.log_axis(values))
+            around = np.concatenate([values / ROOM, ROOM * values])  # an axis of one value would have no ticks
+            fig.update_xaxes(title_text=words, row=row, col=col, **drawing.log_axis(around))
             title = "precision at 1 [%]" if part["kind"].iloc[0] == "label sets" else "accuracy [%]"
             fig.update_yaxes(title_text=title if col == 1 else "", row=row, col=col)
     left = sum(int((part["note"] != "").sum()) for _, part in by_data(tables["models"]))
@@ -86,9 +88,10 @@ def searches(tables: Tables) -> go.Figure:
             if len(run):
                 drawing.add_line(fig, row, col, run["seconds"], drawing.above_floor(run["gap"]), name, look,
                                  "%{x:.3g} s: gap %{y:.2g}", markers=len(run) < 30)
-        drawing.log_time(fig, row, col, part["seconds"])
-        drawing.log_values(fig, row, col, "relative gap", part.loc[part["iteration"] > 0, "gap"])
-        drawing.level(fig, row, col, float(part["wanted"].iloc[0]), "wanted", log=True)
+        shown, wanted = part[part["iteration"] > 0], float(part["wanted"].iloc[0])
+        drawing.log_time(fig, row, col, np.concatenate([shown["seconds"] / ROOM, ROOM * shown["seconds"]]))
+        drawing.log_values(fig, row, col, "relative gap", [*shown["gap"], wanted / ROOM])
+        drawing.level(fig, row, col, wanted, "wanted", "left", log=True)
     return drawing.note(fig, "exact: all labels, all features. ν = 3: one of three parts of the labels in each search. "
                         "sampling: some of the features. doubling: exact, with more candidates where the search costs "
                         "most (this package's default). " + TIME)  # fmt: skip
