@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_solvers import BUDGETED, ONLY, VARIANTS, problem_on
+from test_solvers import BUDGETED, SPLITTING, VARIANTS, problem_on
 
 import sparsescope as ss
 from helpers import forms, gradient_rows, hinge_program, iris, tags
@@ -339,7 +339,7 @@ def test_a_penalty_that_uses_every_feature_works_on_all() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ refusals
-@pytest.mark.parametrize("name", list(ONLY))
+@pytest.mark.parametrize("name", SPLITTING)
 def test_smooth_losses_and_label_sets_are_refused_in_words(name: str) -> None:
     X, y = iris()
     for problem in (ss.Problem(X, y, loss="logistic"), ss.Problem(*tags())):

@@ -16,7 +16,8 @@ from sparsescope.views import style
 
 VIEWS = list(registry.views)
 # Columns the page computes itself.
-DERIVED = {"suboptimality", "nonzero_percent", "working_percent", "active_percent", "dual_percent"}
+DERIVED = {"suboptimality", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
+           "weights_per_feature", "search_percent"}
 TRACES = {
     "empty": lambda: record(0),
     "one point": lambda: record(1),
@@ -75,7 +76,9 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
     assert spec["id"] == name and spec["title"] and spec["empty"].endswith(".")
     if spec["kind"] == "lines":
         assert set(spec) - {"choices"} == {"id", "title", "kind", "y", "left", "right", "empty"}
-        assert ("choices" in spec) == (problem.multilabel and name == "accuracy")
+        assert ("choices" in spec) == (name == "duality" or (problem.multilabel and name == "accuracy"))
+        sizes = {len(choice["y"]) for choice in spec.get("choices", ())}
+        assert sizes <= {len(spec["y"])}, "the page keeps the number of lines when another choice is shown"
         for line in spec["y"] + [line for choice in spec.get("choices", ()) for line in choice["y"]]:
             assert set(line) == {"column", "label", "short", "colour", "dash", "axis"}
             assert len(line["short"]) <= 9

@@ -17,9 +17,6 @@ from sparsescope.kernels.sparse_duals import dual_sums, fit_box, rebuild
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
 from sparsescope.kernels.two_sides import project_two_sides
 
-# The solver is not in the registry yet; its kernels take minutes to compile.
-pytestmark = pytest.mark.slow
-
 
 # ------------------------------------------------------------------------------------------------------ the projection
 def on_simplex(v: np.ndarray, total: float) -> np.ndarray:
@@ -86,6 +83,7 @@ class Case:
         self.active = sr.empty_rows(self.n, 2 * self.n)
         self.rows = sr.empty_rows(self.d * self.parts, 16)
         self.s = fw.scratch(self.m, self.parts, 3)
+        self.gains = np.zeros(self.n)
         self.report = np.zeros(fw.REPORT)
         fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.s)
 
@@ -100,15 +98,15 @@ class Case:
     def sweep(self, order: np.ndarray, wanted: int) -> None:
         at = 0
         while at < self.n:
-            at = fw.sweep(self.design.samples, self.squares, order, at, self.parts, wanted, self.rate, False,
+            at = fw.sweep(self.design.sparse_samples, self.squares, order, at, self.parts, wanted, self.rate, False,
                           self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin,
-                          self.lam4, self.s, self.report)
+                          self.lam4, self.s, self.gains, self.report)
             self.room()
 
     def rebuild(self) -> None:
         at = 0
         while at < self.n:
-            at = rebuild(self.design.samples, at, self.parts, self.indptr, self.targets, self.alpha, self.active,
+            at = rebuild(self.design.sparse_samples, at, self.parts, self.indptr, self.targets, self.alpha, self.active,
                             self.rows, self.lam4, self.s, self.report)
             self.room()
 
@@ -246,7 +244,7 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
     arrays = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data
     for k in (1, 5, m):
         labels, scores = np.empty((n, k), np.int32), np.empty((n, k))
-        best_labels(Design(X).samples, n, *arrays, s, labels, scores)
+        best_labels(Design(X).sparse_samples, n, *arrays, s, labels, scores)
         order = np.argsort(-Z, axis=1, kind="stable")[:, :k]
         np.testing.assert_allclose(scores, np.take_along_axis(Z, order, axis=1), atol=1e-14)
         np.testing.assert_array_equal(np.sign(scores), np.sign(np.take_along_axis(Z, labels.astype(int), axis=1)))
@@ -258,7 +256,8 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
     indptr = np.r_[0, np.cumsum([len(labels) for labels in sets])].astype(np.int64)
     hinges = [max(0.0, 0.5 + np.delete(z, own).max() - z[own].min()) if 0 < len(own) < m else 0.0
               for z, own in zip(Z, sets, strict=True)]
-    total, active = hinge_sum(Design(X).samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, s)
+    total, active = hinge_sum(Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5,
+                              1e-9, s)
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
 
 
@@ -270,7 +269,7 @@ def test_features_are_drawn_with_the_right_mean() -> None:
     i = int(np.argmax((c.dense != 0).sum(axis=1)))
     mean = np.zeros(c.m)
     for _ in range(4000):
-        count, _ = fw.search(c.design.samples, i, c.rows, 1, 0, 2, c.lam4, c.s)
+        count, _ = fw.search(c.design.sparse_samples, i, c.rows, 1, 0, 2, c.lam4, c.s)
         set_now = c.s.touched[:count] if count >= 0 else np.arange(c.m)
         mean[set_now] += c.s.scores[set_now] / 4000
     assert np.abs(mean).max() > 0.1

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import FEW_PAIRS, PAIRS, digits, fitting, forms, iris, text
+from helpers import FEW_PAIRS, PAIRS, dense, digits, fitting, forms, iris, text
 from sparsescope import constants
 from sparsescope.event import Event
 from sparsescope.paths import Solved, lam_grid
@@ -87,7 +87,8 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
         if at.loss.smooth:  # else the solver's own dual point proves more than the gradients that are taken here
             assert found.gap[k] == pytest.approx(certificate.gap, abs=1e-9 * found.objective[k])
         assert -1e-12 <= found.relative_gap[k] <= tol
-        assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (W.any(axis=1).sum(), np.count_nonzero(W))
+        V = dense(W)
+        assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (V.any(axis=1).sum(), np.count_nonzero(V))
         two = np.sort(at.scores(W, b), axis=1)[:, -2:]  # where two classes tie, rounding decides
         right, tied = at.predict(W, b) == problem.y, two[:, 1] - two[:, 0] < 1e-12
         assert abs(found.train_accuracy[k] - right.mean()) <= tied.mean() + 1e-15
@@ -127,9 +128,10 @@ def test_paths_with_an_intercept_agree_with_single_solves(loss: str, penalty: st
 @pytest.mark.parametrize("solver", list(ss.registry.solvers))
 def test_every_solver_walks_the_path(solver: str) -> None:
     X, y = text()
-    only = ss.registry.solvers[solver].only
+    only, penalties = ss.registry.solvers[solver].only, ss.registry.solvers[solver].only_penalties
     entrywise = issubclass(ss.registry.solvers[solver], EntrySolver)
-    problem = ss.Problem(X, y, loss=only[0] if only else None, penalty="l1" if entrywise else "l1/l2")
+    penalty = penalties[0] if penalties else "l1" if entrywise else "l1/l2"
+    problem = ss.Problem(X, y, loss=only[0] if only else None, penalty=penalty)
     if not ss.registry.solvers[solver].follows_lam:
         with pytest.raises(ValueError, match="a budget and no λ"):
             ss.path(problem, solver)

@@ -11,15 +11,12 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, forms, iris, objective, tags, text
+from sparsescope.metrics import set_measures
 from sparsescope.solvers.pd_sparse import PDSparse, paper_scaling
 from sparsescope.stopping import Gap, Iterations
 
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")
-
-# The solver is not in the registry yet; its kernels take minutes to compile.
-pytestmark = pytest.mark.slow
-
 
 @cache
 def problem_on(name: str, loss: str = "crammer-singer", penalty: Any = NET, form: str = "csr", lam: float = 0.02,
@@ -184,7 +181,9 @@ def test_events_of_label_sets_carry_their_precision() -> None:
         best = problem.rank(W.toarray(), k=k)
         assert getattr(event, f"train_precision_at_{k}") == pytest.approx(np.take_along_axis(Y, best, axis=1).mean())
     assert event.test_precision_at_5 == pytest.approx(Y[:20].mean())
-    assert np.isnan(event.train_micro_f1) and np.isnan(event.train_accuracy)
+    known = set_measures(problem.scores(W.toarray()), Y, problem.threshold_of(W))
+    assert event.train_micro_f1 == pytest.approx(known.micro_f1) and np.isnan(event.train_accuracy)
+    assert event.train_ranking_loss == pytest.approx(known.ranking_loss)
 
 
 def test_many_labels_take_memory_for_what_is_used_only() -> None:
@@ -315,3 +314,20 @@ def test_the_post_solve_is_the_ridge_problem_on_the_support_and_the_active_label
     assert primal(W + 0.05 * (before - W)) >= value * (1 - 1e-6)
     with pytest.raises(ValueError, match="sweeps"):
         solver.post_solve(problem, state, 0)
+
+
+def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on() -> None:
+    sets = problem_on("tags", "separation-ranking")
+    found = ss.solve(sets, "auto", tol=1e-6, max_iter=2000, record=False)
+    assert found.converged and found.reason.startswith("pd-sparse: ") and sp.issparse(found.W)
+    classes = problem_on("digits", form="dense")
+    assert ss.solve(classes, "auto", max_iter=1, record=False).reason.startswith("fbpd: "), "W is small"
+    given = ss.solve(sets, "auto", max_iter=2, W=np.full((40, 5), 0.1), record=False)
+    assert given.reason.startswith("fobos: "), "it cannot begin at given weights"
+    run = ss.Run(sets, "auto", stop=Gap(1e-5) | Iterations(2000))
+    list(run)
+    run.change(problem=sets.with_(penalty="l1"))
+    assert run.reason.startswith("fobos: ") and not run.state.sparse  # type: ignore[union-attr]
+    run.change(problem=sets.with_lam(0.5 * sets.lam))
+    assert run.reason.startswith("pd-sparse: ")
+    assert run.advance().gap >= 0.0

@@ -223,9 +223,9 @@ class Design:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the data: by columns, and by rows as well once :attr:`samples` was asked for."""
-        held = [self.columns, *([self.samples] if "samples" in self.__dict__ else [])]
-        return int(sum(array.nbytes for copy in held for array in copy))
+        """Bytes held by the data: by columns, and by rows as well once these were asked for."""
+        held = [self.columns, *(self.__dict__[name] for name in ("samples", "sparse_samples") if name in self.__dict__)]
+        return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
 
     def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
@@ -315,6 +315,18 @@ class Design:
                 by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
             )
         return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
+
+    @cached_property
+    def sparse_samples(self) -> Any:
+        """X by rows, sparse and in double precision however it is stored: kernels that work with sparse weights are
+        compiled for this type alone. The same as :attr:`samples` where that fits, else a copy of its own."""
+        if self.is_sparse and self.dtype == np.float64:
+            return self.samples
+        by_rows = sp.csr_array(self.matrix, dtype=np.float64)
+        index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
+        return SparseColumns(  # type: ignore[call-arg]
+            by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
+        )
 
     @cached_property
     def ones(self) -> Any:

@@ -27,6 +27,8 @@ class Event:
     inner_sweeps, coordinate_steps, step_flops : sweeps of this iteration over its working set (κ_i of Tang and
         Scheinberg 2013, Eq. 28, where κ_o is ``iteration``), coordinates looked at in them and flops for each; NaN for
         solvers without an inner problem
+    search_seconds, update_seconds : CPU seconds so far of passes that search, and of those over what is active already;
+        NaN where there is no search
     active_share : share of the samples whose hinge is active (above 1e-6 of the margin) · dual_entries : mean number of
         non-zeros of a dual row off the true class; both NaN for solvers without a dual point
     excess : for a budget on the mean loss, how far it is overdrawn (0 if it is kept) · equivalent_lam : the λ of the
@@ -80,6 +82,8 @@ class Event:
     inner_sweeps: float = NAN
     coordinate_steps: float = NAN
     step_flops: float = NAN
+    search_seconds: float = NAN
+    update_seconds: float = NAN
     message: str = ""
 
     @property

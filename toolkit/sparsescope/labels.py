@@ -1,7 +1,8 @@
 """Targets at the door: one class a sample, or a set of labels a sample, read from what people have.
 
-Classes become integers 0…m−1, shape (n,), int64. Label sets become an indicator matrix, shape (n, m), uint8 in C order,
-whose rows are what the row functions of a loss see; empty and full sets are allowed.
+Classes become integers 0…m−1, shape (n,), int64. Label sets become lists (:class:`LabelSets`), and where that is asked
+for an indicator matrix, shape (n, m), uint8 in C order, whose rows are what the row functions of a loss see; empty and
+full sets are allowed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,72 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+MOST_BYTES = 4_000_000_000  # of one full array of samples or features by labels; methods for more keep them sparse
 NESTED = (set, frozenset, list, tuple, np.ndarray)
 MOST_SHOWN = 20  # labels listed in a message
+
+
+def fits_dense(what: str, rows: int, m: int, itemsize: int, instead: str) -> None:
+    """``ValueError`` naming the bytes if a full array of rows × m numbers would take more than 4 GB."""
+    size = rows * m * itemsize
+    if size > MOST_BYTES:
+        raise ValueError(f"{what} as a full array of {rows} × {m} numbers would take {size / 1e9:.1f} GB, more than "
+                         f"the {MOST_BYTES / 1e9:g} GB allowed; {instead}")
+
+
+class LabelSets:
+    """The label sets of n samples as lists: sample i has labels[indptr[i]:indptr[i + 1]], in order, each once.
+
+    indptr (n + 1,) int64 · labels int32 · m : number of labels
+    """
+
+    def __init__(self, indptr: np.ndarray, labels: np.ndarray, m: int) -> None:
+        self.indptr, self.labels, self.m = indptr, labels, m
+
+    @classmethod
+    def of(cls, matrix: Any) -> LabelSets:
+        """From an indicator (n, m): dense, or sparse with the entries 0 and 1."""
+        if sp.issparse(matrix):
+            csr = sp.csr_array(matrix)
+            if csr is matrix or not csr.data.all() or not csr.has_canonical_format:
+                csr = csr.copy()
+            csr.sum_duplicates()
+            csr.eliminate_zeros()
+            return cls(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), int(csr.shape[1]))
+        rows, labels = np.nonzero(matrix)
+        sizes = np.bincount(rows, minlength=len(matrix))
+        return cls(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), labels.astype(np.int32), matrix.shape[1])
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m)."""
+        return len(self), self.m
+
+    @property
+    def partial(self) -> np.ndarray:
+        """Which samples have some labels and lack some, (n,) bool: the others have no loss."""
+        sizes = np.diff(self.indptr)
+        return np.asarray((sizes > 0) & (sizes < self.m))
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the samples that have each label, (m,) float64."""
+        return np.bincount(self.labels, minlength=self.m) / len(self)
+
+    def sparse(self) -> sp.csr_array:
+        """The indicator as a CSR matrix (n, m), uint8."""
+        ones = np.ones(self.labels.size, dtype=np.uint8)
+        return sp.csr_array((ones, self.labels.copy(), self.indptr.copy()), shape=self.shape)
+
+    def indicator(self) -> np.ndarray:
+        """The indicator (n, m), uint8 in C order; ``ValueError`` if it would take more than 4 GB."""
+        fits_dense("the label sets", len(self), self.m, 1, "choose a solver with sparse weights, such as pd-sparse")
+        Y = np.zeros(self.shape, dtype=np.uint8)
+        Y[np.repeat(np.arange(len(self)), np.diff(self.indptr)), self.labels] = 1
+        return Y
 
 
 def holds_sets(y: Any, n: int | None = None) -> bool:
@@ -36,8 +101,8 @@ def holds_sets(y: Any, n: int | None = None) -> bool:
 
 def check_labels(
     y: Any, n: int, class_names: list[str] | None = None
-) -> tuple[np.ndarray, list[str], np.ndarray | None]:
-    """Targets as kernels use them, the names of classes or labels, and the labels as they were given.
+) -> tuple[np.ndarray | LabelSets, list[str], np.ndarray | None]:
+    """Targets (classes as integers, or label lists), the names of classes or labels, and the labels as they were given.
 
     Classes: integers 0…m−1 (m from ``class_names`` if given) are taken as they are; any other labels (words, other
     numbers) are numbered in sorted order and keep their text as names. Label sets (see :func:`holds_sets`): columns of
@@ -49,10 +114,10 @@ def check_labels(
     full.
     """
     if holds_sets(y, n):
-        (Y,), set_names, values = read_sets([y], class_names)
-        if Y.shape[0] != n:
-            raise ValueError(f"y has {Y.shape[0]} label sets, X has {n} samples; they must be equal")
-        if not partial(Y).any():
+        (Y,), set_names, values = read_lists([y], class_names)
+        if len(Y) != n:
+            raise ValueError(f"y has {len(Y)} label sets, X has {n} samples; they must be equal")
+        if not Y.partial.any():
             raise ValueError("all label sets of y are empty or full, so there is nothing to tell labels apart by; at "
                              "least one sample has to have some labels and lack some")
         return Y, set_names, values
@@ -78,8 +143,9 @@ def check_labels(
     return np.array(codes, dtype=np.int64), names, found
 
 
-def match_labels(y: Any, class_names: list[str], values: np.ndarray | None, multilabel: bool) -> np.ndarray:
-    """Targets of other samples (held out) in the numbering of :func:`check_labels`: (k,) int64 or (k, m) uint8.
+def match_labels(y: Any, class_names: list[str], values: np.ndarray | None,
+                 multilabel: bool) -> np.ndarray | LabelSets:
+    """Targets of other samples (held out) in the numbering of :func:`check_labels`: (k,) int64 or label lists.
 
     Any of the classes or labels may be missing, and their names are understood too. ``ValueError`` for a label that is
     none of them, for an indicator with another number of columns, and for classes in place of label sets.
@@ -114,7 +180,15 @@ def partial(Y: np.ndarray) -> np.ndarray:
 def read_sets(
     parts: Sequence[Any], class_names: Sequence[str] | None = None, what: str = "y"
 ) -> tuple[list[np.ndarray], list[str], np.ndarray | None]:
-    """Label sets of one or several parts of a data set: their indicators, the labels' names and values (or ``None``).
+    """As :func:`read_lists`, with dense indicators (k, m) uint8 in the place of lists."""
+    found, names, values = read_lists(parts, class_names, what)
+    return [sets.indicator() for sets in found], names, values
+
+
+def read_lists(
+    parts: Sequence[Any], class_names: Sequence[str] | None = None, what: str = "y"
+) -> tuple[list[LabelSets], list[str], np.ndarray | None]:
+    """Label sets of one or several parts of a data set: their lists, the labels' names and values (or ``None``).
 
     Each part is an indicator matrix (dense, sparse or a data frame), or a list of lists or sets of labels: whole
     numbers or words. Without ``class_names`` the labels are the columns, or those found in any part, sorted.
@@ -127,11 +201,11 @@ def read_sets(
     if lists[0] is None:
         if names is None and hasattr(parts[0], "columns"):
             names = [str(c) for c in parts[0].columns]
-        coded = [indicator(part, what) for part in parts]
-        width = coded[0].shape[1]
+        coded = [LabelSets.of(checked_indicator(part, what)) for part in parts]
+        width = coded[0].m
         for Y in coded[1:]:
-            if Y.shape[1] != width:
-                raise ValueError(f"{what} has {width} columns in one part and {Y.shape[1]} in the other; needed: a "
+            if Y.m != width:
+                raise ValueError(f"{what} has {width} columns in one part and {Y.m} in the other; needed: a "
                                  "column for each label")
         names = [str(k) for k in range(width)] if names is None else names
         if len(names) != width:
@@ -148,6 +222,12 @@ def read_sets(
 
 def indicator(Y: Any, what: str = "y") -> np.ndarray:
     """An indicator matrix as uint8 (n, m) in C order; ``ValueError`` says where an entry is neither 0 nor 1."""
+    Y = checked_indicator(Y, what)
+    return LabelSets.of(Y).indicator() if sp.issparse(Y) else np.array(Y, dtype=np.uint8, order="C")
+
+
+def checked_indicator(Y: Any, what: str) -> Any:
+    """An indicator matrix as an array or sparse matrix; ``ValueError`` says where an entry is neither 0 nor 1."""
     if sp.issparse(Y):
         coo = sp.coo_array(Y)
         coo.sum_duplicates()
@@ -165,8 +245,7 @@ def indicator(Y: Any, what: str = "y") -> np.ndarray:
         entry = entries[tuple(wrong[0])]
         raise ValueError(f"{what} has {len(wrong)} entries other than 0 and 1, the first, {entry:g}, at sample {i}, "
                          f"label {c}; an indicator matrix holds only 0 and 1 (lists of labels: give sets, as {{0, 2}})")
-    dense = Y.toarray() if sp.issparse(Y) else Y
-    return np.array(dense, dtype=np.uint8, order="C")
+    return coo if sp.issparse(Y) else Y
 
 
 def _label_lists(y: Any, what: str = "y", width: int | None = None) -> list[list[Any]] | None:
@@ -217,16 +296,19 @@ def _known(names: list[str], values: np.ndarray | None) -> dict[Any, int]:
     return known
 
 
-def _fill(sets: list[list[Any]], known: dict[Any, int], m: int, what: str) -> np.ndarray:
-    Y = np.zeros((len(sets), m), dtype=np.uint8)
+def _fill(sets: list[list[Any]], known: dict[Any, int], m: int, what: str) -> LabelSets:
+    indptr, numbers = np.zeros(len(sets) + 1, dtype=np.int64), []
     for i, labels in enumerate(sets):
+        own = set()
         for label in labels:
             k = known.get(_plain_label(label, i, what))
             if k is None:
                 shown = ", ".join(map(str, list(known)[:MOST_SHOWN])) + (" …" if len(known) > MOST_SHOWN else "")
                 raise ValueError(f"label {_show(label)} of sample {i} is none of the labels; known: {shown}")
-            Y[i, k] = 1
-    return Y
+            own.add(k)
+        numbers += sorted(own)
+        indptr[i + 1] = len(numbers)
+    return LabelSets(indptr, np.array(numbers, dtype=np.int32), m)
 
 
 def _plain_label(label: Any, sample: int, what: str) -> Any:
@@ -242,16 +324,16 @@ def _plain_label(label: Any, sample: int, what: str) -> Any:
     raise ValueError(f"{what}: sample {sample} has the label {_show(label)}; allowed are whole numbers and words")
 
 
-def _match_sets(y: Any, class_names: list[str], values: np.ndarray | None) -> np.ndarray:
+def _match_sets(y: Any, class_names: list[str], values: np.ndarray | None) -> LabelSets:
     m = len(class_names)
     lists = _label_lists(y, width=m)
     if lists is not None:
         return _fill(lists, _known(class_names, values), m, "y")
     if not sp.issparse(y) and len(np.shape(y)) != 2:
         raise ValueError(f"y has shape {np.shape(y)}; label sets are needed: an indicator (k, {m}) or a list of sets")
-    Y = indicator(y)
-    if Y.shape[1] != m:
-        raise ValueError(f"y has {Y.shape[1]} columns, the problem {m} labels; the numbers must be equal")
+    Y = LabelSets.of(checked_indicator(y, "y"))
+    if Y.m != m:
+        raise ValueError(f"y has {Y.m} columns, the problem {m} labels; the numbers must be equal")
     return Y
 
 

@@ -7,9 +7,11 @@ one pass gives all of them, in a time that allows to watch them while a solver r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .kernels.frank_wolfe import scratch
 from .kernels.ranks import (
@@ -25,7 +27,20 @@ from .kernels.ranks import (
     score_histogram,
     score_range,
 )
+from .kernels.sparse_ranks import (
+    COUNTS,
+    FALSE,
+    MISSED,
+    SCORED,
+    TRUE,
+    UNSCORED,
+    labels_above,
+    sparse_rank_sums,
+    sparse_score_histogram,
+    sparse_score_range,
+)
 from .kernels.sparse_scores import best_labels, csr_parts
+from .labels import LabelSets
 
 BINS = 1024  # thresholds that are compared
 # The measures of label sets that events carry, each with "train_" and "test_" before it.
@@ -62,6 +77,26 @@ def set_measures(Z: np.ndarray, Y: np.ndarray, threshold: float) -> SetMeasures:
     n, m = Z.shape
     sums, counts = np.empty(SUMS), np.empty((3, m), dtype=np.int64)
     rank_sums(Z, Y, float(threshold), sums, counts)
+    return measures_of(sums, counts, n, m)
+
+
+def sparse_set_measures(W: Any, design: Any, sets: LabelSets, threshold: float) -> SetMeasures:
+    """The same for sparse weights W (CSR, (d, m)) on the samples of a design: no array of samples by labels is made."""
+    n, m = sets.shape
+    sums, found = np.empty(SUMS), np.empty((COUNTS, m), dtype=np.int64)
+    sparse_rank_sums(design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels, float(threshold),
+                     scratch(m, 1, 0), sums, found)
+    counts = found[[TRUE, FALSE, MISSED]]
+    if threshold < 0.0:  # all labels without a score are predicted
+        counts[0] += found[UNSCORED]
+        counts[1] += n - found[SCORED] - found[UNSCORED]
+    else:
+        counts[2] += found[UNSCORED]
+    return measures_of(sums, counts, n, m)
+
+
+def measures_of(sums: np.ndarray, counts: np.ndarray, n: int, m: int) -> SetMeasures:
+    """The measures of what :func:`sparsescope.kernels.ranks.rank_sums` adds up."""
     first, three, five = (float(hits / (n * k)) if k <= m else float("nan")
                           for k, hits in zip(DEPTHS, sums[[HITS_1, HITS_3, HITS_5]], strict=True))
     twice, rest = 2.0 * counts[0], counts[1] + counts[2]
@@ -81,17 +116,31 @@ def best_threshold(Z: np.ndarray, Y: np.ndarray) -> float:
     Two passes over the scores, no sorting.
     """
     low, high = score_range(Z, Y)
+    return _threshold(low, high, Z.dtype, lambda *bins: score_histogram(Z, Y, *bins))
+
+
+def best_sparse_threshold(W: Any, design: Any, sets: LabelSets) -> float:
+    """The same for sparse weights W (CSR, (d, m)) on the samples of a design."""
+    given = (design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels)
+    s = scratch(sets.m, 1, 0)
+    low, high = sparse_score_range(*given, s)
+    return _threshold(low, high, np.dtype(np.float64), lambda low, step, inside, outside:
+                      sparse_score_histogram(*given, low, step, s, inside, outside))
+
+
+def _threshold(low: float, high: float, dtype: np.dtype, fill: Callable[..., None]) -> float:
+    """The best threshold between two scores of this type; ``fill`` counts scores in bins."""
     if not (np.isfinite(low) and np.isfinite(high)):  # no label occurs, or all do everywhere
-        return float(high if np.isfinite(high) else np.nextafter(Z.dtype.type(low), Z.dtype.type(-np.inf)))
+        return float(high if np.isfinite(high) else np.nextafter(dtype.type(low), dtype.type(-np.inf)))
     if high < low:
         return float(0.5 * (low + high))
-    step = max((high - low) / BINS, float(np.finfo(Z.dtype).tiny))
+    step = max((high - low) / BINS, float(np.finfo(dtype).tiny))
     inside, outside = np.zeros(BINS + 1, dtype=np.int64), np.zeros(BINS + 1, dtype=np.int64)
-    score_histogram(Z, Y, low, step, inside, outside)
+    fill(low, step, inside, outside)
     hit, false = np.cumsum(inside[::-1])[::-1], np.cumsum(outside[::-1])[::-1]
     best = int(np.argmax(2.0 * hit / (hit + false + hit[0]).clip(1)))  # hit[0] counts all labels that occur
-    edge = Z.dtype.type(low + best * step)
-    return float(np.nextafter(edge, Z.dtype.type(-np.inf)))
+    edge = dtype.type(low + best * step)
+    return float(np.nextafter(edge, dtype.type(-np.inf)))
 
 
 def ranking(Z: np.ndarray, k: int | None = None) -> np.ndarray:
@@ -122,15 +171,29 @@ def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     if not (int(k) == k and 1 <= k <= m):
         raise ValueError(f"k is {k!r}; allowed: 1 to {m}, the number of labels")
     labels, scores = np.empty((design.n, int(k)), dtype=np.int32), np.empty((design.n, int(k)))
-    best_labels(design.samples, design.n, *csr_parts(W), scratch(m, 1, 0), labels, scores)
+    best_labels(design.sparse_samples, design.n, *csr_parts(W), scratch(m, 1, 0), labels, scores)
     return labels, scores
 
 
-def ranked(part: str, W: Any, design: Any, y: np.ndarray) -> dict[str, Any]:
-    """What an event says about predictions of sparse weights W (CSR, (d, m)): accuracy for classes, precision at 1, 3
-    and 5 for label sets. The measures that need all scores of a sample are left out."""
-    m = W.shape[1]
-    if y.ndim == 1:
-        return {f"{part}_accuracy": float((best_of(W, design, 1)[0][:, 0] == y).mean())}
-    hits = np.take_along_axis(y, best_of(W, design, min(max(DEPTHS), m))[0], axis=1)
-    return {f"{part}_precision_at_{k}": float(hits[:, :k].mean()) if k <= m else float("nan") for k in DEPTHS}
+def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
+    """The labels of each sample that score above the threshold under sparse weights W (CSR, (d, m)): an indicator,
+    CSR (n, m) uint8, labels in order."""
+    given, s = (design.sparse_samples, design.n, *csr_parts(W)), scratch(W.shape[1], 1, 0)
+    indptr, labels = np.zeros(design.n + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    labels_above(*given, float(threshold), s, indptr, labels, False)
+    np.cumsum(indptr, out=indptr)
+    labels = np.empty(indptr[-1], dtype=np.int32)
+    labels_above(*given, float(threshold), s, indptr, labels, True)
+    found = sp.csr_array((np.ones(labels.size, dtype=np.uint8), labels, indptr), shape=(design.n, W.shape[1]))
+    found.sort_indices()
+    return found
+
+
+def ranked(part: str, W: Any, design: Any, targets: Any, threshold: float | None) -> dict[str, Any]:
+    """As :func:`watched`, for sparse weights W (CSR, (d, m)) on the samples of a design; targets: classes (n,), or
+    label lists."""
+    if not isinstance(targets, LabelSets):
+        return {f"{part}_accuracy": float((best_of(W, design, 1)[0][:, 0] == targets).mean())}
+    assert threshold is not None
+    found = sparse_set_measures(W, design, targets, threshold)
+    return {f"{part}_{name}": getattr(found, name) for name in WATCHED}

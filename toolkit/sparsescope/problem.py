@@ -15,13 +15,13 @@ from . import constants, metrics, scalings
 from .certificate import Certificate, Workspace, certify
 from .design import Design
 from .kernels.rows import loss_gradient, loss_sum
-from .labels import check_labels, match_labels
+from .labels import LabelSets, check_labels, fits_dense, match_labels
 from .losses import Loss
 from .penalties import L1L2, ElasticNet, Penalty
 from .registry import losses, penalties
 from .regulariser import Regulariser, regulariser_of
 
-MOST_BYTES = 4_000_000_000  # of a full array of coefficients; methods for more labels keep them sparse
+SPARSE_INSTEAD = "use a solver whose weights are sparse"
 MOST_NAMES = 5  # classes that a message lists
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
@@ -30,10 +30,10 @@ DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-sq
 class _Data:
     """What siblings of a problem share: the data, its names, and constants that were computed once."""
 
-    def __init__(self, design: Design, y: np.ndarray, class_names: list[str], feature_names: list[str] | None,
-                 intercept: bool, name: str | None, image_shape: tuple[int, int] | None,
-                 label_values: np.ndarray | None) -> None:
-        self.design, self.y, self.label_values = design, y, label_values
+    def __init__(self, design: Design, targets: np.ndarray | LabelSets, class_names: list[str],
+                 feature_names: list[str] | None, intercept: bool, name: str | None,
+                 image_shape: tuple[int, int] | None, label_values: np.ndarray | None) -> None:
+        self.design, self.targets, self.label_values = design, targets, label_values
         self.class_names, self.feature_names = class_names, feature_names
         self.intercept, self.name, self.image_shape = intercept, name, image_shape
         self.cache: dict[Any, Any] = {}
@@ -143,7 +143,7 @@ class Problem:
         """
         part = object.__new__(Problem)
         design = Design(self.design.matrix[:, rows])
-        part._data = _Data(design, self.y, self.class_names, None, self.intercept, None, None, None)
+        part._data = _Data(design, self._data.targets, self.class_names, None, self.intercept, None, None, None)
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)
         return part
@@ -156,13 +156,26 @@ class Problem:
 
     @property
     def y(self) -> np.ndarray:
-        """Classes 0…m−1, shape (n,), int64; for label sets their indicator, shape (n, m), uint8 in C order."""
-        return self._data.y
+        """Classes 0…m−1, shape (n,), int64; for label sets their indicator, shape (n, m), uint8 in C order.
+
+        The indicator is made of the lists (:attr:`sets`) when it is first asked for; ``ValueError`` if it would take
+        more than 4 GB.
+        """
+        targets = self._data.targets
+        if isinstance(targets, LabelSets):
+            return self._data.cached("indicator", targets.indicator)
+        return targets
+
+    @property
+    def sets(self) -> LabelSets | None:
+        """The labels of each sample as lists; ``None`` for classes."""
+        targets = self._data.targets
+        return targets if isinstance(targets, LabelSets) else None
 
     @property
     def multilabel(self) -> bool:
         """Whether every sample has a set of labels; else it has one class."""
-        return self._data.y.ndim == 2
+        return isinstance(self._data.targets, LabelSets)
 
     @property
     def n(self) -> int:
@@ -232,8 +245,8 @@ class Problem:
     @property
     def class_shares(self) -> np.ndarray:
         """Share of the samples that have each class or label, (m,) float64."""
-        if self.multilabel:
-            return np.asarray(self.y.mean(axis=0, dtype=np.float64))
+        if self.sets is not None:
+            return self.sets.shares
         return np.bincount(self.y, minlength=self.classes) / self.n
 
     def encode(self, y: Any) -> np.ndarray:
@@ -241,6 +254,11 @@ class Problem:
 
         Raises ``ValueError`` for a label that is none of the classes, and for label sets of another width.
         """
+        found = self.match(y)
+        return found.indicator() if isinstance(found, LabelSets) else found
+
+    def match(self, y: Any) -> np.ndarray | LabelSets:
+        """As :meth:`encode`, with label sets as lists: no array of samples by labels is made."""
         return match_labels(y, self.class_names, self._data.label_values, self.multilabel)
 
     @property
@@ -260,10 +278,7 @@ class Problem:
 
         ``ValueError`` for other shapes, for entries that are not finite, and for an array of more than 4 GB.
         """
-        size = self.rows * self.m * self.dtype.itemsize
-        if size > MOST_BYTES:
-            raise ValueError(f"W as a full array of {self.rows} × {self.m} numbers would take {size / 1e9:.1f} GB, "
-                             f"more than the {MOST_BYTES / 1e9:g} GB allowed; use a solver whose weights are sparse")
+        fits_dense("W", self.rows, self.m, self.dtype.itemsize, SPARSE_INSTEAD)
         coef = np.zeros((self.rows, self.m), dtype=self.dtype)
         if W is not None:
             W = W.toarray() if sp.issparse(W) else np.asarray(W)
@@ -283,6 +298,7 @@ class Problem:
     def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
         """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
         design = self._design_of(X)
+        fits_dense("scores", design.n, self.m, design.dtype.itemsize, "ask for the k best labels: rank(W, X=X, k=5)")
         coef = self.coefficients(W, b).astype(design.dtype, copy=False)
         return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
 
@@ -306,11 +322,15 @@ class Problem:
             raise ValueError("W has entries that are not finite")
         return sp.csr_array(W)
 
-    def predict(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
+    def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
         """Class numbers with the largest score, shape (k,); for label sets the labels that score above
-        :meth:`threshold`, as an indicator (k, m) uint8."""
-        if sp.issparse(W) and b is None and not self.multilabel and not self.loss.one_score:
-            return metrics.best_of(self._fitting(W), self._design_of(X), 1)[0][:, 0].astype(np.int64)
+        :meth:`threshold`, as an indicator (k, m) uint8: a CSR matrix for a sparse W, of which only the non-zeros for
+        a sample's features are looked at."""
+        if sp.issparse(W) and b is None and not self.loss.one_score:
+            W, design = self._fitting(W), self._design_of(X)
+            if self.sets is None:
+                return metrics.best_of(W, design, 1)[0][:, 0].astype(np.int64)
+            return metrics.labels_over(W, design, self.threshold_of(W))
         Z = self.scores(W, b, X)
         if not self.multilabel:
             return np.asarray(self.class_scores(Z).argmax(axis=1))
@@ -335,6 +355,13 @@ class Problem:
             raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
         fixed = self.loss.threshold
         return metrics.best_threshold(Z, self.y) if fixed is None else fixed
+
+    def threshold_of(self, W: Any) -> float:
+        """:meth:`threshold` for the training scores of a sparse W without an intercept; no array of them is made."""
+        if self.sets is None:
+            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
+        fixed = self.loss.threshold
+        return metrics.best_sparse_threshold(self._fitting(W), self.design, self.sets) if fixed is None else fixed
 
     def objective(self, W: Any, b: Any = None) -> float:
         """F(W, b)."""
@@ -419,6 +446,7 @@ class Problem:
 
     def _critical(self, penalty: Any) -> float:
         def compute() -> float:
+            fits_dense("scores", self.n, self.m, self.dtype.itemsize, "give λ itself, with lam= or with_scaling(…)")
             Z = np.tile(self.null_intercept.astype(self.dtype), (self.n, 1))
             U = np.empty_like(Z)
             table = None if self.multilabel else self.loss.null_subgradients(self.class_shares, self.intercept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from .certificate import Certificate, Workspace
 from .design import Design
 from .event import Event
+from .labels import LabelSets
 from .metrics import ranked, watched
 from .problem import Problem
 from .registry import check_whole, solvers
@@ -176,6 +178,7 @@ class Run:
                       problem=problem, solver=self.solver, state=state, working_set=state.working_set,
                       step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
                       seen_violation_sum=state.seen_sum, search_share=state.search_share,
+                      search_seconds=state.search_seconds, update_seconds=state.update_seconds,
                       inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
                       step_flops=state.step_flops, **facts)
         if not np.isfinite(event.objective):
@@ -201,8 +204,10 @@ class Run:
         state, problem, test = self.state, self.problem, self._test
         assert state is not None
         if state.sparse:
-            found = ranked("train", state.weights(), problem.design, problem.y)
-            return found if test is None else found | ranked("test", state.weights(), test.design, test.y)
+            W = state.weights()
+            cut = problem.threshold_of(W) if problem.multilabel else None
+            found = ranked("train", W, problem.design, problem.sets or problem.y, cut)
+            return found if test is None else found | ranked("test", W, test.design, test.targets, cut)
         cut = problem.threshold(state.Z) if problem.multilabel else None
         found = watched("train", problem.class_scores(state.Z), problem.y, cut)
         if test is None:
@@ -237,11 +242,17 @@ class _Test:
         self.design = X if isinstance(X, Design) else Design(X)
         if self.design.d != problem.d:
             raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
-        self.y = problem.encode(y)
-        if len(self.y) != self.design.n:
+        self.targets = problem.match(y)
+        if len(self.targets) != self.design.n:
             what = "label sets" if problem.multilabel else "labels"
-            raise ValueError(f"test y has {len(self.y)} {what}, test X has {self.design.n} samples; they must be equal")
+            raise ValueError(f"test y has {len(self.targets)} {what}, test X has {self.design.n} samples; they must be "
+                             "equal")
         self.Z = np.empty((0, problem.m), dtype=self.design.dtype)  # (n, m) once dense weights ask for it
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """The targets as row functions take them: classes (n,), or an indicator (n, m)."""
+        return self.targets.indicator() if isinstance(self.targets, LabelSets) else self.targets
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         if not len(self.Z):
@@ -315,7 +326,8 @@ def warm_up(problem: Problem, solver: Solver) -> None:
     state.point(tiny)
     solver.certificate(tiny, state, Workspace(tiny))
     if state.sparse:
-        ranked("train", state.weights(), tiny.design, tiny.y)
+        W = state.weights()
+        ranked("train", W, tiny.design, tiny.sets or tiny.y, tiny.threshold_of(W) if tiny.multilabel else None)
     else:
         watched("train", tiny.class_scores(state.Z), tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
     _warm.add(key)

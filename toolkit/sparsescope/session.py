@@ -6,6 +6,7 @@ never waits for a step to end, and the worker never touches a widget.
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 import traceback
@@ -21,6 +22,7 @@ from .problem import Problem
 from .registry import check_whole
 from .run import Run, as_problem, as_solver, is_warm
 from .solvers.base import Solver, State
+from .stopping import Stop
 from .trace import Recorder, Trace
 
 # A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
@@ -58,6 +60,7 @@ class _Command:
     problem: Any = None
     solver: Any = None
     number: Any = None
+    rule: Any = None
 
 
 class Session:
@@ -83,6 +86,7 @@ class Session:
         self._target_problem, self._target_solver = as_problem(problem), as_solver(solver)
         self._target_solver.require(problem)
         self._recorder = Recorder()
+        self._stop: Stop | None = None
         self._run = self._new_run()
         self._status = Status()
         self._speed = _check_speed(speed)
@@ -100,7 +104,14 @@ class Session:
             self.play()
 
     def _new_run(self) -> Run:
-        return self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
+        run = self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
+        self._apply_stop(run)
+        return run
+
+    def _apply_stop(self, run: Run) -> None:
+        if self._stop is not None:
+            self._stop.reset()
+            run.stop = self._stop
 
     # ------------------------------------------------------------------------------------------------------ reading
     @property
@@ -181,6 +192,12 @@ class Session:
         """Cap iterations a second; ``None`` removes the cap."""
         self._send(_Command("speed", number=_check_speed(rate)))
 
+    def set_stop(self, rule: Stop | None) -> None:
+        """End the run when the rule says so; ``None``: at the precision of the numbers, as at first."""
+        if not (rule is None or isinstance(rule, Stop)):
+            raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
+        self._send(_Command("stop", rule=rule))
+
     def tweak(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None,
               solver: str | Solver | None = None) -> None:
         """Change λ, loss, penalty or solver in mid-run; the weights stay (warm start), and a mark is made.
@@ -206,6 +223,8 @@ class Session:
             other = Session(run.problem, run.solver, speed=self._speed, make_run=self._make_run, **self._settings)
             other._recorder.trace = self.trace.copy()
             other._run.follow(run)
+        other._stop = copy.deepcopy(self._stop)
+        other._apply_stop(other._run)
         other._status = replace(other._status, mode="paused", iteration=self._status.iteration)
         return other
 
@@ -297,6 +316,9 @@ class Session:
                 self._reset()
             elif command.name == "speed":
                 self._speed = command.number
+            elif command.name == "stop":
+                self._stop = self._run.stop = command.rule
+                self._apply_stop(self._run)
             elif command.name == "pause":
                 self._playing, self._steps = False, 0
             elif command.name == "play":
@@ -331,7 +353,7 @@ class Session:
         if event.message:
             self._playing, self._steps = False, 0
             self._say("finished", event.message, rate=rate)
-        elif self._run.stop is None and event.relative_gap <= floor:
+        elif (self._run.stop is None or self._run.stop is self._stop) and event.relative_gap <= floor:
             self._playing, self._steps = False, 0
             self._say("finished", f"certified: relative gap {max(event.relative_gap, 0.0):.1e} at iteration "
                                   f"{event.iteration}", rate=rate)

@@ -324,20 +324,22 @@ def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alph
 
 @kernel
 def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, targets, alpha, active, rows, most,
-          margin, threshold, s, report):
+          margin, threshold, s, gains, report):
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
     searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps
     the entries that it has, and all others stay zero (post-solve) · indptr, targets :
     the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most : C · margin : μ ·
-    threshold : λ₄ · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
+    threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains at least · report : see above, added to.
+    O(entries read + nnz(x_i)·|block|) a step.
     """
     m = s.scores.size
     width = np.int64(4) << bits_for(m)
     for t in range(begin, order.size):
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
+        gains[i] = 0.0
         if squares[i] == 0.0 or first == last or last - first == m:
             continue
         size = prepare(samples, i, squares[i], rows, parts, wanted, rate, indptr, targets, alpha, active, margin,
@@ -347,13 +349,17 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, ta
         own = last - first
         balance(s.b[:size], s.c[:own], most, s.best[:size], s.scores[:own])
         moved = 0
+        path = 0.0
         for e in range(size + own):
             k = s.labels[e] if e < size else targets[first + e - size]
             delta = s.old[e] - s.b[e] if e < size else s.c[e - size] - alpha[first + e - size]
             if delta != 0.0:
                 s.found[moved] = k
                 s.best[moved] = delta
+                path += delta * delta
                 moved += 1
+        if moved == 0:
+            continue
         stored = samples.stop(i) - samples.start(i)
         if rows.labels.size - rows.used[0] < stored * parts * width:
             report[NEEDED] = lacking(samples, i, rows, parts, moved)
@@ -361,6 +367,7 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, ta
             report[NEEDED_ACTIVE] = np.int64(1) << bits_for(size)
         if report[NEEDED] > 0.0 or report[NEEDED_ACTIVE] > 0.0:
             return t
+        gains[i] = squares[i] * path
         for e in range(own):
             alpha[first + e] = s.c[e]
         keep(active, i, s.labels, s.b, size)

@@ -55,6 +55,20 @@ def offer_in_order(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
     return have + 1
 
 
+@whole
+def best_of_sample(count, wanted, s):  # type: ignore[no-untyped-def]
+    """s.found, s.best ← the best labels of the sample whose scores are set, falling; all others score 0."""
+    have = 0
+    for e in range(count):
+        have = offer_in_order(s.touched[e], s.scores[s.touched[e]], wanted, have, s)
+    k, free = 0, 0
+    while k < s.scores.size and free < wanted:
+        if s.seen[k] != s.tick[0]:
+            have = offer_in_order(k, 0.0, wanted, have, s)
+            free += 1
+        k += 1
+
+
 @kernel
 def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
     """The best labels of n samples under a sparse W (CSR by features): labels (n, k) int32 and scores (n, k), falling.
@@ -65,15 +79,7 @@ def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
     wanted = labels.shape[1]
     for i in range(n):
         count = sparse_scores(samples, i, w_indptr, w_indices, w_data, s)
-        have = 0
-        for e in range(count):
-            have = offer_in_order(s.touched[e], s.scores[s.touched[e]], wanted, have, s)
-        k, free = 0, 0
-        while k < s.scores.size and free < wanted:
-            if s.seen[k] != s.tick[0]:
-                have = offer_in_order(k, 0.0, wanted, have, s)
-                free += 1
-            k += 1
+        best_of_sample(count, wanted, s)
         for e in range(wanted):
             labels[i, e] = s.found[e]
             scores[i, e] = s.best[e]

@@ -50,8 +50,17 @@ KNOBS: dict[str, tuple[str, str]] = {
         "count the waiting.",
         "",
     ),
+    "stop": ("When the run ends by itself.", ""),
     "seed": ("Which samples are held out for testing. Another seed makes a new problem.", ""),
 }
+
+STOPS = {
+    "precision": ("at full precision", "When the duality gap is as small as the numbers can tell."),
+    "gap": ("gap of 1e-6", "When the relative duality gap, which proves how near the optimum is, is at most 1e-6."),
+    "held-out": ("held-out data", "When three evaluations on held-out data in a row were no better than the best one; "
+                                  "never without such data."),
+}
+
 
 def choice(parts: Registry, name: str, reason: str | None) -> dict[str, Any]:
     """One entry of a menu made from a registry."""
@@ -196,6 +205,20 @@ def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def stop_control(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The menu of stop rules."""
+    doc, formula = KNOBS["stop"]
+    return {
+        "id": "stop", "kind": "select", "label": "stop", "doc": doc, "formula": formula, "value": settings["stop"],
+        "about": STOPS[settings["stop"]][1], "about_formula": "",
+        "choices": [
+            {"value": value, "label": STOPS[value][0], "doc": STOPS[value][1], "disabled": False, "reason": ""}
+            for value in st.CHOICES["stop"]
+        ],
+        "disabled": False, "reason": "",
+    }
+
+
 def data_control(settings: Mapping[str, Any], names: Sequence[str], given: tuple[str, str] | None) -> dict[str, Any]:
     """The menu of data sets. ``given`` is the (name, title) of data handed over in Python."""
     doc, formula = KNOBS["dataset"]
@@ -271,7 +294,7 @@ def schema(
     return [
         {"title": "Problem", "controls": problem},
         {"title": "Solver", "controls": solver},
-        {"title": "Run", "controls": [speed_control(settings)]},
+        {"title": "Run", "controls": [speed_control(settings), stop_control(settings)]},
     ]
 
 

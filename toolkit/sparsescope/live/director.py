@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..session import Session
+from ..stopping import Gap, HeldOut, Stop
 from . import effects
 from . import settings as st
 from .effects import Effects
@@ -125,6 +126,8 @@ class Director:
             _tweak(stage.session, lam=self._lam(stage.prepared))
         if stage is not None and "speed" in keys:
             stage.session.set_speed(_rate(self.settings))
+        if stage is not None and "stop" in keys:
+            _set_stop(stage.session, self.settings)
         self.effects.expect(ids, condition)
 
     def _lam(self, prepared: Prepared) -> float:
@@ -189,6 +192,7 @@ class Director:
             self.stage.session.close(timeout=0.0)  # its worker ends after the step under way; nobody waits for it
         problem = prepared.problem.with_lam(self._lam(prepared))
         session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self.settings))
+        _set_stop(session, self.settings)
         self.stage = Stage(prepared, session, self._epoch, self._clock)
         self._worker_error = None
         self.effects.give_up()
@@ -209,11 +213,13 @@ class Director:
         lam = self._lam(prepared)
         if lam != stage.session.target[0].lam:
             parts["lam"] = lam
-        stage.prepared = prepared
+        before, stage.prepared = stage.prepared.settings, prepared
         self.effects.expect(self._take_ids(), effects.of_tweak(stage.session) if parts else effects.of_nothing())
         if parts:
             _tweak(stage.session, **parts)
         stage.session.set_speed(_rate(self.settings))
+        if self.settings["stop"] != before["stop"]:
+            _set_stop(stage.session, self.settings)
 
     def _job_failed(self, outcome: Outcome) -> None:
         """Say what happened, and go back to the settings of the problem that is still there."""
@@ -265,6 +271,12 @@ def _tweak(session: Session, **parts: Any) -> None:
     session.tweak(**parts)
     if finished:
         session.play()
+
+
+def _set_stop(session: Session, settings: Mapping[str, Any]) -> None:
+    """The stop rule of the settings; a run that had ended by another one can go on."""
+    rules: dict[str, Stop | None] = {"precision": None, "gap": Gap(1e-6), "held-out": HeldOut()}
+    session.set_stop(rules[settings["stop"]])
 
 
 def _rate(settings: Mapping[str, Any]) -> float | None:

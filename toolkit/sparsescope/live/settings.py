@@ -28,6 +28,7 @@ PARTS: dict[str, Registry] = {
 CHOICES: dict[str, tuple[str, ...]] = {
     "x": ("iterations", "passes", "seconds"),
     "sort": ("norm", "name", "first", "block"),
+    "stop": ("precision", "gap", "held-out"),
 }
 WISHED = {"dataset": "pydocs", "loss": "multiclass-squared-hinge", "penalty": "l1/l2", "solver": "bcd-ls"}
 # Order matters: it is the order in the page, in an address and in messages.
@@ -35,6 +36,7 @@ PLAIN: dict[str, Any] = {
     "lam_ratio": 0.1,
     "intercept": False,
     "speed": 30.0,
+    "stop": "precision",
     "seed": 0,
     "x": "iterations",
     "xlog": False,

@@ -12,6 +12,7 @@ from .parallel_bcd import ParallelBCD
 from .fbpd import FBPD
 from .fbpd_constrained import FBPDConstrained
 from .fbpd_linear import FBPDLinear
+from .pd_sparse import PDSparse
 from .lhac import LHAC
 from .newglmnet import NewGLMNET
 from .working_set import WorkingSet
@@ -20,5 +21,5 @@ from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
 __all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "LHAC", "Auto", "BCDConstant", "FBPDConstrained", "FBPDLinear",
-           "ForwardBackward", "NewGLMNET", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State", "WorkingSet",
-           "search_eta0", "smallest_hinge"]
+           "ForwardBackward", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State",
+           "WorkingSet", "search_eta0", "smallest_hinge"]

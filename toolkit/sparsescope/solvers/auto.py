@@ -4,25 +4,28 @@
                            where loss and penalty have the row functions for them
     smooth loss, penalty → of the methods that move all of W at once: sparsa, mostly the fastest for ℓ1/ℓ2 blocks; else
     over blocks            fista-ls with restarts, which is never far behind (for ℓ1/ℓ∞ blocks sparsa can be)
-    crammer-singer       → fbpd, primal–dual splitting: its dual point proves the optimum
+    crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
+    separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
+    crammer-singer       → fbpd otherwise, primal–dual splitting: its dual point proves the optimum
     other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
-A live change of loss or penalty chooses again; the weights are kept.
+A live change of loss or penalty chooses again; the weights are kept, or the dual point where pd-sparse goes on.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ..certificate import Certificate
 from ..problem import Problem
 from ..registry import penalties, solvers
 from .base import Solver, State, settings
 from .newton import able
 
+MANY = 10_000  # entries of W from which on sparse weights pay
 
-def choose(problem: Problem) -> tuple[Solver, str]:
-    """The solver for a problem and the reason in words.
+
+def choose(problem: Problem, anywhere: bool = False) -> tuple[Solver, str]:
+    """The solver for a problem and the reason in words; ``anywhere``: one that can begin at given weights.
 
     Raises ``ValueError`` if no registered solver can solve it.
     """
@@ -53,6 +56,13 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         return solvers.create("working-set"), (
             f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
             "with sweeps in between")
+    sparse = solvers.create("pd-sparse")
+    if not anywhere and sparse.solves(problem) is None:
+        why = "Frank–Wolfe steps on a sparse dual point, which proves the optimum"
+        if problem.multilabel:
+            return sparse, f"{loss} has kinks and y holds label sets: {why}"
+        if problem.d * problem.m >= MANY:
+            return sparse, f"{loss} has kinks, and W would have {problem.d} × {problem.m} entries: {why}"
     for name, why in (
         ("fbpd", "primal–dual splitting, which needs no gradient and whose dual point proves the optimum"),
         ("fobos", "a stochastic subgradient method, one sample a step"),
@@ -78,9 +88,16 @@ class Auto(Solver):
             return str(error)
         return solver.solves(problem)
 
-    def start(self, problem: Problem, coef: np.ndarray) -> State:
+    def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
+        solver, reason = choose(problem, anywhere=W is not None)
+        return self.mark(solver.init(problem, W, b), solver, reason)
+
+    def take_over(self, problem: Problem, state: State) -> State:
         solver, reason = choose(problem)
-        state = solver.start(problem, coef)
+        return self.mark(solver.take_over(problem, state), solver, reason)
+
+    def mark(self, state: State, solver: Solver, reason: str) -> State:
+        """Write into a state whose it is, and why."""
         state.delegate, state.reason = solver, f"{solver.name}: {reason}"
         return state
 
@@ -90,16 +107,28 @@ class Auto(Solver):
     def adapt(self, problem: Problem, state: Any) -> State | None:
         solver, reason = choose(problem)
         if solver != state.delegate:
-            return self.start(problem, state.dense(problem))
-        state.reason = f"{solver.name}: {reason}"
-        return solver.adapt(problem, state)
+            return self.mark(solver.take_over(problem, state), solver, reason)
+        adapted = solver.adapt(problem, state)
+        self.mark(state if adapted is None else adapted, solver, reason)
+        return adapted
+
+    def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
+        found: Certificate = state.delegate.certificate(problem, state, work)
+        return found
+
+    def value(self, problem: Problem, loss: float, penalty: float) -> float:
+        return choose(problem)[0].value(problem, loss, penalty)
+
+    def target(self, problem: Problem) -> tuple[Any, ...]:
+        return choose(problem)[0].target(problem)
 
     def variant(self, problem: Problem) -> Any:
         solver, _ = choose(problem)
         return solver.name, solver.variant(problem)
 
     def rehearse(self, tiny: Problem, problem: Problem) -> State:
-        return choose(problem)[0].rehearse(tiny, problem)
+        solver, reason = choose(problem)
+        return self.mark(solver.rehearse(tiny, problem), solver, reason)
 
 
 solvers.add("auto", Auto)

@@ -35,6 +35,7 @@ class State:
     inner_sweeps, coordinate_steps, step_flops : sweeps over the working set in the last step (κ_i of Tang and
         Scheinberg 2013, Eq. 28; κ_o is ``iteration``), single coordinates looked at in them, and flops for each (T_CD);
         NaN for solvers without an inner problem
+    search_seconds, update_seconds : CPU seconds so far of passes with such a search, and of those without
     """
 
     sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
@@ -61,6 +62,8 @@ class State:
         self.inner_sweeps = float("nan")
         self.coordinate_steps = float("nan")
         self.step_flops = float("nan")
+        self.search_seconds = float("nan")
+        self.update_seconds = float("nan")
 
     def dense(self, problem: Problem) -> np.ndarray:
         """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
@@ -116,6 +119,9 @@ class Solver:
     source: ClassVar[str] = ""
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
+    only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
+    takes_intercept: ClassVar[bool] = True
+    sparse: ClassVar[bool] = False  # True: weights as State.sparse says; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it

@@ -9,8 +9,9 @@ With λ₄ = ρ/(1−ρ), C = 1/(nλ(1−ρ)), e_ik = μ off the labels Y_i of s
         A_i ← A_i ∪ {k}
         α_i ← the minimum of the quadratic bound of G, with curvature Q_i = ‖x_i‖², over the labels in A_i and Y_i
         A_i ← the labels off Y_i with α_ik ≠ 0;   v ← Xᵀα and W ← S(v, λ₄), where they changed
-    the same without a search, over the samples with active labels, until that was as much work again
+    the same without a search, over the samples with active labels that still move, until that was as much work again
 
+A sample that a search left where it was is left out of the next searches: of one, then of three, at most of seven.
 The gradient of block i is Wᵀx_i + e_i (Eq. 17 has the sign of e_i wrong, Eq. 22 has it right). P + G is the gap of the
 paper; that of (P) is λ(1−ρ) times as large. Memory: O(nnz(X)·max|A_i|); nothing of size n×m or d×m is made.
 """
@@ -18,6 +19,7 @@ paper; that of (P) is λ(1−ρ) times as large. Memory: O(nnz(X)·max|A_i|); no
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -26,15 +28,17 @@ import scipy.sparse as sp
 from ..certificate import Certificate
 from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
 from ..kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
-from ..kernels.sparse_rows import copied, count_front, drop_behind, empty_rows, grown, write_front
+from ..kernels.sparse_rows import SIZE, copied, count_front, drop_behind, empty_rows, grown, write_front
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problem import Problem
-from ..registry import check_whole, field, losses, penalties
+from ..registry import check_whole, field, losses, penalties, solvers
 from .base import Solver, State, settings
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
 STALE = 2.0  # v is made anew when it has so many times the entries that it had when it was last made
+LONGEST_NAP = 7  # so many searches a sample may miss that the last one did not move
+STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 SMALL = 1e-12  # dual entries of another method that count as zero
 NAN = float("nan")
 
@@ -50,8 +54,8 @@ class PDSparseState(State):
 
     rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
-    paper's numbers in force · wanted : candidates that a search returns · search_share : share of the work of the last
-    iteration that went into searches
+    paper's numbers in force · wanted : candidates that a search returns · gains (n,): what the last step of each sample
+    gained, see :func:`sweep` · naps, missed (n,): searches that a sample is left out of, and those it still misses
     """
 
     sparse = True
@@ -60,11 +64,14 @@ class PDSparseState(State):
         self.bare()
         self.d, self.m, self.dtype = problem.d, problem.m, problem.dtype
         self.parts = parts
-        self.indptr, self.targets = label_lists(problem.y)
+        self.indptr, self.targets = label_lists(problem)
         self.alpha = np.zeros(self.targets.size)
         self.active = empty_rows(problem.n, 4 * problem.n)
         self.rows = empty_rows(problem.d * parts, min(problem.design.nnz, problem.d * problem.m))
         self.squares = squared_rows(problem.design)
+        self.gains = np.zeros(problem.n)
+        self.naps, self.missed = np.zeros((2, problem.n), dtype=np.int8)
+        self.search_seconds = self.update_seconds = 0.0
         self.scratch = scratch(problem.m, parts, seed)
         self.rng = np.random.default_rng(seed)
         self.report = np.zeros(REPORT)
@@ -110,6 +117,7 @@ class PDSparseState(State):
         """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
         self.C, self.lam4 = paper_scaling(problem)
         self.margin = float(getattr(problem.loss, "margin", 1.0))
+        self.naps[:] = self.missed[:] = 0
         fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.scratch)
         self.refresh(problem)
 
@@ -117,8 +125,8 @@ class PDSparseState(State):
         """v = Xᵀα anew, which takes out what is left of entries that have become 0."""
         at = 0
         while at < problem.n:
-            at = rebuild(problem.design.samples, at, self.parts, self.indptr, self.targets, self.alpha, self.active,
-                         self.rows, self.lam4, self.scratch, self.report)
+            at = rebuild(problem.design.sparse_samples, at, self.parts, self.indptr, self.targets, self.alpha,
+                         self.active, self.rows, self.lam4, self.scratch, self.report)
             self.make_room()
         self.filled = int(self.rows.used[0])
         self.moved()
@@ -135,7 +143,7 @@ class PDSparseState(State):
 
     def hinges(self, problem: Problem) -> tuple[float, int]:
         """Σ_i ℓ at the weights, and the number of samples whose hinge is active."""
-        total, active = hinge_sum(problem.design.samples, *csr_parts(self.weights()), self.indptr, self.targets,
+        total, active = hinge_sum(problem.design.sparse_samples, *csr_parts(self.weights()), self.indptr, self.targets,
                                   self.margin, ACTIVE * self.margin, self.scratch)
         return float(total), int(active)
 
@@ -145,13 +153,11 @@ def work(report: np.ndarray) -> float:
     return float(report[SEARCHED] + report[SCORED] + UPDATE_COST * report[UPDATED])
 
 
-def label_lists(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def label_lists(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """The labels of each sample, one after the other: indptr (n + 1,) int64 and labels int32, for classes or sets."""
-    if y.ndim == 1:
-        return np.arange(y.size + 1, dtype=np.int64), y.astype(np.int32)
-    rows, labels = np.nonzero(y)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(y)))])
-    return indptr.astype(np.int64), labels.astype(np.int32)
+    if problem.sets is not None:
+        return problem.sets.indptr, problem.sets.labels
+    return np.arange(problem.n + 1, dtype=np.int64), problem.y.astype(np.int32)
 
 
 def squared_rows(design: Any) -> np.ndarray:
@@ -174,18 +180,25 @@ class PDSparse(Solver):
     sampling: bool = field(False, doc="searches draw some of a sample's features, the larger ones more often")
     doubling: bool = field(True, doc="searches return twice as many labels whenever they are most of the work")
     inner: int = field(20, 0, 100, "at most so many sweeps over the active labels alone after each search")
+    shrinking: bool = field(True, doc="samples that stand still are left out for a while")
     seed: int = field(0, 0, 2**31 - 1, "seed of the order of the samples and of the search")
 
     title = "PD-Sparse"
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
     source = "Yen et al. 2016, Alg. 1"
     only = ("crammer-singer", "separation-ranking")
+    only_penalties = ("elastic-net", "ridge")
+    takes_intercept = False
+    sparse = True
+    remedy = "choose a larger λ (a smaller C)"
 
     def solves(self, problem: Problem) -> str | None:
+        if (blocks := self.refuses_blocks(problem)) is not None:
+            return blocks
         if not any(isinstance(problem.loss, losses[name]) for name in self.only):
             return (f"{self.name} solves the hinges of the worst pair ({', '.join(self.only)}) and no other loss; the "
                     f"{problem.loss.title} loss is for other solvers, such as auto")
-        if not isinstance(problem.penalty, (penalties["elastic-net"], penalties["ridge"])):
+        if not any(isinstance(problem.penalty, penalties[name]) for name in self.only_penalties):
             return (f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
                     f"elastic-net or ridge, not {problem.penalty.title}")
         if getattr(problem.penalty, "rho", 0.0) >= 1.0:
@@ -232,32 +245,60 @@ class PDSparse(Solver):
     # ------------------------------------------------------------------------------------------------------- the steps
     def step(self, problem: Problem, state: PDSparseState) -> None:
         state.report[:] = 0.0
-        rate = self.rate(problem, state.C) if self.sampling else 1
-        self.sweep(problem, state, state.wanted, rate, False)
+        began = time.thread_time()
+        visits = self.search(problem, state)
         searched = float(state.report[SEARCHED])
         first = work(state.report)
+        between = time.thread_time()
         if self.doubling and searched > 2.0 * (first - searched) > 0.0:
             state.wanted = min(2 * state.wanted, problem.m)
         done = 0
         while done < self.inner and work(state.report) < 2.0 * first:  # as much work again as the sweep with a search
-            self.sweep(problem, state, 0, 1, False)
+            order = state.rng.permutation(self.moving(state))
+            if not order.size:
+                break
+            self.sweep(problem, state, order, 0, 1, False)
+            visits += order.size
             done += 1
         total = work(state.report)
         state.search_share = searched / total if total > 0.0 else 0.0
+        state.search_seconds += between - began
+        state.update_seconds += time.thread_time() - between
         if int(state.rows.used[0]) > STALE * max(state.filled, problem.design.nnz):
             state.refresh(problem)
         state.moved()
         state.iteration += 1
-        state.passes += 2.0 + 2.0 * done
-        state.working_set = float(state.rows.head[:, 1].sum())
+        state.passes += 2.0 * visits / problem.n
+        state.working_set = float(np.count_nonzero(state.rows.head[:, SIZE].reshape(problem.d, -1).any(axis=1)))
 
-    def sweep(self, problem: Problem, state: PDSparseState, wanted: int, rate: int, fixed: bool) -> None:
-        """Steps for all samples, in a new order; ``fixed``: the weights keep their support."""
-        order, at = state.rng.permutation(problem.n), 0
-        while at < problem.n:
-            at = sweep(problem.design.samples, state.squares, order, at, state.parts, wanted, rate, fixed,
+    def search(self, problem: Problem, state: PDSparseState) -> int:
+        """A sweep that searches, over the samples that do not miss it; returns how many they were."""
+        rate = self.rate(problem, state.C) if self.sampling else 1
+        awake = np.flatnonzero(state.missed == 0)
+        state.missed[state.missed > 0] -= 1
+        self.sweep(problem, state, state.rng.permutation(awake), state.wanted, rate, False)
+        if self.shrinking and rate == 1 and state.parts == 1:  # else a search may not have found what would move
+            still = awake[state.gains[awake] == 0.0]
+            state.naps[awake[state.gains[awake] > 0.0]] = 0
+            state.naps[still] = np.minimum(2 * state.naps[still] + 1, LONGEST_NAP)
+            state.missed[still] = state.naps[still]
+        return awake.size
+
+    def moving(self, state: PDSparseState) -> np.ndarray:
+        """The samples with active labels whose last step gained something worth while."""
+        active = state.active.head[:, SIZE] > 0
+        if not self.shrinking:
+            return np.flatnonzero(active)
+        return np.flatnonzero(active & (state.gains > STILL * state.gains.mean()))
+
+    def sweep(self, problem: Problem, state: PDSparseState, order: np.ndarray, wanted: int, rate: int,
+              fixed: bool) -> None:
+        """Steps for the samples of ``order``, one after the other; ``fixed``: the weights keep their support."""
+        at = 0
+        while at < order.size:
+            at = sweep(problem.design.sparse_samples, state.squares, order, at, state.parts, wanted, rate, fixed,
                        state.indptr, state.targets, state.alpha, state.active, state.rows, state.C, state.margin,
-                       state.lam4, state.scratch, state.report)
+                       state.lam4, state.scratch, state.gains, state.report)
             state.make_room()
 
     def rate(self, problem: Problem, C: float) -> int:
@@ -277,7 +318,7 @@ class PDSparse(Solver):
         drop_behind(own.rows)
         own.lam4 = 0.0
         for _ in range(sweeps):
-            self.sweep(problem, own, 0, 1, True)
+            self.sweep(problem, own, own.rng.permutation(problem.n), 0, 1, True)
         own.moved()
         return own.weights().copy()
 
@@ -300,3 +341,6 @@ class PDSparse(Solver):
             nonzero_rows=rows, nonzero_entries=entries, active_share=active / problem.n,
             dual_entries=duals / problem.n,
         )
+
+
+solvers.add("pd-sparse", PDSparse)

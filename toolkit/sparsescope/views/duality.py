@@ -1,4 +1,4 @@
-"""Primal and dual: the objective from above, the dual value from below; and how sparse the dual point is."""
+"""Primal and dual: the objective from above, the dual value from below; and how sparse W and the dual point are."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ LEFT_TITLE = "values F and D"
 RIGHT_TITLE = "of samples, of dual entries [%]"
 LEFT = ("objective", "dual")
 RIGHT = ("active_percent", "dual_percent")
+# The other picture: numbers that stay small when there are very many labels.
+COUNTS_TITLE = "active labels a sample, weights a feature"
+WORK_TITLE = "of samples, of the work [%]"
+PICTURES = {"values": (LEFT, RIGHT), "sparsity": (("dual_entries", "weights_per_feature"),
+                                                  ("active_percent", "search_percent"))}  # fmt: skip
+LABELS = {"values": "F and D", "sparsity": "sparsity"}
 # The first dual values may lie far below anything of interest: the axis goes this many times the rest deeper at most.
 DEPTH = 1.5
 
@@ -30,38 +36,45 @@ class Duality(View):
     name = "duality"
     title = "Primal and dual"
     doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
-           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use.")
+           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use. Or, "
+           "as numbers: the active labels a sample (k_A) and the weights a feature (k_W), and how much of the work "
+           "went into searches.")
     needs = "certificates; the right axis needs a solver that keeps a dual point, such as fbpd"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
     x = field("iterations", choices=tuple(X_AXES), doc="the clock on the x axis")
+    show = field("values", choices=tuple(PICTURES), doc="values and shares, or numbers of labels and weights")
     marks = field(True, doc="a labelled line where something was changed during the run")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
-        return {
-            "id": self.name,
-            "title": self.title,
-            "kind": "lines",
-            "y": [style.QUANTITIES[c].line("left") for c in LEFT] + [style.QUANTITIES[c].line("right") for c in RIGHT],
-            "left": {"title": LEFT_TITLE, "log": False, "between": list(LEFT)},
-            "right": {"title": RIGHT_TITLE, "range": [0, 100]},
-            "empty": self.empty,
+        axes: dict[str, dict[str, Any]] = {
+            "values": {"left": {"title": LEFT_TITLE, "log": False, "between": list(LEFT)},
+                       "right": {"title": RIGHT_TITLE, "range": [0, 100]}},
+            "sparsity": {"left": {"title": COUNTS_TITLE, "log": False},
+                         "right": {"title": WORK_TITLE, "range": [0, 100]}},
         }  # fmt: skip
+        order = sorted(PICTURES, key=lambda picture: picture != self.show)
+        choices = [{"label": LABELS[p], "y": lines(p), **axes[p]} for p in order]
+        first = {key: choices[0][key] for key in ("y", "left", "right")}
+        return {"id": self.name, "title": self.title, "kind": "lines", **first, "empty": self.empty, "choices": choices}
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
         fig = drawing.new_figure(self, trace, problem, height=400)
         fig.update_layout(hovermode="x unified")
         fig.update_xaxes(title_text=X_AXES[self.x][1], rangemode="nonnegative")
-        fig.update_yaxes(title_text=LEFT_TITLE)
+        left, right_title = (LEFT_TITLE, RIGHT_TITLE) if self.show == "values" else (COUNTS_TITLE, WORK_TITLE)
+        fig.update_yaxes(title_text=left)
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
         x, segment = reading.x(self.x), reading.segments()
-        values, missing = quantities(trace, reading, drawing.size(trace, problem, "m")), []
+        known = quantities(reading, drawing.size(trace, problem, "m"), drawing.size(trace, problem, "d"))
+        values, missing = {column: known[column] for side in PICTURES[self.show] for column in side}, []
         for column, y in values.items():
-            right = column in RIGHT
+            right = column in PICTURES[self.show][1]
             # the dual point does not jump where λ changes, so its lines are not broken there
-            px, py = drawing.points(x, y, np.zeros_like(segment) if right else segment, log=False)
+            whole = right or self.show != "values"
+            px, py = drawing.points(x, y, np.zeros_like(segment) if whole else segment, log=False)
             if not len(px):
                 missing.append(style.QUANTITIES[column].absent)
                 continue
@@ -69,21 +82,35 @@ class Duality(View):
             if right:
                 fig.update_layout(
                     margin_r=64,
-                    yaxis2={"title": {"text": RIGHT_TITLE}, "side": "right", "overlaying": "y", "range": [0, 102],
+                    yaxis2={"title": {"text": right_title}, "side": "right", "overlaying": "y", "range": [0, 102],
                             "showgrid": False, "tickmode": "linear", "dtick": 20},
                 )  # fmt: skip
-        fig.update_yaxes(range=between(values["objective"], values["dual"]), selector={"side": None})
+        fitted: dict[str, Any] = {"rangemode": "tozero"}
+        if self.show == "values":
+            fitted = {"range": between(values["objective"], values["dual"])}
+        fig.update_yaxes(**fitted, selector={"side": None})
+        if not any(line.yaxis == "y" for line in fig.data):  # else plotly would leave the left axis out
+            fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
         if self.marks:
             drawing.add_marks(fig, self, trace, x)
         drawing.add_notes(fig, self, [f"Not drawn: {'; '.join(dict.fromkeys(missing))}."] if missing else [])
         return fig
 
 
-def quantities(trace: Trace, reading: drawing.Reading, m: int | None) -> dict[str, np.ndarray]:
-    """What is drawn, by column, each of shape (n,): values and percentages."""
-    dual = 100.0 * reading.column("dual_entries") / (m - 1) if m else np.full(reading.n, np.nan)
+def lines(picture: str) -> list[dict[str, str]]:
+    """The four lines of a picture, two for each axis."""
+    return [style.QUANTITIES[c].line(axis) for axis, side in zip(("left", "right"), PICTURES[picture], strict=True)
+            for c in side]
+
+
+def quantities(reading: drawing.Reading, m: int | None, d: int | None) -> dict[str, np.ndarray]:
+    """What is drawn, by column, each of shape (n,): values, percentages and numbers a sample or feature."""
+    entries, unknown = reading.column("dual_entries"), np.full(reading.n, np.nan)
     return {"objective": reading.column("objective"), "dual": reading.column("dual"),
-            "active_percent": 100.0 * reading.column("active_share"), "dual_percent": dual}  # fmt: skip
+            "active_percent": 100.0 * reading.column("active_share"),
+            "dual_percent": 100.0 * entries / (m - 1) if m else unknown, "dual_entries": entries,
+            "weights_per_feature": reading.column("nonzero_entries") / d if d else unknown,
+            "search_percent": 100.0 * reading.column("search_share")}  # fmt: skip
 
 
 def between(objective: np.ndarray, dual: np.ndarray) -> list[float]:

@@ -61,7 +61,7 @@ export class LineChart {
   }
 
   choose(choice) {
-    this.spec = { ...this.spec, y: choice.y, left: choice.left };
+    this.spec = { ...this.spec, y: choice.y, left: choice.left, right: choice.right || this.spec.right };
     this.makeLabels();
     this.zoomY = null;
     this.refresh();

@@ -170,6 +170,15 @@ export class Store {
       const whole = name === "active_percent" ? 1 : this.problem ? this.problem.m - 1 : NaN;
       return share ? share.map((value) => (100 * value) / whole) : null;
     }
+    if (name === "weights_per_feature") {
+      const entries = this.column("nonzero_entries");
+      const d = this.problem ? this.problem.d : NaN;
+      return entries ? entries.map((value) => value / d) : null;
+    }
+    if (name === "search_percent") {
+      const share = this.column("search_share");
+      return share ? share.map((value) => 100 * value) : null;
+    }
     return this.column(name);
   }
 
