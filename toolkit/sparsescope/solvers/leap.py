@@ -28,6 +28,7 @@ from ..problem import Problem
 
 PLAIN = (1.0, 0.0, 0.0)  # the next point is the image
 SHARE, FIRST_LEAP = 0.1, 100  # products of leaps to steps so far, and steps before the first leap
+PATIENCE = 0.5  # after a leap that led nowhere, steps before the next one, as a share of all steps so far
 LONGEST, NUMBERS = 300, 400_000  # products of one leap, and numbers kept for it: their sums must not outweigh the steps
 BETTER = 0.01  # share of the residual at which a leap is taken: less may be had far from any solution
 LOOK = 10  # products between two looks at how much of the system is left
@@ -67,6 +68,7 @@ def leap(solver: Any, problem: Problem, state: Any) -> None:
     if residual <= BETTER * before:
         state.settle()
         return
+    state.next_leap = max(state.next_leap, state.iteration + int(PATIENCE * state.iteration))
     for array, values in kept:
         array[:] = values
     for name, value in named.items():
