@@ -56,8 +56,8 @@ BUDGETED = tuple(name for name in ONLY if not solvers[name].follows_lam)
 SPARSE = tuple(name for name in solvers if solvers[name].sparse)
 SPLITTING = tuple(name for name in ONLY if name not in SPARSE)
 PARTICULAR_VARIANTS: dict[str, list[dict[str, Any]]] = {
-    name: [{"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"}, {"balance": 3.0}, {"threads": 0},
-           *([{"eta": 0.35}] if name in BUDGETED else [])] for name in SPLITTING}
+    name: [{"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
+           {"balance": 3.0}, {"threads": 0}, *([{"eta": 0.35}] if name in BUDGETED else [])] for name in SPLITTING}
 PARTICULAR_VARIANTS |= {name: [{"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
                                {"seed": 7}] for name in SPARSE}
 # `auto` has no steps of its own: that it does exactly what its choice does is pinned in test_working_set.py.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..labels import holds_sets, indicator, partial, read_sets
+from ..labels import checked_indicator, holds_sets, indicator, partial, read_sets
 
 MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the page
 
@@ -245,11 +245,7 @@ def check_label_sets(y: Any, m: int, n: int, what: str) -> Any:
 
 def sparse_indicator(y: Any, what: str) -> sp.csr_array:
     """A sparse indicator as CSR, uint8, labels in order; ValueError for entries other than 0 and 1."""
-    Y = sp.csr_array(y, copy=True)
-    Y.sum_duplicates()
-    wrong = int(np.count_nonzero((Y.data != 0) & (Y.data != 1)))
-    if wrong:
-        raise ValueError(f"{what} has {wrong} entries other than 0 and 1; an indicator matrix holds only 0 and 1")
+    Y = sp.csr_array(checked_indicator(y, what))
     Y.eliminate_zeros()
     return Y.astype(np.uint8)
 

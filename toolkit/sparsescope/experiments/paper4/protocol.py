@@ -28,11 +28,11 @@ POST_SWEEPS = 20
 BYTES = 2_000_000_000  # of the arrays of a peer: where they would take more, it is left out
 
 EXACT, PARTS, SAMPLED, OWN = "exact", "ν = 3", "ν = 3, sampling", "doubling"
-# The searches that are compared, by their parameters. Those without doubling return one candidate.
+PLAIN = {"doubling": False, "shrinking": False}
+# The searches that are compared, by their parameters. Those of the paper return one candidate and visit all samples.
 SEARCHES: dict[str, dict[str, Any]] = {
-    EXACT: {"doubling": False}, PARTS: {"nu": NU, "doubling": False},
-    SAMPLED: {"nu": NU, "sampling": True, "doubling": False}, OWN: {},
-}  # fmt: skip
+    EXACT: PLAIN, PARTS: {"nu": NU, **PLAIN}, SAMPLED: {"nu": NU, "sampling": True, **PLAIN}, OWN: {},
+}
 
 
 @dataclass(frozen=True)
