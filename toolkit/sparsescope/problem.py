@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import constants, metrics, scalings
+from . import constants, metrics, null_fits, scalings
 from .certificate import Certificate, Workspace, certify
 from .design import Design
 from .kernels.rows import loss_gradient, loss_sum
@@ -445,93 +445,28 @@ class Problem:
         return unit
 
     def _critical(self, penalty: Any) -> float:
-        def compute() -> float:
-            fits_dense("scores", self.n, self.m, self.dtype.itemsize, "give λ itself, with lam= or with_scaling(…)")
-            Z = np.tile(self.null_intercept.astype(self.dtype), (self.n, 1))
-            U = np.empty_like(Z)
-            table = None if self.multilabel else self.loss.null_subgradients(self.class_shares, self.intercept)
-            of_sets = self._null_of_sets()
-            if table is not None:
-                U[:] = table[self.y]
-            elif of_sets is not None:
-                U[:] = of_sets[1]
-            else:
-                loss_gradient(Z, self.y, self.loss, U)
-            regulariser = self._regulariser(penalty)
-            if regulariser.free is not None:
-                loss_gradient(self.design.matmul(self.null_free, Z), self.y, self.loss, U)
-            buffer = np.empty((self.d, self.m), dtype=self.dtype) if regulariser.needs_all_rows else None
-            return max(regulariser.critical(G, 1.0 / self.n) for _, _, G in self.design.rmatmul_blocks(U, buffer))
-        return self._data.cached(("critical", self.loss, penalty), compute)
+        return self._data.cached(("critical", self.loss, penalty),
+                                 lambda: null_fits.critical(self, self._regulariser(penalty)))
 
     @property
     def null_free(self) -> np.ndarray:
         """The best coefficients (rows, m) if all penalised entries are zero: of the free entries of a weighted penalty
         and the intercept. Where there is no best fit (separable classes) it is far out in its direction."""
-        return self._data.cached(("free", self.loss, self.penalty), self._fit_free)
-
-    def _fit_free(self) -> np.ndarray:
-        from scipy.optimize import minimize
-
-        at = np.zeros((self.rows, self.m), dtype=bool)
-        at[: self.d] = False if self.regulariser.free is None else self.regulariser.free
-        at[self.d :] = True
-        coef, Z = np.zeros(at.shape, self.dtype), np.empty((self.n, self.m), self.dtype)
-        U, G = np.empty_like(Z), np.empty_like(coef)
-
-        def value(v: np.ndarray) -> tuple[float, np.ndarray]:
-            coef[at] = v
-            total = loss_gradient(self.design.matmul(coef, Z), self.y, self.loss, U)
-            return total / self.n, self.design.rmatmul(U, G)[at].astype(np.float64) / self.n
-        found = minimize(value, np.zeros(int(at.sum())), jac=True, method="L-BFGS-B",
-                         options={"ftol": 0.0, "gtol": 1e-12, "maxiter": 2000, "maxfun": 5000})
-        coef[at] = found.x
-        return coef
+        return self._data.cached(("free", self.loss, self.penalty), lambda: null_fits.fit_free(self))
 
     @property
     def null_intercept(self) -> np.ndarray:
         """The best intercept when W = 0 (zeros for a problem without one), shape (m,), float64."""
         if not self.intercept:
             return np.zeros(self.m)
-        return self._data.cached(("null", self.loss), self._fit_null_intercept)
+        return self._data.cached(("null", self.loss), lambda: null_fits.fit_intercept(self))
 
-    def _fit_null_intercept(self) -> np.ndarray:
-        from scipy.optimize import minimize  # takes a third of a second to import, and few problems need it
-
-        ready = None if self.multilabel else self.loss.null_intercept(self.class_shares)
-        if ready is not None:
-            return ready
-        if (of_sets := self._null_of_sets()) is not None:
-            return of_sets[0]
-        value = self._null_value_of_sets() if self.multilabel else self._null_value_of_classes()
-        found = minimize(value, np.zeros(self.m), jac=True, method="L-BFGS-B",
-                         options={"ftol": 0.0, "gtol": 1e-13, "maxiter": 2000, "maxfun": 5000})
-        return np.asarray(found.x)
-
-    def _null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
+    @property
+    def null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss knows them."""
         if not (self.multilabel and self.intercept):
             return None
         return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y))
-
-    def _null_value_of_classes(self) -> Any:
-        # With W = 0 all samples of a class are alike: m weighted samples, a convex problem in m unknowns.
-        weights = self.class_shares
-
-        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
-            g, work, total = np.zeros(self.m), np.empty(self.m), 0.0
-            for c in np.flatnonzero(weights):
-                total += weights[c] * self.loss.gradient(b, int(c), weights[c], g, work)
-            return total, g
-        return value
-
-    def _null_value_of_sets(self) -> Any:
-        Z, U = np.empty((self.n, self.m), dtype=self.dtype), np.empty((self.n, self.m), dtype=self.dtype)
-
-        def value(b: np.ndarray) -> tuple[float, np.ndarray]:
-            Z[:] = b
-            total = loss_gradient(Z, self.y, self.loss, U)
-            return total / self.n, U.sum(axis=0, dtype=np.float64) / self.n
-        return value
 
 
 def _part(registry: Any, base: type, given: Any) -> Any:
