@@ -177,8 +177,8 @@ LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda Z, y, part: _worst_shares(_shifted(Z, y, part.margin), y),
     ),
     "squared": (
-        lambda Z, y, part: 0.5 * ((Z - _hot(Z, y)) ** 2).sum(axis=1),
-        lambda Z, y, part: Z - _hot(Z, y),
+        lambda Z, y, part: 0.5 * ((Z - _indicator(Z, y)) ** 2).sum(axis=1),
+        lambda Z, y, part: Z - _indicator(Z, y),
     ),
 }
 

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "kernels": {"jit"},
     "metrics": {"kernels", "labels"},
     "problem": {"blocks", "jit", "registry", "design", "kernels", "labels", "losses", "metrics", "penalties"},
-    "solvers": {"jit", "registry", "design", "kernels", "problem"},
+    "solvers": {"jit", "registry", "design", "kernels", "labels", "problem"},
     "event": {"problem", "solvers.base"},
     "stopping": {"event", "registry"},
     "trace": {"event", "kernels", "problem"},

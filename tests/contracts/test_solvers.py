@@ -50,6 +50,8 @@ STOCHASTIC_VARIANTS: dict[str, list[dict[str, Any]]] = {
 ONLY = {name: solvers[name].only[0] for name in solvers if solvers[name].only}
 # Methods that move single entries of W: they take penalties of entries only, and share everything with one of them.
 ENTRYWISE = tuple(name for name in solvers if issubclass(solvers[name], EntrySolver))
+# Methods for the ridge penalty only.
+RIDGED = tuple(name for name in solvers if solvers[name].only_penalties == ("ridge",))
 BUDGETED = tuple(name for name in ONLY if not solvers[name].follows_lam)
 # Methods whose weights are sparse matrices. They begin at a dual point, at zero, and not at given weights; they promise
 # all else that others do, on a problem with a penalty that they take.
@@ -396,6 +398,9 @@ CHANGES = [{"lam": 0.5}, {"loss": "squared"}, {"penalty": "l1"}, {"loss": "logis
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))
 @exact_solver
 def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(name: str, change: dict[str, Any]) -> None:
+    kept = solvers[name].only_penalties
+    if kept and change.get("penalty", kept[0]) not in kept:
+        pytest.skip(f"{name} is for these penalties only: {', '.join(kept)}")
     problem = problem_for(name, "iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
     scaled = {**change, **({"lam": change["lam"] * problem.lam} if "lam" in change else {})}
     other = problem.with_(**scaled)
@@ -428,10 +433,11 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
 @every_solver
 def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
     both = {name, following}
-    if both & {*ENTRYWISE} and not both <= {*ENTRYWISE, "bcd-ls"}:
-        pytest.skip("bcd-ls stands for the methods of rows: another penalty would compile them all once more")
+    for few in (ENTRYWISE, RIDGED):
+        if both & {*few} and not both <= {*few, "bcd-ls"}:
+            pytest.skip("bcd-ls stands for the methods of rows: another penalty would compile them all once more")
     penalty = "l1" if both & {*ENTRYWISE} else "l1/l2"
-    strict = max((name, following), key=lambda each: (each in SPARSE, each in ONLY))
+    strict = max((name, following), key=lambda each: (each in SPARSE, each in ONLY, each in RIDGED))
     problem = problem_for(strict, "iris", "multiclass-squared-hinge", penalty, intercept=True)
     for each in (name, following):
         if solvers.create(each).solves(problem) is not None:
@@ -487,7 +493,7 @@ class Kinked(ss.losses.Loss):
 @every_solver
 def test_a_loss_with_kinks_is_refused_with_the_reason(name: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, loss=Kinked(), lam=0.1)
+    problem = ss.Problem(X, y, loss=Kinked(), penalty=(*solvers[name].only_penalties, "l1/l2")[0], lam=0.1)
     solver = solvers.create(name)
     reason = solver.solves(problem)
     if reason is None:

@@ -75,6 +75,18 @@ def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: b
     return INFLATE * constant / design.n
 
 
+def second_moment(design: Design, intercept: bool) -> np.ndarray:
+    """XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data."""
+    matrix, d = design.matrix, design.d
+    moment = np.empty((d + int(intercept),) * 2, dtype=design.dtype)
+    moment[:d, :d] = (matrix.T @ matrix).toarray() if design.is_sparse else matrix.T @ matrix
+    if intercept:
+        moment[d, :d] = moment[:d, d] = np.asarray(matrix.sum(axis=0)).ravel()
+        moment[d, d] = design.n
+    moment /= design.n
+    return moment
+
+
 def operator_norm(design: Design, y: np.ndarray, m: int, intercept: bool, differences: bool) -> float:
     """‖X‖² ([X 1] with an intercept), or ‖T‖² of T: W ↦ Z − Z[y]·1ᵀ for classes y; not below it, and hardly above."""
     if differences:

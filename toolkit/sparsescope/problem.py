@@ -414,6 +414,10 @@ class Problem:
         return self._data.cached(("norm", differences), lambda: constants.operator_norm(
             self.design, self.y, self.m, self.intercept, differences))
 
+    def second_moment(self) -> np.ndarray:
+        """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data."""
+        return self._data.cached(("moment",), lambda: constants.second_moment(self.design, self.intercept))
+
     def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
         """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
         the others as an equal; ``differences`` as in :meth:`operator_norm`."""

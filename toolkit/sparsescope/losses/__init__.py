@@ -10,11 +10,13 @@ from .squared import Squared
 from .label_ranking_squared_hinge import LabelRankingSquaredHinge
 from .crammer_singer import CrammerSinger
 from .separation_ranking import SeparationRanking
+from .link import LinkLoss
 
 __all__ = [
     "BinaryLogistic",
     "CrammerSinger",
     "LabelRankingSquaredHinge",
+    "LinkLoss",
     "Logistic",
     "Loss",
     "MulticlassSquaredHinge",

@@ -114,6 +114,11 @@ class Loss:
         there, (n, m), whose columns sum to zero. ``None`` if there is no rule for them (smooth losses need none)."""
         return None
 
+    def fault(self, m: int) -> str | None:
+        """What is wrong with the loss for m scores, in words, where it is a user's own and can be checked; ``None`` if
+        nothing was found."""
+        return None
+
     def curvature(self, m: int) -> float:
         """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""
         raise TypeError(f"{type(self).__name__} does not define its curvature")

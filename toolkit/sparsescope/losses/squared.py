@@ -1,43 +1,50 @@
-"""Squared loss on the class indicators (the identity link of Agarwal et al. 2013)."""
+"""Squared loss on the indicators of classes or labels (the identity link of Agarwal et al. 2013)."""
 
 from __future__ import annotations
 
 from ..jit import part
 from ..registry import losses
 from .base import Loss
+from .targets import first_label, has_label, past_label
 
 
 @part
 class Squared(Loss):
-    """½‖z − e_y‖²: least squares on the indicator vector of the class."""
+    """½‖z − e‖²: least squares on the indicator e of the class, or of the set of labels."""
 
     title = "squared"
-    doc = "Least squares: the scores should be 1 for the true class and 0 for the others."
+    doc = "Least squares: the scores should be 1 for the true class (or each label) and 0 for the others."
     formula = "½‖z − e_y‖²"
     source = "Agarwal et al. 2013, identity link"
+    takes = ("classes", "sets")
+    threshold = 0.5
 
     def value(self, z, y):
         total = 0.0
         for r in range(z.size):
             total += z[r] * z[r]
-        return 0.5 * total + 0.5 - z[y]
+        total *= 0.5
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                total += 0.5 - z[r]
+        return total
 
     def gradient(self, z, y, x, g, work):
         total = 0.0
         for r in range(z.size):
             g[r] += x * z[r]
             total += z[r] * z[r]
-        g[y] -= x
-        return 0.5 * total + 0.5 - z[y]
+        total *= 0.5
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                g[r] -= x
+                total += 0.5 - z[r]
+        return total
 
     def derivatives(self, z, y, x, g, h, work):
-        total = 0.0
         for r in range(z.size):
-            g[r] += x * z[r]
             h[r] += x * x
-            total += z[r] * z[r]
-        g[y] -= x
-        return 0.5 * total + 0.5 - z[y]
+        return self.gradient(z, y, x, g, work)
 
     def hessian_product(self, z, y, v, out):
         for r in range(z.size):
@@ -51,7 +58,11 @@ class Squared(Loss):
         total = 0.0
         for r in range(u.size):
             total += u[r] * u[r]
-        return 0.5 * total + u[y]
+        total *= 0.5
+        for r in range(first_label(y), past_label(y)):
+            if has_label(y, r):
+                total += u[r]
+        return total
 
     def repair(self, U, Y):
         n, m = U.shape

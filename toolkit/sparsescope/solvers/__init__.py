@@ -15,11 +15,12 @@ from .fbpd_linear import FBPDLinear
 from .pd_sparse import PDSparse
 from .lhac import LHAC
 from .newglmnet import NewGLMNET
+from .gls import GLS
 from .working_set import WorkingSet
 from .auto import Auto
 from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "ISTA", "LHAC", "Auto", "BCDConstant", "FBPDConstrained", "FBPDLinear",
-           "ForwardBackward", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA", "State",
-           "WorkingSet", "search_eta0", "smallest_hinge"]
+__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "Auto", "BCDConstant", "FBPDConstrained",
+           "FBPDLinear", "ForwardBackward", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA",
+           "State", "WorkingSet", "search_eta0", "smallest_hinge"]
