@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, losses, objectives, penalties, registry, scalings, solvers, stopping, views
+    from . import (
+        datasets,
+        losses,
+        objectives,
+        penalties,
+        registry,
+        scalings,
+        solvers,
+        spectrum,
+        stopping,
+        transformers,
+        views,
+    )
     from .design import Design
     from .event import Event
     from .jit import part
@@ -53,7 +65,9 @@ __all__ = [
     "scalings",
     "solve",
     "solvers",
+    "spectrum",
     "stopping",
+    "transformers",
     "views",
 ]
 

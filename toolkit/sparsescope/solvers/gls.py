@@ -72,8 +72,8 @@ def metric_factor(problem: Problem, L: float) -> Any:
         except LinAlgError:
             continue
     raise ValueError(f"XᵀX/n is singular to the precision of its numbers, and the ridge λ = {problem.lam:g} is too "
-                     f"small to make up for it (the largest entry is {float(moment.diagonal().max()):.3g}): choose a larger "
-                     "λ, or leave out features that are combinations of others")
+                     f"small to make up for it (the largest entry is {float(moment.diagonal().max()):.3g}): choose a "
+                     "larger λ, or leave out features that are combinations of others")
 
 
 @settings
