@@ -21,7 +21,8 @@ import sparsescope.losses
 import sparsescope.penalties
 import sparsescope.solvers  # noqa: F401
 from sparsescope.penalties.block import BlockPenalty
-from sparsescope.registry import Registry, losses, penalties
+from sparsescope.problem import Problem
+from sparsescope.registry import Registry, losses, penalties, solvers
 
 
 # -------------------------------------------------------------------------------------------------- cases of registries
@@ -51,6 +52,12 @@ def cases(registry: Registry, names: list[str] | None = None) -> list[Any]:
     return found
 
 
+def solvers_for(kind: str) -> list[str]:
+    """The solvers of a kind of problems (``Problem.kind``), in the order of the registry."""
+    return [name for name in solvers if kind in solvers[name].kinds]
+
+
+PREDICTING = solvers_for(Problem.kind)
 # Penalties that are sums over the rows of W, whose functions of one row are tested, and those over blocks of features.
 BLOCK_PENALTIES = [name for name in penalties if issubclass(penalties[name], BlockPenalty)]
 ROW_PENALTIES = [name for name in penalties if name not in BLOCK_PENALTIES]

@@ -50,8 +50,10 @@ MAY_IMPORT: dict[str, set[str]] = {
                     "event", "stopping", "trace", "run", "views"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
-PART_OF = {"certificate": "problem", "constants": "problem", "null_fits": "problem", "regulariser": "problem",
-           "scalings": "problem", "changes": "session", "path_result": "paths"}
+PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",
+           "covariance_certificate": "problem", "covariance_input": "problem", "null_fits": "problem",
+           "problem_base": "problem", "regulariser": "problem", "scalings": "problem", "changes": "session",
+           "path_result": "paths", "watching": "run"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 

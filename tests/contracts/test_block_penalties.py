@@ -12,6 +12,7 @@ from helpers import (
     BLOCK_FORMULAS,
     BLOCK_PENALTIES,
     BLOCK_PROX,
+    PREDICTING,
     block_prox,
     cases,
     forms,
@@ -242,8 +243,8 @@ def test_the_penalty_can_change_from_rows_to_blocks_and_back_in_mid_run(name: st
     assert ss.solve(start, name, W=state.weights(), b=state.intercept(), tol=1e-5, max_iter=20_000).converged
 
 
-@pytest.mark.parametrize("name", [name for name in solvers if name not in TAKE_BLOCKS and not solvers[name].takes_blocks
-                                  and name != "auto"])
+@pytest.mark.parametrize("name", [name for name in PREDICTING if name not in TAKE_BLOCKS
+                                  and not solvers[name].takes_blocks and name != "auto"])
 def test_solvers_that_go_row_by_row_say_who_can(name: str) -> None:
     X, y = iris()
     reason = solvers.create(name).solves(ss.Problem(X, y, penalty="block-l1/l2"))

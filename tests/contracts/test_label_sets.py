@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import ROW_PENALTIES, dense, forms, gradient, objective, random_point, tags
+from helpers import PREDICTING, ROW_PENALTIES, dense, forms, gradient, objective, random_point, tags
 from sparsescope.constants import INFLATE, block_constants
 from sparsescope.design import Design
 from sparsescope.metrics import WATCHED
@@ -27,8 +27,8 @@ TOL = 1e-8
 every_loss = pytest.mark.parametrize("loss", TAKING)
 smooth_loss = pytest.mark.parametrize("loss", SMOOTH)
 each_intercept = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-every_solver = pytest.mark.parametrize("name", list(solvers))
-exact_solver = pytest.mark.parametrize("name", [name for name in solvers if solvers[name].settles])
+every_solver = pytest.mark.parametrize("name", PREDICTING)
+exact_solver = pytest.mark.parametrize("name", [name for name in PREDICTING if solvers[name].settles])
 # Every penalty with label ranking (most of them in `make test-all`), the other losses with the group lasso.
 RANKING = "label-ranking-squared-hinge"
 PAIRS = [*(pytest.param(RANKING, penalty, marks=() if penalty in ("l1/l2", "elastic-net") else pytest.mark.slow)

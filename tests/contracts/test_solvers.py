@@ -1,4 +1,8 @@
-"""The contract of solvers: every registered solver on every problem that it says it solves."""
+"""The contract of solvers: every registered solver on every problem that it says it solves.
+
+Here are those of problems that predict; solvers of another kind of problems have a contract of their own
+(test_covariance.py).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from helpers import (
     FEW_PAIRS,
     ONE_SCORE,
     PAIRS,
+    PREDICTING,
     ROW_PENALTIES,
     SMOOTH,
     digits,
@@ -63,7 +68,7 @@ PARTICULAR_VARIANTS: dict[str, list[dict[str, Any]]] = {
 PARTICULAR_VARIANTS |= {name: [{"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
                                {"seed": 7}] for name in SPARSE}
 # `auto` has no steps of its own: that it does exactly what its choice does is pinned in test_working_set.py.
-METHODS = [name for name in solvers if name != "auto"]
+METHODS = [name for name in PREDICTING if name != "auto"]
 EXACT = [name for name in METHODS if name not in STOCHASTIC and name not in ONLY]
 # Methods whose objective never rises, by construction.
 MONOTONE = ("bcd-ls", "bcd-cst", "ista")
@@ -229,7 +234,7 @@ def variants(name: str) -> list[Any]:
     return made
 
 
-VARIANTS = [variant for name in solvers for variant in variants(name)]
+VARIANTS = [variant for name in PREDICTING for variant in variants(name)]
 every_variant = pytest.mark.parametrize(("name", "solver"), VARIANTS)
 
 
@@ -429,7 +434,7 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
     np.testing.assert_allclose(run.state.weights(), fresh.state.weights(), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("following", list(solvers))
+@pytest.mark.parametrize("following", PREDICTING)
 @every_solver
 def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
     both = {name, following}

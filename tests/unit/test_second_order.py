@@ -162,12 +162,12 @@ def test_the_compact_form_is_the_bfgs_matrix_of_its_pairs() -> None:
         state.learn(damp=False)
         pairs.append((s, A @ s))
     s, t = pairs[-1]
-    assert state.gamma == pytest.approx(float(t @ t) / float(s @ t))
-    B = state.gamma * np.eye(problem.d)
+    assert state.model.gamma == pytest.approx(float(t @ t) / float(s @ t))
+    B = state.model.gamma * np.eye(problem.d)
     for s, t in pairs[-3:]:  # the textbook's update, from the oldest pair that is kept
         B = B - np.outer(B @ s, B @ s) / float(s @ B @ s) + np.outer(t, t) / float(s @ t)
-    Q = np.vstack([state.gamma * state.S, state.T]).T
-    np.testing.assert_allclose(state.gamma * np.eye(problem.d) - Q @ state.R @ Q.T, B, atol=1e-8 * np.abs(B).max())
+    Q = np.vstack([state.model.gamma * state.model.S, state.model.T]).T
+    np.testing.assert_allclose(state.model.gamma * np.eye(problem.d) - Q @ state.model.R @ Q.T, B, atol=1e-8 * np.abs(B).max())
 
 
 def test_pairs_without_curvature_are_damped_or_left_out() -> None:
@@ -178,9 +178,9 @@ def test_pairs_without_curvature_are_damped_or_left_out() -> None:
             state.before, state.move = np.zeros(4), (np.arange(4), np.array(s))
             state.G[:] = np.array(t)[:, None]
             state.learn(damp)
-        assert len(state.S) == kept
-        Q = np.vstack([state.gamma * state.S, state.T]).T
-        assert np.linalg.eigvalsh(state.gamma * np.eye(4) - Q @ state.R @ Q.T)[0] > 0
+        assert len(state.model.S) == kept
+        Q = np.vstack([state.model.gamma * state.model.S, state.model.T]).T
+        assert np.linalg.eigvalsh(state.model.gamma * np.eye(4) - Q @ state.model.R @ Q.T)[0] > 0
 
 
 def test_working_sets_hold_the_support_and_the_largest_violations() -> None:

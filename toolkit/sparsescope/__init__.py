@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         transformers,
         views,
     )
+    from .covariance import CovarianceProblem
     from .design import Design
     from .event import Event
     from .jit import part
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .widgets.explore import explore
 
 __all__ = [
+    "CovarianceProblem",
     "Design",
     "Event",
     "Path",
@@ -73,9 +75,9 @@ __all__ = [
 
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
-    "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths", "Problem": "problem",
-    "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace", "explore": "widgets",
-    "field": "registry", "part": "jit", "path": "paths", "solve": "run",
+    "CovarianceProblem": "covariance", "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths",
+    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace",
+    "explore": "widgets", "field": "registry", "part": "jit", "path": "paths", "solve": "run",
 }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
-from .problem import Problem
 from .solvers.base import Solver, State
 
 NAN = float("nan")
@@ -15,12 +15,14 @@ class Event:
     """What an iterate tells an observer. Numbers are NaN when they were not evaluated at this iteration.
 
     iteration : outer iterations so far (0: the starting point)
-    passes : data passes · seconds : solver seconds, without compilation and without observers
+    passes : data passes; of a covariance problem factorisations of Θ
+    seconds : solver seconds, without compilation and without observers
     objective = loss + λ·penalty · dual : certified lower bound · gap, relative_gap = gap/|objective|
     violation, paper_violation (and their sums over rows) : MATH §3
     seen_violation, seen_violation_sum : the latter criterion as the paper has it, over the rows that this iteration
         visited, each at the moment of its visit (Blondel et al. 2013, Eq. 9 and 10); only solvers that sweep over rows
-    nonzero_rows, nonzero_entries of W · working_set : rows touched · step_size, trials : of this iteration
+    nonzero_rows, nonzero_entries of W; of Θ the features with an edge, and entries · working_set : rows touched; of Θ
+        the entries on and above the diagonal · step_size, trials : of this iteration
     train_accuracy, test_accuracy : in [0, 1], for one class a sample; the other train_… and test_… for label sets, see
         :class:`sparsescope.metrics.SetMeasures` · lam : λ in force
     search_share : share of an iteration's work that went into searches for what to work on; NaN where there is none
@@ -45,7 +47,7 @@ class Event:
     nonzero_rows: int
     nonzero_entries: int
     lam: float
-    problem: Problem
+    problem: Any
     solver: Solver
     state: State
     dual: float = NAN

@@ -47,10 +47,9 @@ class Point:
         b = None if b is None else np.array(b)
         if not keep:
             return cls(numbers, converged, reason, None, None, b)
-        W, flags = event.state.weights(), np.empty(event.problem.d, dtype=np.uint8)
+        flags = np.empty(event.problem.d, dtype=np.uint8)
         event.state.support(flags)
-        rows = np.flatnonzero(flags).astype(np.int32)
-        return cls(numbers, converged, reason, rows, W[rows], b)
+        return cls(numbers, converged, reason, *event.state.snapshot(flags), b)
 
 
 @dataclass(frozen=True)

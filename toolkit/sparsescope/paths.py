@@ -17,7 +17,7 @@ import numpy as np
 
 from .event import Event
 from .path_result import Path, Point
-from .problem import Problem
+from .problem_base import BaseProblem
 from .registry import check_whole
 from .run import Run, as_problem
 from .solvers.base import Solver, State
@@ -48,7 +48,7 @@ class Solved(Stop):
         return None
 
 
-def lam_grid(problem: Problem, n_lams: int = 50, ratio: float = 1e-2,
+def lam_grid(problem: Any, n_lams: int = 50, ratio: float = 1e-2,
              lams: Any = None) -> tuple[np.ndarray, tuple[str, ...]]:
     """The λ of a path, falling, and notes about what was changed in the given ones.
 
@@ -89,14 +89,15 @@ class PathRun(Run):
 
     Parameters
     ----------
-    problem : Problem; its own λ is not used
+    problem : Problem or CovarianceProblem; its own λ is not used
     solver : registry name or Solver
     n_lams, ratio, lams : see :func:`lam_grid`; with ``lams`` the other two are not used
     tol : relative duality gap at which a λ is left, see :class:`Solved`
     max_iter : most iterations at one λ
     stop : a rule in place of ``tol``; it sees iterations, passes and seconds of the present λ only
     stop_when : function of the last event of a λ; if it returns True the path ends there
-    keep_weights : keep W at every λ (its non-zero rows); False saves memory where rows do not vanish (ridge)
+    keep_weights : keep W at every λ (its non-zero rows; the entries of Θ); False saves memory where rows do not vanish
+        (ridge)
     certify_every : certificates and accuracies at every k-th iteration; more often in the first iterations at a λ,
         because a warm start may need only a few; ``None`` as in :class:`Run`
     callbacks, W, b, state, test, clock : see :class:`Run`
@@ -105,7 +106,7 @@ class PathRun(Run):
     Raises ``ValueError`` for values that are not allowed.
     """
 
-    def __init__(self, problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
+    def __init__(self, problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
                  lams: Any = None, tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
                  stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
@@ -149,15 +150,15 @@ class PathRun(Run):
                 callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
         return self.observe(certify_now=True)
 
-    def change(self, *, problem: Problem | None = None, solver: Solver | None = None) -> None:
+    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
         """Go on with another solver. A path sets λ itself and keeps its loss and penalty: ``ValueError`` otherwise."""
         super().change(problem=None if problem is None else self.settle(problem), solver=solver)
 
-    def settle(self, problem: Problem) -> Problem:
+    def settle(self, problem: Any) -> Any:
         """The problem of the present λ; ``ValueError`` if another one than the path's is asked for."""
-        if (problem.loss, problem.penalty) != (self._given.loss, self._given.penalty) or (
-                problem.lam not in (self._given.lam, self.problem.lam)):
-            raise ValueError("a path sets λ itself and keeps its loss and penalty; start a new path for others")
+        if problem.key[:-1] != self._given.key[:-1] or problem.lam not in (self._given.lam, self.problem.lam):
+            raise ValueError(f"a path sets λ itself and keeps its {' and '.join(problem.parts)}; start a new path for "
+                             "others")
         return self.problem
 
     def follow(self, other: Run) -> None:
@@ -201,7 +202,8 @@ class PathRun(Run):
         return f"path done: {total} λ down to {where}" + (f"; {missed} λ not converged" if missed else "")
 
 
-def path(problem: Problem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
+def path(problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
+         lams: Any = None,
          tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
          stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True, test: Any = None,
          callbacks: Iterable[Callable[[Event], Any]] = (), certify_every: int | None = 5,
@@ -233,11 +235,5 @@ def _line(done: int, total: int, event: Event) -> None:
 
 
 def _describe(run: Run) -> dict[str, Any]:
-    problem = run.problem
-    return {
-        "dataset": problem.name, "n": problem.n, "d": problem.d, "m": problem.m, "loss": repr(problem.loss),
-        "penalty": repr(problem.penalty), "intercept": problem.intercept, "solver": repr(run.solver),
-        "reason": run.reason,  # of `auto`
-        "class_names": list(problem.score_names),
-        "feature_names": None if problem.feature_names is None else list(problem.feature_names),
-    }
+    facts = {name: value for name, value in run.problem.facts.items() if name != "lam"}
+    return facts | {"solver": repr(run.solver), "reason": run.reason}  # of `auto`

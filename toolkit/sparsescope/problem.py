@@ -18,6 +18,7 @@ from .kernels.rows import loss_gradient, loss_sum
 from .labels import LabelSets, check_labels, fits_dense, match_labels
 from .losses import Loss
 from .penalties import L1L2, ElasticNet, Penalty
+from .problem_base import BaseProblem
 from .registry import losses, penalties
 from .regulariser import Regulariser, regulariser_of
 
@@ -44,7 +45,7 @@ class _Data:
         return self.cache[key]
 
 
-class Problem:
+class Problem(BaseProblem):
     """A penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
     the data.
 
@@ -66,6 +67,8 @@ class Problem:
     ValueError, TypeError
         with the offending argument named, for data or parameters that cannot be used.
     """
+
+    kind = "prediction"
 
     def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
                  penalty: str | Penalty = "l1/l2", lam: float = 1e-3, intercept: bool = False,
@@ -124,10 +127,6 @@ class Problem:
         sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
                      self.lam if lam is None else lam)
         return sibling
-
-    def with_lam(self, lam: float) -> Problem:
-        """A sibling with another λ."""
-        return self.with_(lam=lam)
 
     def with_scaling(self, name: str, **parameters: Any) -> Problem:
         """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
@@ -265,6 +264,29 @@ class Problem:
     def key(self) -> tuple[Any, ...]:
         """What tells two siblings apart: loss, penalty and λ."""
         return (repr(self.loss), repr(self.penalty), self.lam)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Loss and penalty."""
+        return {"loss": self.loss, "penalty": self.penalty}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As for every problem, with the penalty's blocks of features if it has some."""
+        blocks = self.regulariser.blocks
+        if blocks is None:
+            return super().facts
+        names = None if blocks.names is None else list(blocks.names)
+        return super().facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
+
+    def keeps_apart(self, other: Any) -> str | None:
+        """A live change keeps the data, the intercept and the shape of W."""
+        if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
+            return "a live change keeps the data and the intercept; start a new run for other data"
+        if other.m != self.m:
+            return (f"a live change keeps the shape of W: the {other.loss.title} loss has {other.m} score(s) a sample, "
+                    f"the {self.loss.title} loss {self.m}; start a new run")
+        return None
 
     def __repr__(self) -> str:
         where = f"{self.name}: " if self.name else ""

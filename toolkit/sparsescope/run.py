@@ -5,26 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .certificate import Certificate, Workspace
-from .design import Design
+from .certificate import Certificate
 from .event import Event
-from .labels import LabelSets
-from .metrics import ranked, watched
-from .problem import Problem
+from .problem_base import BaseProblem
 from .registry import check_whole, solvers
 from .solvers.base import Solver, State
 from .stopping import Gap, Iterations, Seconds, Stop
 from .trace import Recorder, Trace
+from .watching import WATCHERS, is_warm, warm_up
+
+__all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solve", "warm_up"]
 
 # Adaptive certificates: evaluated as soon as their cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
 CLOCK: Callable[[], float] = time.perf_counter
+USUAL = {"prediction": "bcd-ls", "covariance": "quic"}  # the solver of a run that names none
 
 
 class Run:
@@ -32,7 +31,7 @@ class Run:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or CovarianceProblem
     solver : registry name or Solver
     stop : a stop rule, or ``None`` (then only the caller ends the run)
     callbacks : functions of an event; one that returns True ends the run
@@ -46,13 +45,13 @@ class Run:
     The message of the event that ends the run says why; it is also in ``run.message``.
     """
 
-    def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, stop: Stop | None = None,
+    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, stop: Stop | None = None,
                  callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
                  state: State | None = None, certify_every: int | None = 1, test: Any = None,
                  clock: Callable[[], float] | None = None) -> None:
-        self.problem = as_problem(problem)
-        self.solver = as_solver(solver)
-        self.solver.require(problem)
+        self.problem: Any = as_problem(problem)
+        self.solver = as_solver(solver, self.problem)
+        self.solver.require(self.problem)
         if not (stop is None or isinstance(stop, Stop)):
             raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
         self.stop = stop
@@ -63,8 +62,8 @@ class Run:
         self._clock = CLOCK if clock is None else clock
         self._start = (W, b)
         self.state = state
-        self._test = None if test is None else _Test(problem, *_pair(test))
-        self._work: Workspace | None = None
+        self._watcher = WATCHERS[self.problem.kind](self.problem, test)
+        self._work: Any = None  # arrays for certificates
         self._last_certificate = 0.0  # clock at its end
         self._cost = 0.0
         self._opened = False
@@ -125,19 +124,16 @@ class Run:
                 return
 
     # ---------------------------------------------------------------------------------------------------- changes
-    def change(self, *, problem: Problem | None = None, solver: Solver | None = None) -> None:
+    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
         """Go on from the current weights with another λ, loss, penalty or solver (siblings of the problem only).
 
         Raises ``ValueError`` if the solver cannot solve the problem; the run is then as it was.
         """
         new_problem, new_solver = problem or self.problem, solver or self.solver
         new_solver.require(new_problem)
-        if new_problem.design is not self.problem.design or new_problem.intercept != self.problem.intercept:
-            raise ValueError("a live change keeps the data and the intercept; start a new run for other data")
-        if new_problem.m != self.problem.m:
-            raise ValueError(f"a live change keeps the shape of W: the {new_problem.loss.title} loss has "
-                             f"{new_problem.m} score(s) a sample, the {self.problem.loss.title} loss {self.problem.m}; "
-                             "start a new run")
+        reason = self.problem.keeps_apart(new_problem)
+        if reason is not None:
+            raise ValueError(reason)
         kept = new_solver == self.solver
         if self._opened:
             warm_up(new_problem, new_solver)
@@ -154,7 +150,7 @@ class Run:
         if self.stop is not None:
             self.stop.reset()
 
-    def settle(self, problem: Problem) -> Problem:
+    def settle(self, problem: Any) -> Any:
         """The problem that :meth:`change` would go on with; ``ValueError`` if this run does not take it."""
         return problem
 
@@ -167,7 +163,7 @@ class Run:
         if certify_now or self._due(state.iteration):
             began = CLOCK()
             facts = _certificate_facts(self.certificate())
-            facts |= self._measures()
+            facts |= self._watcher.measures(problem, state)
             self._last_certificate = CLOCK()
             self._cost = self._last_certificate - began
         else:
@@ -199,26 +195,11 @@ class Run:
                 object.__setattr__(event, "message", self.message)
         return event
 
-    def _measures(self) -> dict[str, Any]:
-        """How good the predictions are, on training and on held-out data."""
-        state, problem, test = self.state, self.problem, self._test
-        assert state is not None
-        if state.sparse:
-            W = state.weights()
-            cut = problem.threshold_of(W) if problem.multilabel else None
-            found = ranked("train", W, problem.design, problem.sets or problem.y, cut)
-            return found if test is None else found | ranked("test", W, test.design, test.targets, cut)
-        cut = problem.threshold(state.Z) if problem.multilabel else None
-        found = watched("train", problem.class_scores(state.Z), problem.y, cut)
-        if test is None:
-            return found
-        return found | watched("test", problem.class_scores(test.scores(state.coef)), test.y, cut)
-
     def certificate(self) -> Certificate:
         """The certificate of the current state."""
         assert self.state is not None
-        if self._work is None and not self.state.sparse:  # its arrays are n × m
-            self._work = Workspace(self.problem)
+        if self._work is None:
+            self._work = self._watcher.workspace(self.problem, self.state)
         return self.solver.certificate(self.problem, self.state, self._work)
 
     def _due(self, iteration: int) -> bool:
@@ -235,31 +216,6 @@ class Run:
         return reason
 
 
-class _Test:
-    """Held-out data: its targets, and the scores of weights on it."""
-
-    def __init__(self, problem: Problem, X: Any, y: Any) -> None:
-        self.design = X if isinstance(X, Design) else Design(X)
-        if self.design.d != problem.d:
-            raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
-        self.targets = problem.match(y)
-        if len(self.targets) != self.design.n:
-            what = "label sets" if problem.multilabel else "labels"
-            raise ValueError(f"test y has {len(self.targets)} {what}, test X has {self.design.n} samples; they must be "
-                             "equal")
-        self.Z = np.empty((0, problem.m), dtype=self.design.dtype)  # (n, m) once dense weights ask for it
-
-    @cached_property
-    def y(self) -> np.ndarray:
-        """The targets as row functions take them: classes (n,), or an indicator (n, m)."""
-        return self.targets.indicator() if isinstance(self.targets, LabelSets) else self.targets
-
-    def scores(self, coef: np.ndarray) -> np.ndarray:
-        if not len(self.Z):
-            self.Z = np.empty((self.design.n, coef.shape[1]), dtype=self.design.dtype)
-        return self.design.matmul(coef.astype(self.design.dtype, copy=False), self.Z)
-
-
 def _certificate_facts(found: Certificate) -> dict[str, Any]:
     return {f.name: getattr(found, f.name) for f in fields(found)}
 
@@ -272,22 +228,19 @@ def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
     return listed
 
 
-def _pair(test: Any) -> tuple[Any, Any]:
-    if not isinstance(test, tuple | list) or len(test) != 2:
-        what = f"{len(test)} things" if isinstance(test, tuple | list) else f"of type {type(test).__name__}"
-        raise ValueError(f"test is {what}; a pair (X, y) of held-out samples is needed")
-    return test[0], test[1]
-
-
-def as_problem(problem: Any) -> Problem:
+def as_problem(problem: Any) -> Any:
     """The problem itself; ``TypeError`` for anything else."""
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y)")
+    if not isinstance(problem, BaseProblem):
+        raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
+                        "or a CovarianceProblem")
     return problem
 
 
-def as_solver(solver: str | Solver | type[Solver]) -> Solver:
-    """A solver from its registry name, its class or itself; ``TypeError`` for anything else."""
+def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None) -> Solver:
+    """A solver from its registry name, its class or itself; ``None``: the usual one for the kind of problem.
+    ``TypeError`` for anything else."""
+    if solver is None:
+        solver = USUAL[problem.kind]
     if isinstance(solver, str):
         made: Solver = solvers.create(solver)
         return made
@@ -298,49 +251,15 @@ def as_solver(solver: str | Solver | type[Solver]) -> Solver:
     raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
 
 
-_warm: set[Any] = set()
-
-
-def is_warm(problem: Problem, solver: Solver) -> bool:
-    """Whether this process has compiled (or loaded) the kernels of this combination."""
-    return _warm_key(problem, solver) in _warm
-
-
-def _warm_key(problem: Problem, solver: Solver) -> Any:
-    return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
-            problem.multilabel, type(solver), solver.variant(problem),
-            tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
-
-
-def warm_up(problem: Problem, solver: Solver) -> None:
-    """Run one iteration on a tiny problem of the same types, so that compilation is not charged to the solver."""
-    key = _warm_key(problem, solver)
-    if key in _warm:
-        return
-    X: Any = np.eye(4, 3, dtype=problem.dtype)
-    y = np.array([0, 1, 0, 1])
-    tiny = Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
-                   loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01,
-                   intercept=problem.intercept)
-    state = solver.rehearse(tiny, problem)
-    state.point(tiny)
-    solver.certificate(tiny, state, Workspace(tiny))
-    if state.sparse:
-        W = state.weights()
-        ranked("train", W, tiny.design, tiny.sets or tiny.y, tiny.threshold_of(W) if tiny.multilabel else None)
-    else:
-        watched("train", tiny.class_scores(state.Z), tiny.y, tiny.threshold(state.Z) if tiny.multilabel else None)
-    _warm.add(key)
-
-
 @dataclass(frozen=True)
 class Result:
     """What ``solve`` returns.
 
-    W (d, m), sparse (CSR) if the solver keeps it so, and b (m,) or ``None``; objective, dual, gap, relative_gap of that
+    W (d, m), sparse (CSR) if the solver keeps it so, and b (m,) or ``None``; of a covariance problem Θ (p, p) and
+    ``None``; objective, dual, gap, relative_gap of that
     point; ``converged`` says whether the tolerance was reached and ``message`` in words why the run ended; seconds
     (solver time), iterations, passes; trace; ``reason``: which solver ``auto`` chose and why (empty for every other
-    solver).
+    solver); ``sparsity``: how sparse W is, in words.
     """
 
     W: Any
@@ -357,23 +276,23 @@ class Result:
     passes: float
     trace: Trace | None
     reason: str = ""
+    sparsity: str = ""
 
     def __repr__(self) -> str:
-        used = np.diff(self.W.indptr) if sp.issparse(self.W) else np.asarray(self.W).any(axis=1)
-        rows = int(np.count_nonzero(used))
         return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
-                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {rows} of {self.W.shape[0]} rows, "
+                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
                 f"{self.iterations} iterations, {self.seconds:.3g} s)")
 
 
-def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-6, max_iter: int = 10_000,
+def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: float = 1e-6, max_iter: int = 10_000,
           max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
           W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
           record: bool = True) -> Result:
     """Solve a problem until the relative duality gap is at most ``tol``.
 
     Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
-    callback returns True. ``record=False`` leaves the trace out. See :class:`Run` for the other arguments, and for
+    callback returns True. ``record=False`` leaves the trace out. Without a solver it is ``bcd-ls``, or ``quic`` for a
+    covariance problem. See :class:`Run` for the other arguments, and for
     what is raised.
     """
     rule: Stop = Gap(tol) | Iterations(max_iter)
@@ -398,4 +317,5 @@ def solve(problem: Problem, solver: str | Solver = "bcd-ls", *, tol: float = 1e-
         violation=found.violation, converged=bool(found.relative_gap <= tol), message=run.message,
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
+        sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
     )

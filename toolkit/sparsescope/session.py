@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .changes import marks_between, part_name
-from .problem import Problem
+from .problem_base import BaseProblem
 from .registry import check_whole
 from .run import Run, as_problem, as_solver, is_warm
 from .solvers.base import Solver, State
@@ -78,12 +78,13 @@ class Session:
     Raises ``ValueError`` if the solver cannot solve the problem.
     """
 
-    def __init__(self, problem: Problem, solver: str | Solver = "bcd-ls", *, test: Any = None,
+    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, test: Any = None,
                  speed: float | None = None, certify_every: int | None = None, paused: bool = True,
                  make_run: Callable[..., Run] = Run) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
         self._make_run = make_run
-        self._target_problem, self._target_solver = as_problem(problem), as_solver(solver)
+        self._target_problem: Any = as_problem(problem)
+        self._target_solver = as_solver(solver, problem)
         self._target_solver.require(problem)
         self._recorder = Recorder()
         self._stop: Stop | None = None
@@ -96,7 +97,7 @@ class Session:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._playing, self._steps, self._closed = False, 0, False
-        self._wish: Callable[[Problem, State], Any] | None = None
+        self._wish: Callable[[Any, State], Any] | None = None
         self._picture = Picture()
         self._generation = 0
         self._epoch = 0
@@ -125,7 +126,7 @@ class Session:
         return self._run
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Any:
         """The problem being solved, as applied."""
         return self._run.problem
 
@@ -135,7 +136,7 @@ class Session:
         return self._run.solver
 
     @property
-    def target(self) -> tuple[Problem, Solver]:
+    def target(self) -> tuple[Any, Solver]:
         """Problem and solver as they will be once all commands given so far are applied."""
         with self._lock:
             return self._target_problem, self._target_solver
@@ -158,7 +159,7 @@ class Session:
         """The newest answer to :meth:`request`."""
         return self._picture
 
-    def request(self, make: Callable[[Problem, State], Any]) -> None:
+    def request(self, make: Callable[[Any, State], Any]) -> None:
         """Ask the worker to call ``make(problem, state)`` between two steps; only the newest wish is kept.
 
         ``make`` must not change the state and must return something that does not share memory with it.
@@ -198,9 +199,9 @@ class Session:
             raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
         self._send(_Command("stop", rule=rule))
 
-    def tweak(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None,
-              solver: str | Solver | None = None) -> None:
-        """Change λ, loss, penalty or solver in mid-run; the weights stay (warm start), and a mark is made.
+    def tweak(self, *, solver: str | Solver | None = None, **parts: Any) -> None:
+        """Change λ (``lam``), other parts of the problem (``loss``, ``penalty``; what its ``with_`` takes) or the
+        solver in mid-run; the weights stay (warm start), and a mark is made. ``None`` leaves a part as it is.
 
         Raises ``ValueError`` at once, and changes nothing, if a value is not allowed or the solver cannot solve the
         changed problem.
@@ -208,8 +209,9 @@ class Session:
         self._require_open()
         with self._lock:
             problem = self._target_problem
-            if not (lam is None and loss is None and penalty is None):
-                problem = problem.with_(lam=lam, loss=loss, penalty=penalty)
+            given = {name: part for name, part in parts.items() if part is not None}
+            if given:
+                problem = problem.with_(**given)
                 self._run.settle(problem)
             chosen = self._target_solver if solver is None else as_solver(solver)
             chosen.require(problem)
@@ -336,10 +338,10 @@ class Session:
         self._compile(self._run.problem, self._run.solver)
         self._run.advance()
 
-    def _compile(self, problem: Problem, solver: Solver) -> None:
+    def _compile(self, problem: BaseProblem, solver: Solver) -> None:
         if not is_warm(problem, solver):
-            self._say("compiling", f"compiling the kernels of {solver.name} for {part_name(problem.loss)} × "
-                                   f"{part_name(problem.penalty)}")
+            parts = " × ".join(part_name(part) for part in problem.parts.values())
+            self._say("compiling", f"compiling the kernels of {solver.name} for {parts}")
 
     def _advance(self, began: float) -> None:
         self._open()
@@ -360,7 +362,7 @@ class Session:
         else:
             self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
 
-    def _change(self, problem: Problem, solver: Solver) -> None:
+    def _change(self, problem: Any, solver: Solver) -> None:
         run = self._run
         problem = run.settle(problem)
         marks = marks_between(run.problem, run.solver, problem, solver)

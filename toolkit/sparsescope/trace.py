@@ -221,19 +221,8 @@ class Trace:
         return made
 
     def _describe(self, event: Event) -> None:
-        problem = event.problem
-        for name, value in {
-            "dataset": problem.name, "n": problem.n, "d": problem.d, "m": problem.m, "loss": repr(problem.loss),
-            "penalty": repr(problem.penalty), "lam": problem.lam, "solver": repr(event.solver),
-            "intercept": problem.intercept, "class_names": problem.score_names,
-            "feature_names": problem.feature_names,
-            "image_shape": list(problem.image_shape) if problem.image_shape else None,
-        }.items():
+        for name, value in (event.problem.facts | {"solver": repr(event.solver)}).items():
             self.info.setdefault(name, value)
-        blocks = problem.regulariser.blocks
-        if blocks is not None:
-            self.info.setdefault("blocks", {"of_feature": blocks.of_feature.tolist(),
-                                            "names": None if blocks.names is None else list(blocks.names)})
 
     def _record_support(self, event: Event) -> None:
         if self._flags is None:
@@ -262,12 +251,9 @@ class Trace:
     def _take_snapshot(self, event: Event, index: int) -> None:
         self._next_snapshot = max(index + 1, int(np.ceil(index * SNAPSHOT_GROWTH)))
         assert self._flags is not None
-        rows = np.flatnonzero(self._flags).astype(np.int32)
-        W = event.state.weights() if event.state.sparse else event.state.coef
-        size = sum(part.nbytes for part in _arrays(W)) if event.state.sparse else rows.size * W.shape[1] * W.itemsize
-        if size > self.snapshot_bytes // 2:
+        if event.state.snapshot_bytes(self._flags) > self.snapshot_bytes // 2:
             return  # one W of this size would already be half of what all snapshots may take
-        self.snapshots.append(Snapshot(index, event.iteration, rows, W[rows]))
+        self.snapshots.append(Snapshot(index, event.iteration, *event.state.snapshot(self._flags)))
         while sum(s.nbytes for s in self.snapshots) > self.snapshot_bytes and len(self.snapshots) > 2:
             self.snapshots = [s for k, s in enumerate(self.snapshots) if k % 2 == 0 or s is self.snapshots[-1]]
 

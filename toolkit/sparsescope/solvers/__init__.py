@@ -16,11 +16,13 @@ from .pd_sparse import PDSparse
 from .lhac import LHAC
 from .newglmnet import NewGLMNET
 from .gls import GLS
+from .quic import QUIC
+from .lhac_covariance import LHACCovariance
 from .working_set import WorkingSet
 from .auto import Auto
 from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "Auto", "BCDConstant", "FBPDConstrained",
-           "FBPDLinear", "ForwardBackward", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge", "Solver", "SpaRSA",
-           "State", "WorkingSet", "search_eta0", "smallest_hinge"]
+__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "QUIC", "Auto", "BCDConstant", "FBPDConstrained",
+           "FBPDLinear", "ForwardBackward", "LHACCovariance", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge",
+           "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0", "smallest_hinge"]

@@ -8,6 +8,7 @@
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     crammer-singer       → fbpd otherwise, primal–dual splitting: its dual point proves the optimum
     other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
+    inverse covariance   → quic
 A live change of loss or penalty chooses again; the weights are kept, or the dual point where pd-sparse goes on.
 """
 
@@ -16,7 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..certificate import Certificate
+from ..covariance import CovarianceProblem
 from ..problem import Problem
+from ..problem_base import KINDS
 from ..registry import penalties, solvers
 from .base import Solver, State, settings
 from .newton import able
@@ -24,11 +27,14 @@ from .newton import able
 MANY = 10_000  # entries of W from which on sparse weights pay
 
 
-def choose(problem: Problem, anywhere: bool = False) -> tuple[Solver, str]:
+def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     """The solver for a problem and the reason in words; ``anywhere``: one that can begin at given weights.
 
     Raises ``ValueError`` if no registered solver can solve it.
     """
+    if problem.kind == CovarianceProblem.kind:
+        return solvers.create("quic"), (
+            "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy")
     loss, penalty = problem.loss.title, problem.penalty.title
     if problem.loss.smooth and problem.regulariser.blocks is not None:
         why = f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single rows cannot move: "
@@ -77,11 +83,12 @@ def choose(problem: Problem, anywhere: bool = False) -> tuple[Solver, str]:
 class Auto(Solver):
     """Chooses a solver for the problem; the state it makes is that solver's, with ``delegate`` and ``reason``."""
 
+    kinds = tuple(KINDS)
     title = "automatic"
     doc = "Chooses a solver for the problem and says why."
     source = "this project"
 
-    def solves(self, problem: Problem) -> str | None:
+    def refuses(self, problem: Problem) -> str | None:
         try:
             solver, _ = choose(problem)
         except ValueError as error:

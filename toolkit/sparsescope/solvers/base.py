@@ -16,6 +16,7 @@ import numpy as np
 from ..certificate import Certificate, certify
 from ..kernels.rows import loss_sum, support_flags
 from ..problem import Problem
+from ..problem_base import KINDS
 from ..registry import Field, collect_fields, field, solvers
 
 T = TypeVar("T", bound="type[Solver]")
@@ -88,6 +89,19 @@ class State:
         view.flags.writeable = False
         return view
 
+    def snapshot(self, flags: np.ndarray) -> tuple[np.ndarray, Any]:
+        """What traces and paths keep of the weights: the numbers of the rows that count (int32) and a copy of their
+        values, (len(rows), m), dense or CSR. flags : those of :meth:`support`."""
+        rows = np.flatnonzero(flags).astype(np.int32)
+        return rows, self.weights()[rows]
+
+    def snapshot_bytes(self, flags: np.ndarray) -> int:
+        """About how many bytes the values of :meth:`snapshot` take."""
+        W = self.weights()
+        if self.sparse:
+            return int(sum(part.nbytes for part in (W.data, W.indices, W.indptr)))
+        return int(np.count_nonzero(flags)) * W.shape[1] * W.itemsize
+
     def support(self, flags: np.ndarray) -> None:
         """flags[j] ← 1 where row j of W has a non-zero entry, else 0; flags (d,) uint8."""
         support_flags(self.coef[: self.d], flags)
@@ -117,6 +131,7 @@ class Solver:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of problem_base.KINDS
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
@@ -132,8 +147,16 @@ class Solver:
         """Registry name, or the class's name for a solver that is not registered."""
         return solvers.name_of(self) or type(self).__name__
 
-    def solves(self, problem: Problem) -> str | None:
-        """``None`` if this solver can solve the problem, else the reason in words."""
+    def solves(self, problem: Any) -> str | None:
+        """``None`` if this solver can solve the problem, which may be of any kind, else the reason in words."""
+        if problem.kind not in self.kinds:
+            fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
+            return (f"{self.name} is for {' and '.join(KINDS[kind] for kind in self.kinds)}; for "
+                    f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}")
+        return self.refuses(problem)
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Why this solver cannot solve a problem of a kind that it is for, in words; ``None`` if it can."""
         if not problem.loss.smooth:
             return (f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
                     "Choose a smooth loss or a solver for non-smooth ones")
@@ -157,7 +180,7 @@ class Solver:
                    and solvers.create(name).solves(problem) is None]
         return ", ".join(fitting) or "none for this loss"
 
-    def require(self, problem: Problem) -> None:
+    def require(self, problem: Any) -> None:
         """``ValueError`` with the reason if the problem cannot be solved."""
         reason = self.solves(problem)
         if reason is not None:
@@ -178,7 +201,7 @@ class Solver:
         """One outer iteration, in place."""
         raise TypeError(f"{type(self).__name__} does not define step")
 
-    def take_over(self, problem: Problem, state: State) -> State:
+    def take_over(self, problem: Any, state: State) -> State:
         """A state that goes on from the weights of another solver's (or of this one with other settings). A solver that
         keeps more than weights may take that over too, if the state has it."""
         return self.start(problem, state.dense(problem))
@@ -197,7 +220,7 @@ class Solver:
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
         return dataclasses.replace(found, **state.dual_facts(problem))
 
-    def adapt(self, problem: Problem, state: Any) -> State | None:
+    def adapt(self, problem: Any, state: Any) -> State | None:
         """Called once after loss, penalty or λ changed under a state (warm start). May return a state to go on with
         instead, at the same weights; ``None`` keeps this one."""
         return None

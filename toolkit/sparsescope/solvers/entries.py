@@ -129,8 +129,8 @@ class EntrySolver(Solver):
 
     takes_weights = True
 
-    def solves(self, problem: Problem) -> str | None:
-        reason = super().solves(problem)
+    def refuses(self, problem: Problem) -> str | None:
+        reason = super().refuses(problem)
         if reason is None and problem.regulariser.entry_terms() is None:
             fitting = [name for name in ("working-set", "bcd-ls") if name in solvers]
             reason = (f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "

@@ -59,7 +59,7 @@ class FOBOS(Solver):
     settles = False
     remedy = "choose a smaller eta0 (search_eta0 looks for a good one)"
 
-    def solves(self, problem: Problem) -> str | None:
+    def refuses(self, problem: Problem) -> str | None:
         if getattr(problem.loss, "gradient", None) is None:
             return (f"{self.name} needs a gradient or subgradient of the loss; the {problem.loss.title} loss offers "
                     "none. Choose another loss, or a solver that does not need gradients")

@@ -95,8 +95,8 @@ class GLS(Solver):
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     only_penalties = ("ridge",)
 
-    def solves(self, problem: Problem) -> str | None:
-        reason = super().solves(problem)
+    def refuses(self, problem: Problem) -> str | None:
+        reason = super().refuses(problem)
         if reason is not None:
             return reason
         if problem.penalty.entry_terms() != (0.0, 1.0):

@@ -14,8 +14,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, lowrank_descent
@@ -23,62 +21,34 @@ from ..problem import Problem
 from ..registry import field, solvers
 from .base import settings
 from .entries import EntrySolver, EntryState
+from .low_rank import LowRankHessian, largest_violations
 
-LEAST_NEW = 8  # violated entries that are taken at least
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
-# A pair is damped if its curvature sᵀt is below this share of the model's sᵀBs. Powell's 0.2 would also touch pairs of
-# convex losses whose curvature simply is small.
-DAMPED_BELOW = 1e-3
-FLAT = 1e-10  # sᵀt below this share of ‖s‖‖t‖ is rounding
 
 
 class LHACState(EntryState):
-    """State: the last pairs, oldest first, as rows of S and T over all entries; their products; the pair under way."""
+    """State: the model of the Hessian over all entries, and the move that it is to learn from."""
 
     def __init__(self, problem: Problem, coef: np.ndarray, memory: int) -> None:
         self.memory = memory
-        self.S = np.empty((0, coef.size))
-        self.T = np.empty((0, coef.size))
         super().__init__(problem, coef)
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
-        self.S, self.T = self.S[:0], self.T[:0]
-        self.gamma = max(float(problem.block_constants().max()), 1e-12)  # the paper's 1 knows no units of X
-        self.R = np.empty((0, 0))
+        gamma = max(float(problem.block_constants().max()), 1e-12)  # the paper's 1 knows no units of X
+        self.model = LowRankHessian(self.coef.size, self.memory, gamma)
         self.move: tuple[np.ndarray, np.ndarray] | None = None  # places and steps of the last move, and
         self.before = np.empty(0)  # the gradient before it
 
     def learn(self, damp: bool) -> None:
-        """Take the last move and the change of the gradient as a pair, if there is curvature in it."""
+        """Teach the last move and the change of the gradient to the model."""
         if self.move is None:
             return
         at, step = self.move
         self.move = None
         s = np.zeros(self.coef.size)
         s[at] = step
-        t = self.G.ravel().astype(np.float64) - self.before
-        curvature = float(s @ t)
-        if damp and self.R.size:
-            Qs = np.concatenate([self.gamma * (self.S @ s), self.T @ s])
-            inner = self.R @ Qs
-            expected = self.gamma * float(s @ s) - float(Qs @ inner)
-            if curvature < DAMPED_BELOW * expected:
-                half = len(self.S)
-                Bs = self.gamma * (s - inner[:half] @ self.S) - inner[half:] @ self.T
-                theta = (1.0 - DAMPED_BELOW) * expected / (expected - curvature)
-                t = theta * t + (1.0 - theta) * Bs
-                curvature = float(s @ t)
-        if curvature <= FLAT * math.sqrt(float(s @ s) * float(t @ t)):
-            return
-        drop = max(len(self.S) - self.memory + 1, 0)
-        self.S, self.T = np.vstack([self.S[drop:], s]), np.vstack([self.T[drop:], t])
-        self.gamma = float(t @ t) / curvature
-        ST = self.S @ self.T.T
-        L = np.tril(ST, -1)
-        middle = np.block([[self.gamma * (self.S @ self.S.T), L], [L.T, -np.diag(np.diag(ST))]])
-        self.R = np.linalg.inv(middle)
-        self.R = 0.5 * (self.R + self.R.T)
+        self.model.learn(s, self.G.ravel().astype(np.float64) - self.before, damp)
 
 
 @settings
@@ -101,15 +71,12 @@ class LHAC(EntrySolver):
         state.take_gradient(problem)
         state.learn(self.damping)
         part = state.entries(problem, self._working_set(state))
-        S, T = (np.ascontiguousarray(A[:, part.at].T) for A in (state.S, state.T))
-        Q = np.hstack([state.gamma * S, T])
-        Qhat = Q @ state.R
-        diagonal = np.maximum(state.gamma - np.einsum("ar,ar->a", Q, Qhat), 1e-12 * state.gamma)
+        Q, Qhat, diagonal = state.model.rows(part.at)
         w, g = part.w.astype(np.float64), part.g.astype(np.float64)
         t, ridge = part.t.astype(np.float64), part.ridge.astype(np.float64)
         new, report = w.copy(), state.report
         report[:] = 0.0
-        lowrank_descent(Q, Qhat, state.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
+        lowrank_descent(Q, Qhat, state.model.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
         state.before = state.G.ravel().astype(np.float64)
         if self.finish(problem, state, part, new.astype(problem.dtype)):
             state.move = part.at, (state.coef.ravel()[part.at] - part.w).astype(np.float64)
@@ -120,11 +87,7 @@ class LHAC(EntrySolver):
         used = state.coef.ravel() != 0.0
         used[state.d * state.coef.shape[1] :] = True
         off = np.where(used, 0.0, state.violation.ravel())
-        violated = np.flatnonzero(off > 0.0)
-        # The share is one of all violated entries, those of the support included (the paper's I⁽¹⁾).
-        count = max(math.ceil(self.greed * violated.size), LEAST_NEW)
-        if count < violated.size:
-            violated = violated[np.argpartition(-off[violated], count - 1)[:count]]
+        violated = largest_violations(off, self.greed)
         used[violated] = True
         return np.flatnonzero(used)
 

@@ -54,8 +54,8 @@ class NewGLMNET(EntrySolver):
     doc = "Newton steps on single weights by coordinate descent on the exact second-order model, with shrinking."
     source = "Yuan, Ho and Lin 2012; Friedman, Hastie and Tibshirani 2010"
 
-    def solves(self, problem: Problem) -> str | None:
-        reason = super().solves(problem)
+    def refuses(self, problem: Problem) -> str | None:
+        reason = super().refuses(problem)
         size = problem.n * problem.m**2 * problem.dtype.itemsize
         if reason is None and size > MOST_BYTES:
             reason = (f"{self.name} keeps an m × m Hessian for every sample, here {size / 1e9:.1f} GB, more than the "

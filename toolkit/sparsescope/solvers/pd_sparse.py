@@ -192,7 +192,7 @@ class PDSparse(Solver):
     sparse = True
     remedy = "choose a larger λ (a smaller C)"
 
-    def solves(self, problem: Problem) -> str | None:
+    def refuses(self, problem: Problem) -> str | None:
         if (blocks := self.refuses_blocks(problem)) is not None:
             return blocks
         if not any(isinstance(problem.loss, losses[name]) for name in self.only):

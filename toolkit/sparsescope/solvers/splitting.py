@@ -122,7 +122,7 @@ class Splitting(Solver):
     takes_blocks = True
     remedy = "choose a larger λ, another balance of the steps or another solver"
 
-    def solves(self, problem: Problem) -> str | None:
+    def refuses(self, problem: Problem) -> str | None:
         if not any(isinstance(problem.loss, losses[name]) for name in self.only):
             return (f"{self.name} solves the Crammer–Singer hinge (crammer-singer) and no other loss; the "
                     f"{problem.loss.title} loss is for other solvers, such as auto")

@@ -1,0 +1,157 @@
+"""What a covariance problem is made from, checked at the door: a covariance or correlation matrix, or samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .covariance_certificate import cholesky
+from .design import Design
+
+MOST_BYTES = 4_000_000_000  # of S, Θ, Θ⁻¹ and what a solver keeps of their size
+ARRAYS = 6  # of them
+SYMMETRIC, DEFINITE = 1e-8, 1e-8  # what passes for rounding, as a share of the largest entry
+SINGLE = 1e4  # times as much passes in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """S (p, p) float64, read-only, of n samples (0: it was given), with the names of its features if they have any."""
+
+    S: np.ndarray
+    n: int
+    names: list[str] | None
+    name: str | None
+
+    def feature_name(self, j: Any) -> str:
+        """Name of feature j, or ``feature j``."""
+        return self.names[j] if self.names is not None else f"feature {j}"
+
+    def __deepcopy__(self, memo: Any) -> Covariance:
+        return self  # nothing in it ever changes
+
+
+def given_covariance(given: Any, feature_names: Any) -> Covariance:
+    """A covariance or correlation matrix as it was given; ``ValueError`` or ``TypeError`` in words if it is none."""
+    names = None if feature_names is None else [str(name) for name in feature_names]
+    if names is None and hasattr(given, "columns"):
+        names = [str(name) for name in given.columns]
+    shape = np.shape(given)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"S has shape {shape}; a square matrix is needed. For samples there is "
+                         "CovarianceProblem.from_data(X)")
+    check_size(shape[0])
+    try:
+        S = np.array(given.toarray() if sp.issparse(given) else given)
+        single = S.dtype == np.float32
+        S = S.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"S is not a matrix of numbers: {error}") from None
+    found = _named(S, 0, names, None)
+    _check(found, SINGLE if single else 1.0)
+    np.copyto(S, 0.5 * (S + S.T))
+    S.flags.writeable = False
+    return found
+
+
+def _named(S: np.ndarray, n: int, names: list[str] | None, name: str | None) -> Covariance:
+    if names is not None and len(names) != S.shape[0]:
+        raise ValueError(f"{len(names)} feature names for {S.shape[0]} features; the numbers must be equal")
+    return Covariance(S, n, names, name)
+
+
+def check_size(p: int) -> None:
+    """``ValueError`` naming the bytes if p features are more than memory holds."""
+    if p == 0:
+        raise ValueError("S is empty; at least one feature is needed")
+    size = 8 * ARRAYS * p * p
+    if size > MOST_BYTES:
+        raise ValueError(f"{p} features: S, its inverse and what solvers keep are {ARRAYS} arrays of {p} × {p} "
+                         f"numbers, {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:g} GB allowed; choose fewer "
+                         "features (those that vary most, say)")
+
+
+def _check(found: Covariance, slack: float) -> None:
+    S, name = found.S, found.feature_name
+    bad = ~np.isfinite(S)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(f"S has an entry that is not finite: {S[i, j]} for {name(i)} and {name(j)}")
+    off = np.abs(S - S.T)
+    if off.max() > slack * SYMMETRIC * np.abs(S).max():
+        i, j = np.unravel_index(int(off.argmax()), S.shape)
+        raise ValueError(f"S is not symmetric: {S[i, j]:g} for {name(i)} and {name(j)}, and {S[j, i]:g} the other way "
+                         "round")
+    if (np.diag(S) < 0.0).any():
+        j = int(np.diag(S).argmin())
+        raise ValueError(f"S has a negative variance: {S[j, j]:g} for {name(j)}")
+    margin = slack * DEFINITE * max(float(np.diag(S).max()), np.finfo(float).tiny)
+    if cholesky(0.5 * (S + S.T) + margin * np.eye(S.shape[0])) is None:
+        least = float(np.linalg.eigvalsh(0.5 * (S + S.T))[0])
+        raise ValueError(f"S is indefinite: its smallest eigenvalue is {least:.3g}, and that of a covariance or "
+                         "correlation matrix is at least 0. Correlations of pairs with missing values can come out so; "
+                         "fill in the values, or add a small multiple of the identity")
+
+
+def check_weights(given: Any, data: Covariance) -> np.ndarray:
+    """Weights C (p, p) as a read-only array; ``ValueError`` if they are no weights for S."""
+    p = data.S.shape[0]
+    try:
+        C = np.array(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weights is not a matrix of numbers: {error}") from None
+    if C.shape != (p, p):
+        raise ValueError(f"weights has shape {C.shape}; (p, p) = ({p}, {p}) is needed")
+    bad = ~(np.isfinite(C) & (C >= 0.0))
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(f"weights holds {C[i, j]:g} for {data.feature_name(i)} and {data.feature_name(j)}; weights "
+                         "are finite and at least 0")
+    if np.abs(C - C.T).max() > SYMMETRIC * max(C.max(), np.finfo(float).tiny):
+        raise ValueError("weights is not symmetric; Θ is, so both entries of a pair have one weight")
+    C = 0.5 * (C + C.T)
+    C.flags.writeable = False
+    return C
+
+
+def from_samples(X: Any, correlation: bool, feature_names: Any) -> Covariance:
+    """The covariance or correlation matrix of samples X (n, p); see ``CovarianceProblem.from_data``."""
+    name = None
+    if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
+        name, names, X = X.name, X.feature_names, X.X
+        feature_names = names if feature_names is None else feature_names
+    shape = np.shape(X)
+    if len(shape) == 2:
+        check_size(shape[1])
+    design = X if isinstance(X, Design) else Design(X)
+    if design.n < 2:
+        raise ValueError(f"X has {design.n} sample; a covariance needs at least 2")
+    names = design.feature_names if feature_names is None else [str(each) for each in feature_names]
+    matrix = design.matrix
+    if design.is_sparse:
+        mean = np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel()
+        product = (matrix.T.astype(np.float64) @ matrix.astype(np.float64)).toarray()
+        S = product / design.n - np.outer(mean, mean)
+    else:
+        centred = matrix.astype(np.float64)
+        centred -= centred.mean(axis=0)
+        S = centred.T @ centred / design.n
+    S = 0.5 * (S + S.T)
+    found = _named(S, design.n, None if names is None else list(names), name)
+    if correlation:
+        variances = np.diag(S).copy()
+        # Rounding of the mean leaves a constant feature a variance of about eps² times its square.
+        second = variances + np.square(np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel())
+        constant = np.flatnonzero(variances <= 1e-14 * second)
+        if constant.size:
+            raise ValueError(f"{found.feature_name(constant[0])} is constant, so it has no correlations; leave it out "
+                             f"({constant.size} such feature(s))")
+        scale = 1.0 / np.sqrt(variances)
+        S *= scale[:, None]
+        S *= scale
+        np.fill_diagonal(S, 1.0)
+    S.flags.writeable = False
+    return found

@@ -1,0 +1,59 @@
+"""What problems of every kind have in common: what a run, a trace, a path and a session need to know of one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+# The kinds of problems there are, in words that fit after "is for". A solver says which of them it is for.
+KINDS = {
+    "prediction": "predictions of classes or label sets (sparsescope.Problem)",
+    "covariance": "sparse inverse covariances (sparsescope.CovarianceProblem)",
+}
+
+
+class BaseProblem:
+    """Base of all kinds of problems. A problem does not change; :meth:`with_` gives a sibling that shares the data.
+
+    A subclass has ``lam``, ``d`` and ``m`` (the shape of its weights), ``n`` samples, ``dtype``, ``intercept``,
+    ``name``, ``feature_names``, ``score_names`` (of the columns of its weights) and ``image_shape``.
+    """
+
+    kind: ClassVar[str] = ""
+    lam: float
+
+    def with_lam(self, lam: float) -> Any:
+        """A sibling with another λ."""
+        return self.with_(lam=lam)
+
+    def with_(self, *, lam: float | None = None) -> Any:
+        """A problem on the same data with some parts replaced."""
+        raise TypeError(f"{type(self).__name__} does not define with_")
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two siblings apart; λ is the last entry."""
+        return (self.lam,)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the objective is made of besides λ: the name of each part and the part, which may be a word."""
+        return {}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Sizes, names and parts, as traces and paths keep them (JSON)."""
+        of: Any = self
+        parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}
+        return {"dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam, "intercept": of.intercept, **parts,
+                "class_names": list(of.score_names),
+                "feature_names": None if of.feature_names is None else list(of.feature_names),
+                "image_shape": None if of.image_shape is None else list(of.image_shape)}
+
+    def in_words(self, rows: int, entries: int) -> str:
+        """How sparse weights with so many non-zero rows and entries are."""
+        of: Any = self
+        return f"{rows} of {of.d} rows"
+
+    def keeps_apart(self, other: Any) -> str | None:
+        """Why a run on this problem cannot go on with another one, in words; ``None`` if it can."""
+        return "a live change keeps the data; start a new run for other data"
