@@ -89,7 +89,7 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
         assert -1e-12 <= found.relative_gap[k] <= tol
         V = dense(W)
         assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (V.any(axis=1).sum(), np.count_nonzero(V))
-        two = np.sort(at.scores(W, b), axis=1)[:, -2:]  # where two classes tie, rounding decides
+        two = np.sort(at.class_scores(at.scores(W, b)), axis=1)[:, -2:]  # where two classes tie, rounding decides
         right, tied = at.predict(W, b) == problem.y, two[:, 1] - two[:, 0] < 1e-12
         assert abs(found.train_accuracy[k] - right.mean()) <= tied.mean() + 1e-15
         if against:

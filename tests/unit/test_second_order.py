@@ -166,8 +166,9 @@ def test_the_compact_form_is_the_bfgs_matrix_of_its_pairs() -> None:
     B = state.model.gamma * np.eye(problem.d)
     for s, t in pairs[-3:]:  # the textbook's update, from the oldest pair that is kept
         B = B - np.outer(B @ s, B @ s) / float(s @ B @ s) + np.outer(t, t) / float(s @ t)
-    Q = np.vstack([state.model.gamma * state.model.S, state.model.T]).T
-    np.testing.assert_allclose(state.model.gamma * np.eye(problem.d) - Q @ state.model.R @ Q.T, B, atol=1e-8 * np.abs(B).max())
+    model = state.model
+    Q = np.vstack([model.gamma * model.S, model.T]).T
+    np.testing.assert_allclose(model.gamma * np.eye(problem.d) - Q @ model.R @ Q.T, B, atol=1e-8 * np.abs(B).max())
 
 
 def test_pairs_without_curvature_are_damped_or_left_out() -> None:
