@@ -16,6 +16,8 @@ from .pd_sparse import PDSparse
 from .lhac import LHAC
 from .newglmnet import NewGLMNET
 from .gls import GLS
+from .cls import CLS
+from .stagewise import Stagewise
 from .quic import QUIC
 from .lhac_covariance import LHACCovariance
 from .working_set import WorkingSet
@@ -23,6 +25,6 @@ from .auto import Auto
 from .smallest_hinge import SmallestHinge, smallest_hinge
 from .step_search import search_eta0
 
-__all__ = ["BCD", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "QUIC", "Auto", "BCDConstant", "FBPDConstrained",
-           "FBPDLinear", "ForwardBackward", "LHACCovariance", "NewGLMNET", "PDSparse", "ParallelBCD", "SmallestHinge",
-           "Solver", "SpaRSA", "State", "WorkingSet", "search_eta0", "smallest_hinge"]
+__all__ = ["BCD", "CLS", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "QUIC", "Auto", "BCDConstant",
+           "FBPDConstrained", "FBPDLinear", "ForwardBackward", "LHACCovariance", "NewGLMNET", "PDSparse", "ParallelBCD",
+           "SmallestHinge", "Solver", "SpaRSA", "Stagewise", "State", "WorkingSet", "search_eta0", "smallest_hinge"]

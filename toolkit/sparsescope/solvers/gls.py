@@ -16,13 +16,13 @@ import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from ..kernels.rows import loss_gradient
-from ..labels import fits_dense
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .metric import metric_factor, too_large
 
 
 class GLSState(State):
@@ -45,7 +45,8 @@ class GLSState(State):
     def take_metric(self, problem: Problem, L: float) -> None:
         """Factor M for these constants, unless that was done; the momentum is forgotten."""
         if (self.L, self.lam) != (L, problem.lam):
-            self.factor, self.L, self.lam = metric_factor(problem, L), L, problem.lam
+            self.factor = metric_factor(problem.second_moment(), L, problem.lam, problem.d)
+            self.L, self.lam = L, problem.lam
             self.step_size = 1.0 / L
         self.t = 1.0
         if self.old is not self.coef:
@@ -54,26 +55,6 @@ class GLSState(State):
     def copy(self) -> Any:
         """An independent state; the factor, which never changes, is shared."""
         return copy.deepcopy(self, {id(self.factor): self.factor})
-
-
-def metric_factor(problem: Problem, L: float) -> Any:
-    """The Cholesky factor of LΣ̂ + λI (without λ for an intercept), in the precision of the data if that suffices.
-
-    Raises ``ValueError`` if Σ̂ is so nearly singular that λ does not make up for it even in double precision.
-    """
-    moment = problem.second_moment()
-    wanted = [moment.dtype] if moment.dtype == np.float64 else [moment.dtype, np.dtype(np.float64)]
-    for dtype in wanted:
-        M = np.array(moment, dtype=dtype, order="F")  # as LAPACK takes it: factored in place
-        M *= dtype.type(L)
-        M[np.diag_indices(problem.d)] += dtype.type(problem.lam)
-        try:
-            return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            continue
-    raise ValueError(f"XᵀX/n is singular to the precision of its numbers, and the ridge λ = {problem.lam:g} is too "
-                     f"small to make up for it (the largest entry is {float(moment.diagonal().max()):.3g}): choose a "
-                     "larger λ, or leave out features that are combinations of others")
 
 
 @settings
@@ -102,10 +83,8 @@ class GLS(Solver):
         if problem.penalty.entry_terms() != (0.0, 1.0):
             return (f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
                     f"{problem.penalty.title} penalty has kinks or none. Choose ridge")
-        try:
-            fits_dense("XᵀX", problem.rows, problem.rows, problem.dtype.itemsize, "take features in stages (stagewise)")
-        except ValueError as error:
-            return f"{self.name} keeps a matrix of features by features: {error}"
+        if (reason := too_large(self.name, problem)) is not None:
+            return reason
         if (fault := problem.loss.fault(problem.m)) is not None:
             return f"{self.name} cannot use the {problem.loss.title} loss: {fault}"
         return None
