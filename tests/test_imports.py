@@ -30,15 +30,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "objectives": {"losses", "registry"},
     "kernels": {"jit"},
     "metrics": {"kernels", "labels"},
-    "problem": {"blocks", "jit", "registry", "design", "kernels", "labels", "losses", "metrics", "penalties"},
     "feature_maps": set(),
+    "sequence_model": {"feature_maps", "kernels"},
+    "problem": {"blocks", "jit", "registry", "design", "feature_maps", "kernels", "labels", "losses", "metrics",
+                "penalties", "sequence_model"},
     "transformers": {"feature_maps"},
-    "solvers": {"jit", "registry", "design", "kernels", "labels", "problem"},
+    "solvers": {"jit", "registry", "design", "feature_maps", "kernels", "labels", "problem", "sequence_model"},
     "spectrum": {"design", "problem", "registry"},
     "event": {"problem", "solvers.base"},
     "stopping": {"event", "registry"},
     "trace": {"event", "kernels", "problem"},
-    "run": {"registry", "design", "kernels", "labels", "metrics", "problem", "solvers.base", "event", "stopping",
+    "run": {"registry", "design", "sequence_model", "kernels", "labels", "metrics", "problem", "solvers.base", "event", "stopping",
             "trace"},
     "paths": {"event", "problem", "registry", "run", "solvers.base", "stopping", "trace"},
     "session": {"registry", "problem", "solvers.base", "stopping", "trace", "run"},
@@ -52,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
 PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",
            "covariance_certificate": "problem", "covariance_input": "problem", "null_fits": "problem",
-           "problem_base": "problem", "regulariser": "problem", "scalings": "problem", "changes": "session",
+           "problem_base": "problem", "sequences": "problem", "regulariser": "problem", "scalings": "problem", "changes": "session",
            "path_result": "paths", "watching": "run"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .problem import Problem
     from .registry import field
     from .run import Result, Run, solve
+    from .sequences import SequenceProblem
     from .session import Session
     from .trace import Recorder, Trace
     from .widgets.explore import explore
@@ -52,6 +53,7 @@ __all__ = [
     "Recorder",
     "Result",
     "Run",
+    "SequenceProblem",
     "Session",
     "Trace",
     "__version__",
@@ -76,7 +78,7 @@ __all__ = [
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
     "CovarianceProblem": "covariance", "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths",
-    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "Session": "session", "Trace": "trace",
+    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "SequenceProblem": "sequences", "Session": "session", "Trace": "trace",
     "explore": "widgets", "field": "registry", "part": "jit", "path": "paths", "solve": "run",
 }
 

@@ -31,6 +31,7 @@ class Event:
         solvers without an inner problem
     search_seconds, update_seconds : CPU seconds so far of passes that search, and of those over what is active already;
         NaN where there is no search
+    features : of a sequence of models, the features its steps were given so far, each time they were; NaN for others
     active_share : share of the samples whose hinge is active (above 1e-6 of the margin) · dual_entries : mean number of
         non-zeros of a dual row off the true class; both NaN for solvers without a dual point
     excess : for a budget on the mean loss, how far it is overdrawn (0 if it is kept) · equivalent_lam : the λ of the
@@ -86,6 +87,7 @@ class Event:
     step_flops: float = NAN
     search_seconds: float = NAN
     update_seconds: float = NAN
+    features: float = NAN
     message: str = ""
 
     @property

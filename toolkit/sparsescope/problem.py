@@ -122,7 +122,7 @@ class Problem(BaseProblem):
     # ------------------------------------------------------------------------------------------------------- siblings
     def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
         """A problem on the same data with some parts replaced; data and cached constants are shared."""
-        sibling = object.__new__(Problem)
+        sibling = object.__new__(type(self))
         sibling._data = self._data
         sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
                      self.lam if lam is None else lam)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 # The kinds of problems there are, in words that fit after "is for". A solver says which of them it is for.
 KINDS = {
     "prediction": "predictions of classes or label sets (sparsescope.Problem)",
+    "sequence": "sequences of models (sparsescope.SequenceProblem)",
     "covariance": "sparse inverse covariances (sparsescope.CovarianceProblem)",
 }
 
@@ -19,6 +20,7 @@ class BaseProblem:
     """
 
     kind: ClassVar[str] = ""
+    proves: ClassVar[bool] = True  # False: no bound of the optimum is known, so there is no gap
     lam: float
 
     def with_lam(self, lam: float) -> Any:

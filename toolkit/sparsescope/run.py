@@ -14,7 +14,7 @@ from .event import Event
 from .problem_base import BaseProblem
 from .registry import check_whole, solvers
 from .solvers.base import Solver, State
-from .stopping import Gap, Iterations, Seconds, Stop
+from .stopping import SETTLED, Gap, Iterations, Seconds, Settled, Stop
 from .trace import Recorder, Trace
 from .watching import WATCHERS, is_warm, warm_up
 
@@ -23,7 +23,7 @@ __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solv
 # Adaptive certificates: evaluated as soon as their cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
 CLOCK: Callable[[], float] = time.perf_counter
-USUAL = {"prediction": "bcd-ls", "covariance": "quic"}  # the solver of a run that names none
+USUAL = {"prediction": "bcd-ls", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
 
 
 class Run:
@@ -31,7 +31,7 @@ class Run:
 
     Parameters
     ----------
-    problem : Problem or CovarianceProblem
+    problem : Problem, SequenceProblem or CovarianceProblem
     solver : registry name or Solver
     stop : a stop rule, or ``None`` (then only the caller ends the run)
     callbacks : functions of an event; one that returns True ends the run
@@ -176,7 +176,7 @@ class Run:
                       seen_violation_sum=state.seen_sum, search_share=state.search_share,
                       search_seconds=state.search_seconds, update_seconds=state.update_seconds,
                       inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
-                      step_flops=state.step_flops, **facts)
+                      step_flops=state.step_flops, features=state.features, **facts)
         if not np.isfinite(event.objective):
             raise FloatingPointError(
                 f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
@@ -232,7 +232,7 @@ def as_problem(problem: Any) -> Any:
     """The problem itself; ``TypeError`` for anything else."""
     if not isinstance(problem, BaseProblem):
         raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
-                        "or a CovarianceProblem")
+                        "a SequenceProblem or a CovarianceProblem")
     return problem
 
 
@@ -259,7 +259,8 @@ class Result:
     ``None``; objective, dual, gap, relative_gap of that
     point; ``converged`` says whether the tolerance was reached and ``message`` in words why the run ended; seconds
     (solver time), iterations, passes; trace; ``reason``: which solver ``auto`` chose and why (empty for every other
-    solver); ``sparsity``: how sparse W is, in words.
+    solver); ``sparsity``: how sparse W is, in words; ``model``: of a sequence problem the sequence, which predicts
+    (``problem.predict(result.model, X)``), ``None`` for others. A sequence has no gap: it converged if it settled.
     """
 
     W: Any
@@ -277,6 +278,7 @@ class Result:
     trace: Trace | None
     reason: str = ""
     sparsity: str = ""
+    model: Any = None
 
     def __repr__(self) -> str:
         return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
@@ -288,14 +290,16 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
           max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
           W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
           record: bool = True) -> Result:
-    """Solve a problem until the relative duality gap is at most ``tol``.
+    """Solve a problem until the relative duality gap is at most ``tol``; a sequence problem, which has none, until the
+    objective has fallen by less than this part of itself in each of some iterations.
 
     Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
     callback returns True. ``record=False`` leaves the trace out. Without a solver it is ``bcd-ls``, or ``quic`` for a
     covariance problem. See :class:`Run` for the other arguments, and for
     what is raised.
     """
-    rule: Stop = Gap(tol) | Iterations(max_iter)
+    end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
+    rule: Stop = end | Iterations(max_iter)
     if max_seconds is not None:
         rule = rule | Seconds(max_seconds)
     if stop is not None:
@@ -314,8 +318,9 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     return Result(
         W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
         objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
-        violation=found.violation, converged=bool(found.relative_gap <= tol), message=run.message,
+        violation=found.violation, converged=bool(found.relative_gap <= tol) or run.message.startswith(SETTLED), message=run.message,
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
+        model=getattr(run.state, "model", None),
     )

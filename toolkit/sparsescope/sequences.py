@@ -36,6 +36,7 @@ class SequenceProblem(Problem):
     """
 
     kind = "sequence"
+    proves = False
 
     def __init__(self, X: Any, y: Any = None, *, loss: Any = "squared", lam: float = 1e-4, intercept: bool = False,
                  class_names: Any = None, feature_names: Any = None) -> None:

@@ -216,3 +216,33 @@ class HeldOut(Stop):
 
     def reset(self) -> None:
         self._best, self._waited = float("-inf"), 0
+
+
+SETTLED = "settled: "  # how the message of that rule begins
+
+
+@dataclass
+class Settled(Stop):
+    """The objective has fallen by less than ``rel`` of itself in each of ``patience`` iterations in a row: for methods
+    that know no gap. It says nothing of an optimum."""
+
+    rel: float = 1e-6
+    patience: int = 3
+    _last: float = field(default=float("nan"), init=False, repr=False)
+    _waited: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("Settled", "rel", self.rel)
+        self.patience = check_whole("Settled: patience", self.patience, 1)
+
+    def check(self, event: Event) -> str | None:
+        fell = self._last - event.objective
+        slow = fell < self.rel * abs(self._last)  # not on the first event, when nothing is known
+        self._waited = self._waited + 1 if slow else 0
+        self._last = event.objective
+        if self._waited >= self.patience:
+            return f"{SETTLED}F fell by less than {self.rel:.1e} of itself in each of {self._waited} iterations"
+        return None
+
+    def reset(self) -> None:
+        self._last, self._waited = float("nan"), 0

@@ -16,6 +16,8 @@ from .labels import LabelSets
 from .metrics import ranked, watched
 from .problem import Problem
 from .problem_base import BaseProblem
+from .sequence_model import SequenceModel
+from .sequences import SequenceProblem
 from .solvers.base import Solver, State
 
 
@@ -62,6 +64,27 @@ class Predictions:
                        loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01, intercept=problem.intercept)
 
 
+class Replays(Predictions):
+    """The watcher of sequences of models: held-out predictions follow the training run step by step."""
+
+    def measures(self, problem: Any, state: Any) -> dict[str, float]:
+        cut = problem.threshold(state.Z) if problem.multilabel else None
+        found = watched("train", problem.class_scores(state.Z), problem.y, cut)
+        if self.test is None:
+            return found
+        return found | watched("test", problem.class_scores(self.test.replayed(state.model)), self.test.y, cut)
+
+    @staticmethod
+    def workspace(problem: Any, state: Any) -> Workspace:
+        """Arrays for certificates."""
+        return Workspace(problem)
+
+    @staticmethod
+    def tiny(problem: Any) -> SequenceProblem:
+        """A tiny problem of the same types."""
+        return SequenceProblem.of(Predictions.tiny(problem))
+
+
 class Estimates:
     """The watcher of covariance problems: there is nothing to predict."""
 
@@ -89,7 +112,7 @@ class Estimates:
         return CovarianceProblem(np.eye(3) + 0.5, lam=0.1)
 
 
-WATCHERS: dict[str, Any] = {Problem.kind: Predictions, CovarianceProblem.kind: Estimates}
+WATCHERS: dict[str, Any] = {Problem.kind: Predictions, SequenceProblem.kind: Replays, CovarianceProblem.kind: Estimates}
 
 
 class _Test:
@@ -105,11 +128,23 @@ class _Test:
             raise ValueError(f"test y has {len(self.targets)} {what}, test X has {self.design.n} samples; they must be "
                              "equal")
         self.Z = np.empty((0, problem.m), dtype=self.design.dtype)  # (n, m) once dense weights ask for it
+        self.last: Any = None  # the last step of a sequence that Z has followed
+        self.count = 0  # and how many there were
 
     @cached_property
     def y(self) -> np.ndarray:
         """The targets as row functions take them: classes (n,), or an indicator (n, m)."""
         return self.targets.indicator() if isinstance(self.targets, LabelSets) else self.targets
+
+    def replayed(self, model: SequenceModel) -> np.ndarray:
+        """Predictions of a sequence; only steps that were not met before are taken."""
+        steps = model.steps
+        if not len(self.Z) or self.count > len(steps) or (self.count and steps[self.count - 1] is not self.last):
+            self.Z, self.count = np.tile(model.start, (self.design.n, 1)), 0
+        model.replay(self.design.matrix, self.Z, self.count, len(steps))
+        self.count = len(steps)
+        self.last = steps[-1] if steps else None
+        return self.Z
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         if not len(self.Z):

@@ -36,6 +36,7 @@ class State:
     inner_sweeps, coordinate_steps, step_flops : sweeps over the working set in the last step (κ_i of Tang and
         Scheinberg 2013, Eq. 28; κ_o is ``iteration``), single coordinates looked at in them, and flops for each (T_CD);
         NaN for solvers without an inner problem
+    features : of a sequence of models, features that its steps were given so far; NaN for others
     search_seconds, update_seconds : CPU seconds so far of passes with such a search, and of those without
     """
 
@@ -65,6 +66,7 @@ class State:
         self.step_flops = float("nan")
         self.search_seconds = float("nan")
         self.update_seconds = float("nan")
+        self.features = float("nan")
 
     def dense(self, problem: Problem) -> np.ndarray:
         """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
