@@ -40,8 +40,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "event": {"problem", "solvers.base"},
     "stopping": {"event", "registry"},
     "trace": {"event", "kernels", "problem"},
-    "run": {"registry", "design", "sequence_model", "kernels", "labels", "metrics", "problem", "solvers.base", "event", "stopping",
-            "trace"},
+    "run": {"registry", "design", "sequence_model", "kernels", "labels", "metrics", "problem", "solvers.base", "event",
+            "stopping", "trace"},
     "paths": {"event", "problem", "registry", "run", "solvers.base", "stopping", "trace"},
     "session": {"registry", "problem", "solvers.base", "stopping", "trace", "run"},
     "views": {"registry", "problem", "trace"},
@@ -54,8 +54,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
 PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",
            "covariance_certificate": "problem", "covariance_input": "problem", "null_fits": "problem",
-           "problem_base": "problem", "sequences": "problem", "regulariser": "problem", "scalings": "problem", "changes": "session",
-           "path_result": "paths", "watching": "run"}
+           "problem_base": "problem", "regulariser": "problem", "scalings": "problem", "sequences": "problem",
+           "changes": "session", "path_result": "paths", "watching": "run"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 

@@ -78,8 +78,8 @@ __all__ = [
 # Where a public name lives; the names that are not here are submodules.
 _HOME = {
     "CovarianceProblem": "covariance", "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths",
-    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "SequenceProblem": "sequences", "Session": "session", "Trace": "trace",
-    "explore": "widgets", "field": "registry", "part": "jit", "path": "paths", "solve": "run",
+    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "SequenceProblem": "sequences",
+    "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit", "path": "paths", "solve": "run",
 }
 
 

@@ -57,6 +57,8 @@ def lam_grid(problem: Any, n_lams: int = 50, ratio: float = 1e-2,
     and each taken once. Raises ``ValueError`` for fewer than two λ, a ratio outside (0, 1), and given λ that are not
     positive and finite.
     """
+    if not problem.proves:
+        raise ValueError("a path follows solutions at falling λ; a sequence of models has none: make a run at each λ")
     if lams is None:
         count = check_whole("n_lams", n_lams, 2)
         if not (isinstance(ratio, Real) and 0 < ratio < 1):

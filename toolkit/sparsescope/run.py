@@ -318,7 +318,8 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     return Result(
         W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
         objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
-        violation=found.violation, converged=bool(found.relative_gap <= tol) or run.message.startswith(SETTLED), message=run.message,
+        violation=found.violation, message=run.message,
+        converged=bool(found.relative_gap <= tol) or run.message.startswith(SETTLED),
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),

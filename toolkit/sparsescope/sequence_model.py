@@ -1,6 +1,6 @@
 """Models that are sequences: what each step did to the predictions, kept so that it can be done to other samples.
 
-    Ŷ ← start;   for every step in order:   Ŷ ← step.apply(X, Ŷ)                       (Agarwal et al. 2013, Alg. 2 and 3)
+    Ŷ ← start;   for every step in order:   Ŷ ← step.apply(X, Ŷ)                     (Agarwal et al. 2013, Alg. 2 and 3)
 Random features are not kept: the seed and the number of the stage draw them again.
 """
 

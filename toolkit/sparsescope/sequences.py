@@ -71,6 +71,19 @@ class SequenceProblem(Problem):
         """What the columns of X are used for; nothing is said of random features."""
         return f"{rows} of {self.d} columns"
 
+    @property
+    def lam_max(self) -> float:  # type: ignore[override]
+        """+inf: no λ makes the predictions constant."""
+        return float("inf")
+
+    @property
+    def lam_reference(self) -> float:  # type: ignore[override]
+        """Unit of λ sliders: the mean of the diagonal of XᵀX/n. ``ValueError`` if X is zero."""
+        unit = float(self.design.squared_norms.sum()) / (self.n * self.d)
+        if unit <= 0.0:
+            raise ValueError("X is zero everywhere, so there is nothing to fit")
+        return unit
+
     # ------------------------------------------------------------------------------------------------------- the point
     def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
         """Ŷ of the problem's samples, or of other samples X (k, d): (k, m)."""

@@ -9,6 +9,7 @@
     crammer-singer       → fbpd otherwise, primal–dual splitting: its dual point proves the optimum
     other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
+    sequence of models   → cls, calibrated least squares, for few columns and the squared loss; stagewise else
 A live change of loss or penalty chooses again; the weights are kept, or the dual point where pd-sparse goes on.
 """
 
@@ -24,6 +25,7 @@ from ..registry import penalties, solvers
 from .base import Solver, State, settings
 from .newton import able
 
+MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 MANY = 10_000  # entries of W from which on sparse weights pay
 
 
@@ -35,6 +37,13 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     if problem.kind == CovarianceProblem.kind:
         return solvers.create("quic"), (
             "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy")
+    if problem.kind == "sequence":
+        calibrated = solvers.create("cls")
+        if problem.d <= MOST_COLUMNS and calibrated.solves(problem) is None:
+            return calibrated, (f"predictions are judged, and the {problem.d} columns fit into one least squares step: "
+                                "weights and link in turns")
+        return solvers.create("stagewise"), (
+            "predictions are judged: least squares on a batch of columns after the other, with the others' as offset")
     loss, penalty = problem.loss.title, problem.penalty.title
     if problem.loss.smooth and problem.regulariser.blocks is not None:
         why = f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single rows cannot move: "

@@ -64,8 +64,8 @@ class CLS(SequenceSolver):
         moved += state.Z
         functions = self.expand(moved)
         if functions.ndim != 2 or functions.shape[0] != n or not np.isfinite(functions).all():
-            raise ValueError(f"{self.name}: expand gave an array of shape {np.shape(functions)}; finite numbers of shape "
-                             f"({n}, q) are needed")
+            raise ValueError(f"{self.name}: expand gave an array of shape {np.shape(functions)}; finite numbers of "
+                             f"shape ({n}, q) are needed")
         C = self._fit(problem, functions)
         made = Calibration(W, C, self.expand, problem.multilabel)
         state.Z[:] = made.calibrated(moved)

@@ -79,8 +79,8 @@ class SequenceSolver(Solver):
         """A state without steps. ``ValueError`` for weights to begin with: a sequence goes on from a state only."""
         self.require(problem)
         if W is not None or b is not None:
-            raise ValueError(f"{self.name} cannot begin at given weights: its model is a sequence of steps. Go on from a "
-                             "state (Run(state=…))")
+            raise ValueError(f"{self.name} cannot begin at given weights: its model is a sequence of steps. Go on from "
+                             "a state (Run(state=…))")
         return SequenceState(problem)
 
     def take_over(self, problem: Any, state: Any) -> SequenceState:

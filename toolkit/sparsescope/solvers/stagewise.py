@@ -7,7 +7,8 @@
             generalised least squares from V = 0, Ŷ their offset (with Nesterov's extrapolation and restarts)
         Ŷ ← Ŷ + A V
     calibrated: the predictions so far are m more features of every stage. GEN takes columns without replacement, in
-    random order or the largest gradients ‖x_jᵀU‖ first, and begins again when all were taken; random features never end.
+    random order or the largest gradients ‖x_jᵀU‖ first, and begins again when all were taken; random features
+    never end.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class StagewiseState(SequenceState):
 class Stagewise(SequenceSolver):
     """Least squares in stages: features are made p at a time and forgotten, so memory is O(n·p + p²) for any number.
 
-    What a stage needs for prediction is kept: its coefficients, and its columns or the seed of its random features. Where
-    X has fewer columns than p, a stage takes them all; more features than samples are held by the ridge λ.
+    What a stage needs for prediction is kept: its coefficients, and its columns or the seed of its random features.
+    Where X has fewer columns than p, a stage takes them all; more features than samples are held by the ridge λ.
     """
 
     generator: str = field("columns", choices=(*COLUMNS, *RANDOM),
@@ -135,7 +136,7 @@ class Stagewise(SequenceSolver):
         state.passes += (2.0 * self.inner + 2.0) * data.block.p / problem.d
         return V
 
-    # ---------------------------------------------------------------------------------------------------- the generators
+    # --------------------------------------------------------------------------------------------------- the generators
     def block(self, problem: Any, state: StagewiseState) -> Any:
         """The next batch of features."""
         if self.generator in RANDOM:
