@@ -29,7 +29,7 @@ def nearest_in_simplex(v: np.ndarray) -> np.ndarray:
     return np.maximum(v - level, 0)
 
 
-# ---------------------------------------------------------------------------------------------- calibrated least squares
+# -------------------------------------------------------------------------------------------- calibrated least squares
 @pytest.mark.parametrize("basis", ["identity", "square", "cube"])
 def test_a_step_fits_the_residual_calibrates_and_projects(basis: str) -> None:
     X, y = iris()

@@ -79,7 +79,8 @@ __all__ = [
 _HOME = {
     "CovarianceProblem": "covariance", "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths",
     "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "SequenceProblem": "sequences",
-    "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit", "path": "paths", "solve": "run",
+    "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit",
+    "path": "paths", "solve": "run",
 }
 
 
