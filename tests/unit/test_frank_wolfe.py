@@ -190,7 +190,7 @@ def test_sweeps_raise_the_dual_and_close_the_gap(kind: str, parts: int, rate: in
     c = case(kind, parts=parts, rate=rate, lam4=lam4)
     rng = np.random.default_rng(0)
     before = c.primal_dual()[1]
-    for k in range(400):
+    for k in range(480):
         c.sweep(rng.permutation(c.n), (1, 2, 0)[k % 3])
         if k % 40 == 0:
             now = c.primal_dual()[1]

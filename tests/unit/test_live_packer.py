@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -247,11 +248,52 @@ def test_sparse_weights_have_the_picture_of_dense_ones(wish: pictures.Wish) -> N
         np.testing.assert_array_equal(getattr(shot, name), getattr(known, name), err_msg=name)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_very_many_classes_share_columns_and_those_without_weights_are_left_out(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    W = np.zeros((400, 900))
+    W[:, ::3] = rng.standard_normal((400, 300)) * (rng.random((400, 300)) < 0.02)
+    W[123, 600] = -50.0
+    wish = pictures.Wish(rows=100, columns=60, sort="block", cells=(("q", 30, 40), ("r", 999, 0)))
+    shot = pictures.take(kind(W), wish)
+    assert shot.cells.shape == (100, 60) and shot.used == np.any(W, axis=0).sum() and shot.classes is not None
+    assert shot.together == pytest.approx(shot.used / 60) and np.all(np.diff(shot.classes) > 0)
+    support, used = np.flatnonzero(W.any(axis=1)), np.flatnonzero(W.any(axis=0))
+    for line, column in ((0, 0), (30, 40), (99, 59)):
+        rows = support[line * support.size // 100 : (line + 1) * support.size // 100]
+        classes = used[column * used.size // 60 : (column + 1) * used.size // 60]
+        cell = W[np.ix_(rows, classes)]
+        assert shot.classes[column] == classes[0]
+        top = cell.flat[np.abs(cell).argmax()]
+        assert shot.cells[line, column] * shot.scale / 127 == pytest.approx(top, abs=shot.scale / 127)
+        if (line, column) == (30, 40):  # what hovering tells: the very weight behind the cell
+            (key, j, c, value, _, _), = shot.answers
+            assert key == "q" and j in rows and c in classes and value == W[j, c] and abs(value) == abs(top)
+    assert shot.cells.min() == -127
+    near = pictures.take(kind(W), pictures.Wish(rows=100, columns=60, sort="block", zoom=(10, 40, 580, 620)))
+    assert near.cells.shape == (30, 40) and near.rows.tolist() == support[10:40].tolist() and near.binned == 1.0
+    assert near.classes is not None and near.classes.tolist() == list(range(580, 620)), "room for each: all are shown"
+    far = pictures.take(kind(W), pictures.Wish(zoom=(9999, 10_000, 9999, 10_000)))
+    assert far.cells.shape == (1, 1), "a window that nothing is in any more shows the last row and class"
+
+
+def test_a_row_of_very_many_classes_is_sent_by_its_largest_weights() -> None:
+    W = sp.csr_array((np.array([3.0, -4.0]), ([1, 1], [70_000, 2])), shape=(5, 90_000))
+    shot = pictures.take(W, pictures.Wish(row=1))
+    assert shot.cells.shape == (1, 2) and shot.classes is not None and shot.classes.tolist() == [2, 70_000]
+    assert shot.row_values is not None and shot.row_values.tolist() == [-4.0, 3.0]
+    assert shot.row_classes is not None and shot.row_classes.tolist() == [2, 70_000]
+    assert (shot.row_nonzero, shot.row_norm) == (2, 5.0)
+    block = Block()
+    header = Packer(Trace(), 5).picture(shot, block)
+    assert [header[name][2] for name in ("classes", "row_classes")] == [2, 2] and header["row_norm"] == 5.0
+
+
 def test_a_picture_of_very_many_classes_makes_no_large_array() -> None:
     W = sp.random_array((50_000, 40_000), density=2e-6, rng=np.random.default_rng(0), format="csr")
-    shot = pictures.take(W, pictures.Wish(rows=200))
-    assert shot.cells.shape == (8, 40_000) and shot.nonzero == np.count_nonzero(np.diff(W.indptr)) and shot.binned > 100
-    assert shot.scale >= W.data.max() and (shot.cells != 0).any(axis=1).all()
+    shot = pictures.take(W, pictures.Wish(rows=200, columns=200))
+    assert shot.cells.shape == (200, 200) and shot.nonzero == np.count_nonzero(np.diff(W.indptr)) and shot.binned > 10
+    assert shot.scale >= W.data.max() and (shot.cells != 0).any(axis=1).all() and (shot.cells != 0).any(axis=0).all()
 
 
 def test_sorting_by_name_and_first_entry() -> None:

@@ -11,7 +11,7 @@ Three things live here:
 ``digest``
     names code by what it says, so that edited code is never mistaken for the old one.
 
-Four traps of this design, and what is done about each:
+Five traps of this design, and what is done about each:
 
 1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
    hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their
@@ -21,6 +21,9 @@ Four traps of this design, and what is done about each:
 3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.
 4. Classes defined in ``__main__`` cannot be found again by another process. They are compiled once in each process
    and not written to disk; everything else works for them.
+5. numba optimises what a kernel calls once for itself and again inside each caller, makes machine code and a way in
+   from Python for all of it, and compiles it anew for each constant that it is called with: most of the time of a first
+   use. :func:`_inner` leaves all of that to the kernel.
 
 With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
 """
@@ -46,7 +49,10 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
+from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
@@ -358,13 +364,74 @@ def _dispatch(name: str) -> None:
         return impl_ret_new_ref(context, builder, sig.return_type, result)
 
 
+# -------------------------------------------------------------------------------------- what only kernels call (trap 5)
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):  # type: ignore[misc]
+    """To LLVM's language and no further: the kernel that calls it is what becomes machine code."""
+
+    _name = "inner_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library._optimize_final_module = lambda: None
+        library._finalize_final_module = lambda: setattr(library, "_finalized", True)
+        state.library = library
+        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
+        done = super().run_pass(state)
+        state.reload_init.extend(library._reload_init)
+        # numba tells functions apart by what a call from Python would run; nothing does, so any built-in one will do
+        made = state["cr"]._replace(cfunc=[].append)
+        state.targetctx.insert_user_function(made.cfunc, made.fndesc, [library])
+        state["cr"] = made
+        return bool(done)
+
+
+class _InnerCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler with the lowering above in the place of its own."""
+
+    def define_pipelines(self) -> Any:
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [(_InnerLowering, why) if made is NativeLowering else (made, why)
+                               for made, why in pipeline.passes]
+            pipeline._finalized = False
+            pipeline.finalize()
+        return pipelines
+
+
+INNER: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": _InnerCompiler}
+
+
+def _inner(function: Callable[..., Any], **options: Any) -> Any:
+    """A function that kernels can call: compiled without machine code, and in one form whatever constants it is called
+    with. Called from Python it is compiled as a whole."""
+    made = numba.njit(**{**INNER, **options})(function)
+    if disabled():
+        return made
+    general = made.get_call_template
+    plain = numba_types.unliteral
+    made.get_call_template = lambda args, kws: general(tuple(map(plain, args)), {k: plain(v) for k, v in kws.items()})
+
+    @functools.cache
+    def whole() -> Any:
+        return numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
+
+    made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
+    made._compile_for_args = lambda *args, **kws: whole()
+    return made
+
+
 @functools.cache
 def _compiled(function: Callable[..., Any]) -> Any:
-    return numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)(function)
+    return _inner(function, forceinline=True)
 
 
-helper = functools.partial(numba.njit, nogil=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
-"""Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
+def helper(function: Any = None, *, forceinline: bool = True, _nrt: bool = True) -> Any:
+    """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
+    if function is None:
+        return functools.partial(helper, forceinline=forceinline, _nrt=_nrt)
+    return _inner(function, forceinline=forceinline, _nrt=_nrt)
+
 
 lean = functools.partial(helper, _nrt=False)
 """The same for helpers that make no arrays: without counting references, which in a loop with branches costs more than
@@ -388,7 +455,7 @@ def two_forms(
         return on_array if isinstance(args[by], numba_types.Array) else on_number
 
     if not disabled():
-        options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+        options: dict[str, Any] = {**INNER, "forceinline": True}
         if not makes_arrays:
             options["_nrt"] = False
         overload(chosen, strict=False, jit_options=options)(typed)

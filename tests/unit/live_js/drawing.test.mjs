@@ -5,7 +5,8 @@ import { test } from "node:test";
 const format = await import(process.env.STATIC + "/format.js");
 const { TimeAxis } = await import(process.env.STATIC + "/timeaxis.js");
 const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/marks.js");
-const { blockName, runs } = await import(process.env.STATIC + "/matrix.js");
+const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/cells.js");
+const { largest } = await import(process.env.STATIC + "/inspector.js");
 const { Palette } = await import(process.env.STATIC + "/palette.js");
 
 test("numbers keep their width", () => {
@@ -77,6 +78,8 @@ test("a weight that is not zero never has the colour of zero", () => {
     assert.notEqual(palette.pixel(1), palette.pixel(0));
     assert.notEqual(palette.pixel(-1), palette.pixel(0));
     assert.notEqual(palette.pixel(127), palette.pixel(-127));
+    const step = (strong) => Math.abs((palette.pixel(2, strong) & 255) - (palette.pixel(0, strong) & 255));
+    assert.ok(step(true) > 2 * step(false)); // where few cells are lit
   }
 });
 
@@ -99,4 +102,30 @@ test("blocks that stand together are one stretch, and are called by their name o
   assert.deepEqual(runs(Int32Array.of()), []);
   assert.equal(blockName({ block_names: { 2: "gene_" } }, 2), "gene_");
   assert.equal(blockName({ block_names: null }, 7), "block 7");
+});
+
+test("columns stand for classes, and a box that is drawn for rows and classes", () => {
+  const all = { classes: null, binned: 1, together: 1 };
+  assert.deepEqual(classSpan(all, 3, 20), [3, 4]);
+  assert.deepEqual(windowOf(all, [2, 5, 0, 3], null, 20), [2, 6, 0, 4]);
+  const shared = { classes: Int32Array.of(0, 7, 30), binned: 2.5, together: 4 };
+  assert.deepEqual(classSpan(shared, 1, 90), [7, 30]);
+  assert.deepEqual(classSpan(shared, 2, 90), [30, 90]);
+  assert.deepEqual(windowOf(shared, [1, 2, 1, 1], null, 90), [2, 8, 7, 30]);
+  assert.deepEqual(windowOf(shared, [0, 0, 2, 2], [10, 20, 0, 40], 90), [10, 13, 30, 40]);
+  const chosen = { classes: Int32Array.of(4, 9), binned: 1, together: 1 }; // those between have no weights
+  assert.deepEqual(windowOf(chosen, [0, 0, 0, 1], null, 90), [0, 1, 4, 10]);
+});
+
+test("what hovering says of a cell that stands for many weights", () => {
+  const answer = { row: 3, name: "word", value: -0.5, iteration: 7, block: null };
+  assert.deepEqual(answerLines(answer, "topic", true), ["word → topic", "weight −0.500000 (iteration 7)", "the largest of those put together here"]);
+  assert.equal(answerLines({ ...answer, block: "genes", block_norm: 2 }, "topic", false)[2], "genes: norm 2 in this class");
+});
+
+test("the inspector lists few classes as they are, of many the largest weights and no zeros", () => {
+  assert.deepEqual(largest([0, -1], null, 1, 2), { shown: [[0, 0], [-1, 1]], more: 0, zero: 0 });
+  const found = largest([1, 0, -3, 2], [5, 6, 70, 80], 9, 1000, 2);
+  assert.deepEqual(found, { shown: [[-3, 70], [2, 80]], more: 7, zero: 991 });
+  assert.deepEqual(largest([], null, 0, 500), { shown: [], more: 0, zero: 500 });
 });

@@ -169,9 +169,9 @@ def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
                 have = offer(k, s.scores[k], wanted, have, s)
         return have
     for e in range(count):
-        k = s.touched[e]
-        if s.mark[k] != tick:
-            have = offer(k, s.scores[k], wanted, have, s)
+        label = np.int64(s.touched[e])
+        if s.mark[label] != tick:
+            have = offer(label, s.scores[label], wanted, have, s)
     if have < wanted or s.best[have - 1] < 0.0:
         size = (m - q + parts - 1) // parts
         at = min(int(draw(s.random) * size), size - 1)
@@ -284,7 +284,7 @@ def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alph
     """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own
     labels in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
     first, last = indptr[i], indptr[i + 1]
-    size = active.head[i, SIZE]
+    size = np.int64(active.head[i, SIZE])  # one kind of whole number, so that what takes it is compiled once
     start = np.int64(active.head[i, START])
     for e in range(size):
         s.labels[e] = active.labels[start + e]

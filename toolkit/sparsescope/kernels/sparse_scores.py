@@ -60,8 +60,9 @@ def best_of_sample(count, wanted, s):  # type: ignore[no-untyped-def]
     """s.found, s.best ← the best labels of the sample whose scores are set, falling; all others score 0."""
     have = 0
     for e in range(count):
-        have = offer_in_order(s.touched[e], s.scores[s.touched[e]], wanted, have, s)
-    k, free = 0, 0
+        k = np.int64(s.touched[e])
+        have = offer_in_order(k, s.scores[k], wanted, have, s)
+    k, free = np.int64(0), 0
     while k < s.scores.size and free < wanted:
         if s.seen[k] != s.tick[0]:
             have = offer_in_order(k, 0.0, wanted, have, s)

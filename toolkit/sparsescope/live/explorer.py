@@ -188,8 +188,8 @@ class Explorer:
         answer: Message = {"type": "answer", "id": key, "kind": kind}
         if kind == "snippet":
             self._outbox.append({**answer, "text": python_snippet(self.settings)})
-        elif kind not in ("value", "names"):
-            raise ValueError(f"unknown question {kind!r}; known: value, names, snippet")
+        elif kind not in ("value", "cell", "names"):
+            raise ValueError(f"unknown question {kind!r}; known: value, cell, names, snippet")
         elif stage is None:
             raise ValueError("there is no problem yet")
         elif kind == "value":
@@ -197,6 +197,11 @@ class Explorer:
             if not isinstance(row, int) or not isinstance(cls, int):
                 raise ValueError(f"a value is asked for by row and class numbers, not {row!r} and {cls!r}")
             stage.ask_value(key, row, cls)
+        elif kind == "cell":
+            line, column = msg.get("line"), msg.get("column")
+            if not isinstance(line, int) or not isinstance(column, int):
+                raise ValueError(f"a cell is asked for by line and column numbers, not {line!r} and {column!r}")
+            stage.ask_cell(key, line, column)
         else:
             problem, rows = stage.prepared.problem, msg.get("rows")
             if not isinstance(rows, list) or not all(isinstance(j, int) and 0 <= j < problem.d for j in rows):

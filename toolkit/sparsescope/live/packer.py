@@ -198,6 +198,9 @@ class Packer:
         header["rows"] = block.add(shot.rows)
         header["norms"] = block.add(shot.norms)
         header["blocks"] = None if shot.blocks is None else block.add(shot.blocks)
+        for name in ("classes", "row_classes"):
+            array = getattr(shot, name)
+            header[name] = None if array is None else block.add(array)
         header["row_values"] = None if shot.row_values is None else [plain(v) for v in shot.row_values]
         return header
 

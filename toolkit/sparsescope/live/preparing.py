@@ -62,8 +62,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
     solver, more = _fitting_solver(base, wanted)
     notices += more
     if not base.loss.smooth and (old is None or old.loss.smooth):
-        notices.append(f"the {base.loss.title} has kinks: λ_max is only an upper bound, and the gap closes only with a "
-                       "method that keeps a dual point (fbpd); with fobos it is true but stays open")
+        notices.append(kinks(base, solver))
     reference = float(base.lam_reference)
     if not (math.isfinite(reference) and reference > 0):
         raise ValueError("λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit")
@@ -84,6 +83,17 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
         notices=notices,
         fresh=old is None or problem.m != old.m,  # W has another shape
     )
+
+
+def kinks(problem: Problem, solver: Any) -> str:
+    """What is different for a loss with kinks, and which methods close its gap."""
+    # Those that are made for some losses alone keep a dual point of them.
+    made = [name for name in solvers.names() if (other := solvers.create(name)).only and other.solves(problem) is None]
+    said = f"the {problem.loss.title} has kinks: λ_max is only an upper bound"
+    if not made or solver.name in made or solver.name == "auto":
+        return said
+    return f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with " \
+           f"{solver.name} it is true but stays open"
 
 
 def _new_problem(source: Any, settings: dict[str, Any]) -> tuple[Problem, list[str]]:

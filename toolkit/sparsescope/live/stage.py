@@ -13,6 +13,7 @@ from .packer import Block, Packer, plain
 from .preparing import MAX_NAMES, Prepared
 
 MAX_PICTURE_ROWS = 600
+MAX_PICTURE_COLUMNS = 1000
 PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
 PICTURE_PERIOD = 0.05  # seconds between two pictures at least
 PICTURE_RATE = 1e6  # cells a second at most: many classes or large images come less often
@@ -24,6 +25,8 @@ class Layout:
 
     def __init__(self) -> None:
         self.rows = 200
+        self.columns = MAX_PICTURE_COLUMNS
+        self.zoom: tuple[int, int, int, int] | None = None
         self.kind = "matrix"
         self.visible = True
         self.row: int | None = None
@@ -31,19 +34,28 @@ class Layout:
     def update(self, message: dict[str, Any]) -> None:
         """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
         rows, kind, row = message.get("rows", self.rows), message.get("mode", self.kind), message.get("row")
-        if not isinstance(rows, int | float) or isinstance(rows, bool):
-            raise ValueError(f"layout: rows is {rows!r}; a number of pixels is needed")
+        columns, zoom = message.get("columns", self.columns), message.get("zoom")
+        for name, room in (("rows", rows), ("columns", columns)):
+            if not isinstance(room, int | float) or isinstance(room, bool):
+                raise ValueError(f"layout: {name} is {room!r}; a number of pixels is needed")
+        if zoom is not None and not (isinstance(zoom, list) and len(zoom) == 4
+                                     and all(type(v) is int and v >= 0 for v in zoom)
+                                     and zoom[0] < zoom[1] and zoom[2] < zoom[3]):
+            raise ValueError(f"layout: zoom is {zoom!r}; null or first and stop of rows and classes are needed, such "
+                             "as [0, 40, 100, 200]")
         if kind not in ("matrix", "images"):
             raise ValueError(f"layout: mode is {kind!r}; allowed: 'matrix', 'images'")
         if row is not None and (isinstance(row, bool) or not isinstance(row, int)):
             raise ValueError(f"layout: row is {row!r}; a row number or null is needed")
         self.rows = int(min(max(rows, 8), MAX_PICTURE_ROWS))
+        self.columns = int(min(max(columns, 8), MAX_PICTURE_COLUMNS))
+        self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])
         self.kind, self.row = kind, row
         self.visible = bool(message.get("visible", True))
 
     def key(self) -> tuple[Any, ...]:
         """What has to be equal for an old picture to be still right."""
-        return self.rows, self.kind, self.visible, self.row
+        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row
 
 
 class Stage:
@@ -65,6 +77,7 @@ class Stage:
         self._shot: pictures.Picture | None = None
         self._shot_iteration = 0
         self._asks: list[tuple[str, int, int]] = []
+        self._cells: list[tuple[str, int, int]] = []
 
     def restart(self) -> None:
         """The page starts from nothing: everything is sent again."""
@@ -88,6 +101,11 @@ class Stage:
         self._asks.append((key, row, cls))
         self._asked = None
 
+    def ask_cell(self, key: str, line: int, column: int) -> None:
+        """The largest weight behind a cell of the picture is wanted; a cell that is not there has no answer."""
+        self._cells.append((key, line, column))
+        self._asked = None
+
     def want_picture(self, layout: Layout, sort: str) -> None:
         """Ask the worker for a picture if there is something new to see and the last one has come."""
         now = self._clock()
@@ -104,8 +122,9 @@ class Stage:
             rank = self.prepared.name_rank
         elif sort == "first":
             rank = pictures.first_rank(self.packer.first_order, self.prepared.problem.d)
-        wish = pictures.Wish(layout.rows, layout.kind, sort, rank, layout.row, tuple(self._asks), layout.visible)
-        self._asks = []
+        wish = pictures.Wish(layout.rows, layout.columns, layout.zoom, layout.kind, sort, rank, layout.row,
+                             tuple(self._asks), tuple(self._cells), layout.visible)
+        self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
         self.session.request(lambda problem, state: pictures.take(state.weights(), wish, problem.regulariser))
 

@@ -20,8 +20,9 @@ LEFT_TITLE = "values F and D"
 RIGHT_TITLE = "of samples, of dual entries [%]"
 LEFT = ("objective", "dual")
 RIGHT = ("active_percent", "dual_percent")
+PERCENT = (-4, 104)  # a little more than 0 to 100, so that a share of almost nothing is not hidden by the axis
 # The other picture: numbers that stay small when there are very many labels.
-COUNTS_TITLE = "active labels a sample, weights a feature"
+COUNTS_TITLE = "labels k_A, weights k_W"
 WORK_TITLE = "of samples, of the work [%]"
 PICTURES = {"values": (LEFT, RIGHT), "sparsity": (("dual_entries", "weights_per_feature"),
                                                   ("active_percent", "search_percent"))}  # fmt: skip
@@ -49,9 +50,9 @@ class Duality(View):
     def spec(self, problem: Problem) -> dict[str, Any]:
         axes: dict[str, dict[str, Any]] = {
             "values": {"left": {"title": LEFT_TITLE, "log": False, "between": list(LEFT)},
-                       "right": {"title": RIGHT_TITLE, "range": [0, 100]}},
-            "sparsity": {"left": {"title": COUNTS_TITLE, "log": False},
-                         "right": {"title": WORK_TITLE, "range": [0, 100]}},
+                       "right": {"title": RIGHT_TITLE, "range": list(PERCENT)}},
+            "sparsity": {"left": {"title": COUNTS_TITLE, "log": True},
+                         "right": {"title": WORK_TITLE, "range": list(PERCENT)}},
         }  # fmt: skip
         order = sorted(PICTURES, key=lambda picture: picture != self.show)
         choices = [{"label": LABELS[p], "y": lines(p), **axes[p]} for p in order]
@@ -74,7 +75,8 @@ class Duality(View):
             right = column in PICTURES[self.show][1]
             # the dual point does not jump where λ changes, so its lines are not broken there
             whole = right or self.show != "values"
-            px, py = drawing.points(x, y, np.zeros_like(segment) if whole else segment, log=False)
+            log = self.show != "values" and not right  # k_A and k_W may be far apart
+            px, py = drawing.points(x, y, np.zeros_like(segment) if whole else segment, log=log)
             if not len(px):
                 missing.append(style.QUANTITIES[column].absent)
                 continue
@@ -82,10 +84,10 @@ class Duality(View):
             if right:
                 fig.update_layout(
                     margin_r=64,
-                    yaxis2={"title": {"text": right_title}, "side": "right", "overlaying": "y", "range": [0, 102],
+                    yaxis2={"title": {"text": right_title}, "side": "right", "overlaying": "y", "range": list(PERCENT),
                             "showgrid": False, "tickmode": "linear", "dtick": 20},
                 )  # fmt: skip
-        fitted: dict[str, Any] = {"rangemode": "tozero"}
+        fitted: dict[str, Any] = {"type": "log"}
         if self.show == "values":
             fitted = {"range": between(values["objective"], values["dual"])}
         fig.update_yaxes(**fitted, selector={"side": None})

@@ -94,11 +94,11 @@ QUANTITIES: dict[str, Quantity] = {
                  "this solver keeps no dual point (active samples, dual non-zeros)", "active"),
         Quantity("dual_percent", "dual non-zeros", "green", "dash",
                  "this solver keeps no dual point (active samples, dual non-zeros)", "dual"),
-        Quantity("dual_entries", "active labels a sample (k_A)", "blue", "solid",
+        Quantity("dual_entries", "active labels a sample (k_A)", "ink", "solid",
                  "this solver keeps no dual point (active labels)", "k_A"),
-        Quantity("weights_per_feature", "weights a feature (k_W)", "vermillion", "solid", "no counts were recorded",
+        Quantity("weights_per_feature", "weights a feature (k_W)", "vermillion", "longdash", "no counts were recorded",
                  "k_W"),
-        Quantity("search_percent", "searching", "green", "dot", "this solver does not search for labels", "search"),
+        Quantity("search_percent", "searching", "green", "solid", "this solver does not search for labels", "search"),
         Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows", "working"),
     )
 }  # fmt: skip

@@ -44,6 +44,18 @@ export function drawSideTitle(context, area, text, palette) {
   context.restore();
 }
 
+const widths = new Map();
+
+/** Width of a line's name. */
+export function textWidth(text) {
+  if (!widths.has(text)) {
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = "600 11px " + FONT;
+    widths.set(text, context.measureText(text).width);
+  }
+  return widths.get(text);
+}
+
 /** Text cut to a width, with an ellipsis. */
 export function fitText(context, text, width) {
   if (context.measureText(text).width <= width) return text;

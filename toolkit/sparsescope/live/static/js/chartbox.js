@@ -1,6 +1,6 @@
 // What all charts have in common: a card with a title, tools at the right, a plot area and a sentence while it is empty.
 
-import { h, setText, show } from "./dom.js";
+import { h, setAttribute, setText, show } from "./dom.js";
 
 // The same margins for every chart over time, so that they line up under each other.
 export const MARGIN = { left: 72, right: 128, top: 10, bottom: 44, narrow: false };
@@ -32,6 +32,7 @@ export class ChartBox {
 
   setNote(text) {
     setText(this.note, text);
+    setAttribute(this.note, "title", text); // where there is no room for all of it
   }
 
   /** Read the size from the page. Only when something was resized: asking makes the browser lay everything out. */

@@ -6,6 +6,15 @@ import { exact } from "./axes.js";
 
 const MOST = 40; // classes shown, the largest by magnitude
 
+/** Of a row's weights the largest, as [value, class], and how many others there are: {shown, more, zero}. */
+export function largest(values, classes, nonzero, m, most = MOST) {
+  const all = values.map((value, k) => [value, classes ? classes[k] : k]).filter(([value]) => known(value));
+  if (m <= most) return { shown: all, more: 0, zero: 0 }; // few classes: each has its place
+  const lit = all.filter(([value]) => value !== 0).sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]) || a[1] - b[1]);
+  const shown = lit.slice(0, most);
+  return { shown, more: nonzero - shown.length, zero: m - nonzero };
+}
+
 export class Inspector {
   constructor(context) {
     this.context = context;
@@ -13,11 +22,12 @@ export class Inspector {
     this.close = h("button", { type: "button", onclick: () => context.select(null) }, "clear");
     this.list = h("div", { class: "bars" });
     this.past = h("p", { class: "card-hint" });
+    this.rest = h("p", { class: "card-hint", "data-testid": "inspector-rest" });
     this.sentence = h("p", { class: "chart-empty" }, "Click a row of W or of the active set to see its weights here.");
     this.element = h(
       "section", { class: "chart card", "data-testid": "inspector", "aria-label": "Inspector" },
       h("header", { class: "chart-head" }, h("h2", {}, "Inspector"), this.note, h("div", { class: "chart-tools" }, this.close)),
-      h("div", { class: "chart-body inspector-body" }, this.past, this.list, this.sentence),
+      h("div", { class: "chart-body inspector-body" }, this.past, this.list, this.rest, this.sentence),
     );
     this.key = "";
   }
@@ -29,6 +39,7 @@ export class Inspector {
     show(this.sentence, !values);
     show(this.list, Boolean(values));
     show(this.past, Boolean(values));
+    show(this.rest, Boolean(values));
     show(this.close, selected !== null);
     if (!values) {
       setText(this.note, selected === null ? "" : names.of(selected) || "row " + selected);
@@ -38,18 +49,15 @@ export class Inspector {
     const key = [picture.version, palette.theme, selected, names.of(selected)].join();
     if (key === this.key) return;
     this.key = key;
-    const norm = Math.hypot(...values);
-    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · norm ${exact(norm)}`);
+    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · norm ${exact(picture.row_norm)}`);
     setText(this.past, past(store.active.history(selected, 0)));
-    this.drawBars(values);
+    const { shown, more, zero } = largest(values, picture.row_classes, picture.row_nonzero, store.problem.m);
+    this.drawBars(shown);
+    setText(this.rest, rest(more, zero));
   }
 
-  drawBars(values) {
+  drawBars(shown) {
     const { store, palette } = this.context;
-    const order = values.map((value, c) => [value, c]).filter(([value]) => known(value));
-    const shown = order.length > MOST
-      ? order.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0])).slice(0, MOST).sort((a, b) => a[1] - b[1])
-      : order;
     const top = Math.max(...shown.map(([value]) => Math.abs(value))) || 1;
     while (this.list.children.length < shown.length) {
       this.list.append(h("div", { class: "bar-row" }, h("span", { class: "bar-name" }), h("span", { class: "bar" }, h("i")), h("span", { class: "bar-value" })));
@@ -68,6 +76,13 @@ export class Inspector {
       bar.style.background = palette.colour(value < 0 ? "blue" : "vermillion");
     });
   }
+}
+
+/** What the list leaves out, in words. */
+function rest(more, zero) {
+  const smaller = more ? `${count(more)} smaller` : "";
+  const none = zero ? `${count(zero)} with zero` : "";
+  return more || zero ? `and ${[smaller, none].filter(Boolean).join(", ")}` : "";
 }
 
 /** When a row was non-zero, in words. */

@@ -7,6 +7,7 @@ import { h, setText } from "./dom.js";
 import { logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { MarkLayer } from "./marks.js";
+import { textWidth } from "./axes.js";
 import { FONT } from "./palette.js";
 import { between, decades, lastInView, shares, span } from "./ranges.js";
 
@@ -386,7 +387,7 @@ export class LineChart {
     }
     const left = area.left + area.width + (this.spec.right ? 44 : 6);
     const room = this.box.width - left - 4;
-    this.spec.y.forEach((spec, k) => setText(this.labelNodes[k], MARGIN.narrow ? spec.short : spec.label));
+    this.spec.y.forEach((spec, k) => setText(this.labelNodes[k], textWidth(spec.label) > room ? spec.short : spec.label));
     for (const { node, y, colour } of placed) {
       node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
       node.style.color = colour;

@@ -3,8 +3,9 @@
 import { fitCanvas, h, show } from "./dom.js";
 import { count, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
-import { exact, fitText } from "./axes.js";
+import { fitText } from "./axes.js";
 import { FONT } from "./palette.js";
+import { answerLines, blockName, runs, windowOf } from "./cells.js";
 
 const SORT_LABELS = { norm: "norm", name: "name", first: "first entry", block: "index" };
 const LEFT = 124; // room for feature names
@@ -13,22 +14,10 @@ const TOP = 10;
 const LABEL_STEP = 13; // pixels between names
 const BRACKETS = 84; // room for the brackets of blocks and their names
 const LEAST_BLOCK = 4; // pixels of a block on average, for lines between blocks
+const CELL = 3; // pixels of a cell in both directions where classes have to share columns
+const SPARSE = 0.2; // with fewer lit cells than this share, small weights get a stronger colour
+const DRAG = 6; // pixels the pointer has to move for a zoom
 const ASK_DELAY = 70; // ms the pointer has to rest before the exact value is asked for
-
-/** The name of a block, or its number. */
-export function blockName(picture, block) {
-  return (picture.block_names && picture.block_names[block]) || "block " + block;
-}
-
-/** Stretches of equal numbers: [{block, start, stop}]. */
-export function runs(blocks) {
-  const found = [];
-  for (let k = 0; k < blocks.length; k++) {
-    if (k && blocks[k] === blocks[k - 1]) found[found.length - 1].stop = k + 1;
-    else found.push({ block: blocks[k], start: k, stop: k + 1 });
-  }
-  return found;
-}
 
 export class MatrixChart {
   constructor(spec, context, height) {
@@ -45,16 +34,71 @@ export class MatrixChart {
     );
     this.sortLabel = h("label", { class: "inline" }, "sort by ", this.sortSelect);
     this.kindButton = h("button", { type: "button", "data-testid": "images-button", onclick: () => this.toggleKind() });
-    this.box.tools.append(this.sortLabel, ...(spec.images ? [this.kindButton] : []));
+    this.zoom = null; // [row, stop, class, stop]: which of the non-zero rows and of the classes are shown
+    this.unzoom = h("button", { type: "button", "data-testid": "unzoom-weights", hidden: true, onclick: () => this.setZoom(null) }, "zoom out");
+    this.zoomBox = h("div", { class: "zoom-box", hidden: true });
+    this.box.plot.append(this.zoomBox);
+    this.box.tools.append(this.unzoom, this.sortLabel, ...(spec.images ? [this.kindButton] : []));
     this.nameTools();
     this.places = null; // geometry of what is on the canvas, for the pointer
     this.hovered = "";
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => this.leave());
     this.canvas.addEventListener("click", (event) => {
-      const cell = this.cellAt(event);
+      const cell = this.dragged ? null : this.cellAt(event);
+      this.dragged = false;
       if (cell) this.context.select(cell.row);
     });
+    this.canvas.addEventListener("pointerdown", (event) => this.beginDrag(event));
+    this.canvas.addEventListener("pointerup", (event) => this.endDrag(event));
+    this.canvas.addEventListener("dblclick", () => this.setZoom(null));
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- zoom
+  setZoom(zoom) {
+    this.zoom = zoom;
+    show(this.unzoom, zoom !== null);
+    this.context.sendLayout();
+  }
+
+  beginDrag(event) {
+    this.dragged = false;
+    if (event.button !== 0 || !this.places || this.places.kind !== "matrix") return;
+    this.drag = { x: event.offsetX, y: event.offsetY };
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  /** The box from where the drag began to the pointer, inside the matrix; null for less than a few pixels. */
+  dragBox(event) {
+    const { area } = this.places;
+    const inside = (value, low, size) => Math.min(low + size, Math.max(low, value));
+    const xs = [this.drag.x, event.offsetX].map((x) => inside(x, area.left, area.width)).sort((a, b) => a - b);
+    const ys = [this.drag.y, event.offsetY].map((y) => inside(y, area.top, area.height)).sort((a, b) => a - b);
+    return Math.max(xs[1] - xs[0], ys[1] - ys[0]) < DRAG ? null : { xs, ys };
+  }
+
+  showDrag(event) {
+    const box = this.places && this.places.kind === "matrix" ? this.dragBox(event) : null;
+    show(this.zoomBox, box !== null);
+    if (!box) return;
+    Object.assign(this.zoomBox.style, {
+      left: box.xs[0] + "px", top: box.ys[0] + "px", width: box.xs[1] - box.xs[0] + "px", height: box.ys[1] - box.ys[0] + "px",
+    });
+  }
+
+  endDrag(event) {
+    const { places } = this;
+    const picture = this.context.store.picture;
+    const box = this.drag && places && places.kind === "matrix" && picture ? this.dragBox(event) : null;
+    this.drag = null;
+    show(this.zoomBox, false);
+    if (!box) return;
+    this.dragged = true; // the click that follows is none
+    const { area, m, k, rowHeight } = places;
+    const at = (value, size, many) => Math.min(many - 1, Math.max(0, Math.floor(value / size)));
+    const columns = box.xs.map((x) => at(x - area.left, area.width / m, m));
+    const lines = box.ys.map((y) => at(y - area.top, rowHeight, k));
+    this.setZoom(windowOf(picture, [...lines, ...columns], this.zoom, this.context.store.problem.m));
   }
 
   nameTools() {
@@ -75,7 +119,15 @@ export class MatrixChart {
 
   /** Rows of pixels there are for the matrix: what the explorer needs to know. */
   pixelRows() {
-    return Math.max(8, Math.floor(this.box.height - TOP - this.bottom()));
+    const pixels = this.box.height - TOP - this.bottom();
+    const problem = this.context.store.problem;
+    const crowded = problem !== null && problem.m > this.pixelColumns();
+    return Math.max(8, Math.floor(pixels / (crowded ? CELL : 1)));
+  }
+
+  /** Columns of the matrix that can be told apart; more classes than that share them. */
+  pixelColumns() {
+    return Math.max(8, Math.floor((this.box.width - LEFT - this.right()) / CELL));
   }
 
   /** Room at the right of the matrix: for the colour scale, and for blocks where they stand together. */
@@ -87,11 +139,18 @@ export class MatrixChart {
     return Boolean(picture && picture.blocks && picture.kind === "matrix" && picture.sort === "block");
   }
 
+  /** Letters of the longest class name, at most 16. */
+  longestName(problem) {
+    if (this.namesOf !== problem) this.longest = Math.min(16, problem.class_names.reduce((most, name) => Math.max(most, name.length), 0));
+    this.namesOf = problem;
+    return this.longest;
+  }
+
   bottom() {
-    const problem = this.context.store.problem;
-    const m = problem ? problem.m : 1;
+    const { problem, picture } = this.context.store;
+    const m = picture && picture.kind === "matrix" && picture.classes ? picture.classes.length : problem ? problem.m : 1;
     const cell = (this.box.width - LEFT - this.right()) / m;
-    this.turned = problem ? cell < 7 * Math.min(16, Math.max(...problem.class_names.map((name) => name.length))) : false;
+    this.turned = problem ? cell < 7 * this.longestName(problem) : false;
     return this.turned ? 86 : 26;
   }
 
@@ -114,12 +173,18 @@ export class MatrixChart {
       return;
     }
     const [k, m] = picture.shape;
+    this.strong = picture.kind === "matrix" && picture.cells.reduce((sum, cell) => sum + (cell !== 0), 0) < SPARSE * picture.cells.length;
     if (picture.kind === "images") this.drawImages(context, picture, m);
     else this.drawMatrix(context, picture, k, m);
     this.drawScale(context, picture);
     const d = count(store.problem.d);
     let note = `${count(picture.nonzero)} of ${d} rows are non-zero`;
-    if (picture.binned > 1) note += `; ${short(picture.binned, 2)} to a line, the largest shown`;
+    if (picture.classes) note = `${count(picture.nonzero)} of ${d} rows, ${count(picture.used)} of ${count(store.problem.m)} classes`;
+    if (this.zoom) note += `; shown: from ${count(this.zoom[0] + 1)} to ${count(Math.min(this.zoom[1], picture.nonzero))}`;
+    if (picture.binned > 1 || picture.together > 1) {
+      const cell = [short(picture.binned, 2), ...(picture.together > 1 ? [short(picture.together, 2)] : [])].join(" × ");
+      note += picture.classes ? `; a cell: the largest of ${cell}` : `; ${cell} to a line, the largest shown`;
+    }
     this.box.setNote(note);
   }
 
@@ -137,7 +202,7 @@ export class MatrixChart {
     const area = { left: LEFT, top: TOP, width: this.box.width - LEFT - this.right(), height: this.box.height - TOP - bottom };
     const rowHeight = Math.min(28, area.height / k);
     area.height = rowHeight * k;
-    this.paint(context, picture.cells, m, k, area, (i) => palette.pixel(picture.cells[i]));
+    this.paint(context, picture.cells, m, k, area, (i) => palette.pixel(picture.cells[i], this.strong));
     context.strokeStyle = palette.colour("axis");
     context.lineWidth = 1;
     context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
@@ -154,7 +219,7 @@ export class MatrixChart {
       if (step > 1) context.fillRect(area.left - 5, Math.round(y), 4, 1);
     }
     if (this.bracketed(picture)) this.drawBlocks(context, area, picture, rowHeight);
-    this.drawClassNames(context, area, m, store.problem.class_names);
+    this.drawClassNames(context, area, m, (c) => store.problem.class_names[picture.classes ? picture.classes[c] : c]);
     this.drawSelection(context, area, picture, rowHeight);
     this.places = { kind: "matrix", area, rowHeight, m, k };
   }
@@ -200,7 +265,7 @@ export class MatrixChart {
     context.strokeRect(area.left - 1, area.top + at * rowHeight - 1, area.width + 2, Math.max(3, rowHeight) + 2);
   }
 
-  drawClassNames(context, area, m, names) {
+  drawClassNames(context, area, m, nameOf) {
     const width = area.width / m;
     const bottom = area.top + area.height;
     context.fillStyle = this.context.palette.colour("text");
@@ -213,12 +278,12 @@ export class MatrixChart {
         context.rotate(-Math.PI / 2);
         context.textAlign = "right";
         context.textBaseline = "middle";
-        context.fillText(fitText(context, names[c], 78), 0, 0);
+        context.fillText(fitText(context, nameOf(c), 78), 0, 0);
         context.restore();
       } else {
         context.textAlign = "center";
         context.textBaseline = "top";
-        context.fillText(fitText(context, names[c], width - 4), x, bottom + 8);
+        context.fillText(fitText(context, nameOf(c), width - 4), x, bottom + 8);
       }
     }
   }
@@ -270,7 +335,7 @@ export class MatrixChart {
     const height = Math.min(140, this.box.height - 60);
     const left = this.box.width - RIGHT + 16;
     const column = new Int8Array(255).map((_, k) => 127 - k);
-    this.paint(context, column, 1, 255, { left, top: TOP + 8, width: 10, height }, (i) => palette.pixel(column[i]));
+    this.paint(context, column, 1, 255, { left, top: TOP + 8, width: 10, height }, (i) => palette.pixel(column[i], this.strong));
     context.fillStyle = palette.colour("muted");
     context.font = "11px " + FONT;
     context.textAlign = "left";
@@ -295,7 +360,9 @@ export class MatrixChart {
       if (line < 0 || line >= k || cls >= m || x > area.left + area.width) return null;
       const block = picture.blocks ? picture.blocks[line] : null;
       if (cls < 0) return { row: picture.rows[line], cls: null, cell: null, block };
-      return { row: picture.rows[line], cls, cell: picture.cells[line * m + cls], binned: picture.binned > 1, block };
+      const first = picture.classes ? picture.classes[cls] : cls;
+      const binned = picture.binned > 1 || picture.together > 1;
+      return { row: picture.rows[line], cls: first, cell: picture.cells[line * m + cls], binned, block, line, column: cls };
     }
     const cls = places.tiles.findIndex((t) => x >= t.left && x < t.left + t.width && y >= t.top && y < t.top + t.height);
     if (cls < 0) return null;
@@ -308,6 +375,7 @@ export class MatrixChart {
   }
 
   hover(event) {
+    if (this.drag) this.showDrag(event);
     const cell = this.cellAt(event);
     if (!cell) {
       this.leave();
@@ -321,26 +389,25 @@ export class MatrixChart {
       tooltip.show(event, [name, `${about}row ${cell.row}; click to inspect`]);
       return;
     }
-    const about = store.picture.scale * (cell.cell / 127);
-    const key = `${cell.row},${cell.cls}`;
-    const lines = [`${name} → ${store.problem.class_names[cell.cls]}`];
+    const value = store.picture.scale * (cell.cell / 127);
+    const key = `${cell.row},${cell.cls},${cell.line}`;
     const known = this.exactKey === key && this.exactVersion === store.picture.version;
-    lines.push(known ? "weight " + this.exactText : "weight ≈ " + short(about, 2));
-    if (cell.binned) lines.push("(the largest of the rows put together here)");
-    else if (cell.block !== null) lines.push(blockName(store.picture, cell.block) + (known ? this.exactBlock : ""));
+    let lines = known ? this.exactLines : [`${name} → ${store.problem.class_names[cell.cls]}`, "weight ≈ " + short(value, 2)];
+    if (!known && cell.binned) lines = cell.cell === 0 ? ["all weights here are zero"] : ["weight ≈ " + short(value, 2), "(the largest of those put together here)"];
+    else if (!known && cell.block !== null) lines.push(blockName(store.picture, cell.block));
     tooltip.show(event, lines);
     if (this.hovered === key && this.exactVersion === store.picture.version) return;
     this.hovered = key;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.hovered !== key || cell.binned) return;
-      link.ask("value", { row: cell.row, cls: cell.cls }, (answer) => {
+      if (this.hovered !== key || (cell.binned && cell.cell === 0)) return;
+      const [kind, question] = cell.binned ? ["cell", { line: cell.line, column: cell.column }] : ["value", { row: cell.row, cls: cell.cls }];
+      link.ask(kind, question, (answer) => {
         if (this.hovered !== key) return;
         this.exactKey = key;
         this.exactVersion = this.context.store.picture ? this.context.store.picture.version : 0;
-        this.exactText = `${exact(answer.value)}${answer.iteration === null ? "" : ` (iteration ${answer.iteration})`}`;
-        this.exactBlock = answer.block ? `: norm ${short(answer.block_norm, 4)} in this class` : "";
-        tooltip.show(event, [lines[0], "weight " + this.exactText, ...(answer.block ? [answer.block + this.exactBlock] : [])]);
+        this.exactLines = answerLines(answer, this.context.store.problem.class_names[answer.cls], cell.binned);
+        tooltip.show(event, this.exactLines);
       });
     }, ASK_DELAY);
   }

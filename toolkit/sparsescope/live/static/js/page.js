@@ -13,9 +13,10 @@ import { Link } from "./link.js";
 import { MatrixChart } from "./matrix.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
-import { FONT, Palette } from "./palette.js";
+import { Palette } from "./palette.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./raster.js";
+import { textWidth } from "./axes.js";
 import { Store } from "./store.js";
 import { TimeAxis } from "./timeaxis.js";
 import { Tooltip } from "./tooltip.js";
@@ -23,7 +24,7 @@ import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
 import { snippetButton } from "./snippet.js";
 
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 208, duality: 208, weights: 368 };
+const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, weights: 368 };
 
 export class Page {
   constructor(host, send, theme) {
@@ -163,6 +164,7 @@ export class Page {
       this.selected = null;
       this.chosen = false;
       this.messages.clearError();
+      for (const { chart } of this.charts) if (chart instanceof MatrixChart) chart.setZoom(null);
     }
     this.store.takeProblem(message);
     this.palette.use(message.palette);
@@ -233,7 +235,7 @@ export class Page {
     const found = this.charts.find(({ chart }) => chart instanceof MatrixChart);
     if (!found || !this.store.problem) return;
     const message = {
-      rows: found.chart.pixelRows(), mode: found.chart.kind, visible: found.visible, row: this.selected, stream: this.store.stream,
+      rows: found.chart.pixelRows(), columns: found.chart.pixelColumns(), zoom: found.chart.zoom, mode: found.chart.kind, visible: found.visible, row: this.selected, stream: this.store.stream,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;
@@ -327,9 +329,7 @@ export class Page {
 
 /** Width of the longest name at the end of a line, with the axis that may stand before it. */
 function widestLabel(specs) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.font = "600 11px " + FONT;
   const widths = specs.filter((spec) => spec.kind === "lines").flatMap((spec) =>
-    spec.y.map((line) => context.measureText(line.label).width + (spec.right ? RIGHT_AXIS : 0)));
+    spec.y.map((line) => textWidth(line.label) + (spec.right ? RIGHT_AXIS : 0)));
   return Math.max(0, ...widths);
 }

@@ -25,16 +25,17 @@ export class Palette {
   setTheme(theme) {
     this.theme = theme === "dark" ? "dark" : "light";
     this.colours = this.source.themes[this.theme];
-    this.lut = signedTable(this.source.diverging[this.theme]);
+    this.lut = signedTable(this.source.diverging[this.theme], 0.06, 0.75);
+    this.strong = signedTable(this.source.diverging[this.theme], 0.3, 0.5);
   }
 
   colour(name) {
     return this.colours[name] || this.colours.ink;
   }
 
-  /** Packed pixel (little endian RGBA) of an int8 cell. */
-  pixel(cell) {
-    return this.lut[cell + 128];
+  /** Packed pixel (little endian RGBA) of an int8 cell; `strong`: where few cells are lit, so that each can be seen. */
+  pixel(cell, strong = false) {
+    return (strong ? this.strong : this.lut)[cell + 128];
   }
 }
 
@@ -46,13 +47,13 @@ export function pack([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-/** 256 pixels for cells -128 … 127. A small value is already a step away from zero, so that a non-zero row shows. */
-function signedTable(stops) {
+/** 256 pixels for cells -128 … 127. A small value is already `step` away from zero, so that a non-zero row shows. */
+function signedTable(stops, step, power) {
   const colours = stops.map(rgb);
   const table = new Uint32Array(256);
   for (let cell = -128; cell < 128; cell++) {
     const size = Math.abs(cell) / 127;
-    const lifted = cell === 0 ? 0 : Math.sign(cell) * (0.06 + 0.94 * Math.min(1, size) ** 0.75);
+    const lifted = cell === 0 ? 0 : Math.sign(cell) * (step + (1 - step) * Math.min(1, size) ** power);
     const at = ((lifted + 1) / 2) * (colours.length - 1);
     const low = Math.min(colours.length - 2, Math.floor(at));
     const part = at - low;

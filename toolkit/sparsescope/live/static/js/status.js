@@ -24,9 +24,8 @@ export class StatusLine {
     gap.append(this.tick);
     this.element = h(
       "div", { class: "status card", "data-testid": "status-line" },
-      this.mode, item("iteration", "iteration", 4), item("passes", "passes", 5), item("seconds", "time", 6),
+      this.mode, item("iteration", "iteration", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
       item("objective", "F", 9), gap, item("rows", "rows", 9), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
-      item("rate", "it/s", 4),
     );
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
     this.items.dual.parentElement.title = "non-zeros of the dual point, a sample, off the true class";

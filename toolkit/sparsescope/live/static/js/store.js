@@ -135,6 +135,8 @@ export class Store {
       rows: cut(bytes, picture.rows).slice(),
       norms: cut(bytes, picture.norms).slice(),
       blocks: picture.blocks ? cut(bytes, picture.blocks).slice() : null,
+      classes: picture.classes ? cut(bytes, picture.classes).slice() : null,
+      row_classes: picture.row_classes ? cut(bytes, picture.row_classes).slice() : null,
       version: (this.picture ? this.picture.version : 0) + 1,
     };
   }
