@@ -54,16 +54,14 @@ def step_cost(case: problems.Case, args: argparse.Namespace) -> dict[str, Any]:
     for _ in range(3 * solver.memory):
         solver.step(problem, state)
     at = np.argsort(-np.abs(state.coef.ravel()) - 1e-9 * np.abs(state.G.ravel()), kind="stable")[:ENTRIES]
-    Q = np.ascontiguousarray(np.vstack([state.gamma * state.S[:, at], state.T[:, at]]).T)
-    Qhat = Q @ state.R
-    diagonal = np.maximum(state.gamma - (Q * Qhat).sum(axis=1), 1e-12 * state.gamma)
+    Q, Qhat, diagonal = state.model.rows(at)
     part = state.entries(problem, at)
     report = np.zeros(REPORT)
 
     def sweep() -> None:
         report[:] = 0.0
-        lowrank_descent(Q, Qhat, state.gamma, diagonal, part.g, part.w, part.t, part.ridge, part.w.copy(), SWEEPS, 0.0,
-                        report)
+        lowrank_descent(Q, Qhat, state.model.gamma, diagonal, part.g, part.w, part.t, part.ridge, part.w.copy(),
+                        SWEEPS, 0.0, report)
 
     seconds = common.timed(sweep, max(3, args.repeats))
     return {"flops": report[FLOPS] / report[STEPS], "step ns": 1e9 * seconds / report[STEPS]}

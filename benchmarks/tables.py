@@ -31,8 +31,9 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), splitting(folder),
-                               pd_sparse(folder), constants(folder), remarks(folder), compiling(folder)) if part]
+    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), covariance(folder),
+                               splitting(folder), pd_sparse(folder), constants(folder), remarks(folder),
+                               compiling(folder)) if part]
     return "\n\n".join(parts)
 
 
@@ -168,6 +169,33 @@ def second_order(folder: Path) -> str:
     if steps:
         lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
     return "\n".join([*lines, "", f"({where(result)}; `bench_second_order.py`)"])
+
+
+def covariance(folder: Path) -> str:
+    """Sparse inverse covariance beside scikit-learn and glasso."""
+    result = load("covariance", folder)
+    races = [] if result is None else [row for row in result["rows"] if row["part"] == "race"]
+    if result is None or not races:
+        return ""
+    peers = {"graphical_lasso": "scikit-learn's graphical_lasso", "glasso": "R's glasso"}
+    names = [name for name in (*peers, "quic", "lhac-covariance") if any(name in row["contestants"] for row in races)]
+    levels = list(races[0]["contestants"]["quic"]["reached"])
+    lines = ["**Sparse inverse covariance**, gene-expression correlations at λ = 0.5: processor seconds on one thread "
+             f"to a relative duality gap of {'/'.join(levels)}, medians of {races[0]['repeats']} (–: not within "
+             f"{races[0]['limit']:g} s). glasso penalises the diagonal, graphical_lasso leaves it free.", "",
+             "| problem | edges | " + " | ".join(peers.get(name, f"`{name}`") for name in names) + " |",
+             "|---|---|" + "---|" * len(names)]
+    for row in races:
+        entries = [row["contestants"].get(name) for name in names]
+        cells = ["" if entry is None else "/".join(number(entry["reached"][v]) for v in levels) for entry in entries]
+        lines.append(f"| {row['case']} | {row['edges']} | " + " | ".join(cells) + " |")
+    steps = [row for row in result["rows"] if row["part"] == "step"]
+    if steps:
+        small, large = steps[0], steps[-1]
+        times = [row["lhac ns"] for row in steps]
+        lines += ["", f"A coordinate step of `lhac-covariance` takes {min(times):.0f} to {max(times):.0f} ns from p = "
+                  f"{small['p']} to {large['p']}, one of `quic` {small['quic ns']:.0f} to {large['quic ns']:.0f} ns."]
+    return "\n".join([*lines, "", f"({where(result)}; `bench_covariance.py`)"])
 
 
 def pd_sparse(folder: Path) -> str:

@@ -32,7 +32,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
     names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic", "bench_second_order",
-             "bench_splitting")
+             "bench_covariance", "bench_splitting")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -176,6 +176,27 @@ def test_second_order_is_judged_by_the_better_method(tool: Any, tmp_path: Path,
     (tmp_path / "second_order.json").write_text(json.dumps({"machine": {"cpu": "a processor"}, "date": "2024-02-29",
                                                             "rows": rows}))
     assert "| a | 1.00/1.00/1.00 | 6.00/6.00/6.00 | 2.00/2.00/2.00 | 6.00/6.00/6.00 |" in tables.text(tmp_path)
+
+
+def test_covariance_is_held_against_each_peer_on_its_own_problem(tool: Any, tmp_path: Path,
+                                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_covariance"), tool("tables")
+    reached = {"1e-04": 1.0, "1e-06": 2.0, "1e-08": 3.0}
+    rows = [{"part": "race", "case": name, "p": 5, "edges": 7, "repeats": 3, "limit": 60.0, "contestants": {
+        "quic": {"reached": reached, "lowest gap": 5e-9}, peer: {"reached": theirs, "lowest gap": 1e-5}}}
+        for name, peer, theirs in (("a", "glasso", dict.fromkeys(reached, 2.0)),
+                                   ("b", "graphical_lasso", {**dict.fromkeys(reached), "1e-04": 4.0}))]
+    rows += [{"part": "step", "p": p, "quic ns": 10.0 * p, "lhac ns": 20.0, "case": "s"} for p in (5, 50)]
+    bench.report(rows)
+    said = capsys.readouterr().out
+    assert "MISSED        quic ÷ glasso to a gap of 1e-08, a: 1.5" in said
+    assert "met           quic ÷ graphical_lasso to a gap of 1e-04, b: 0.25" in said
+    assert "not measured  quic ÷ graphical_lasso to a gap of 1e-06, b" in said
+    assert "met           dearest ÷ cheapest coordinate step of LHAC over p: 1 " in said
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
+    (tmp_path / "covariance.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| b | 7 | 4.00/–/– |  | 1.00/2.00/3.00 |" in text and "from p = 5 to 50" in text
 
 
 def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:

@@ -1,0 +1,221 @@
+"""Sparse inverse covariance: seconds to relative gaps of 1e-4 to 1e-8, beside scikit-learn and R's glasso.
+
+The gene-expression correlations of Li and Toh (ER, 692 probes; p = 300 are its first ones) at λ = 0.5. glasso penalises
+the diagonal, graphical_lasso leaves it free, so each has problems of its own. Every gap is that of
+CovarianceProblem.certificate at the Θ that was found (made symmetric). The peers show nothing while they work: each is
+run at a series of tolerances, and the fastest run that got to a level counts.
+
+Then what a coordinate step costs over p: flops, and nanoseconds in the kernels with a full memory.
+
+    python benchmarks/bench_covariance.py [--quick] [--repeats 3] [--limit 60] [--print]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import common
+import numpy as np
+
+import sparsescope as ss
+from sparsescope.covariance_certificate import cholesky, inverse
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, lowrank_descent
+from sparsescope.kernels.covariance import newton_descent
+from sparsescope.stopping import Gap, Seconds
+
+NAME = "covariance"
+PEERS = Path(__file__).resolve().parent / "peers"
+LEVELS = (1e-4, 1e-6, 1e-8)
+OURS = ("quic", "lhac-covariance")
+LAM, SIZES = 0.5, (300, 692)
+GLASSO = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+SKLEARN = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
+STEP_SIZES = (50, 100, 200, 400, 692)
+ENTRIES, SWEEPS, MEMORY = 200, 500, 10
+
+
+def matrix(p: int) -> np.ndarray:
+    """The correlations of the first p probes."""
+    folder = common.shared_data()
+    path = None if folder is None else folder / "er692_covariance.npz"
+    if path is None or not path.exists():
+        raise SystemExit("er692_covariance.npz is not here; name its folder in SPARSESCOPE_DATA")
+    with np.load(path) as stored:
+        return np.ascontiguousarray(stored["S"][:p, :p])
+
+
+def level(value: float) -> str:
+    """1e-04."""
+    return f"{value:.0e}"
+
+
+def race_own(problem: ss.CovarianceProblem, name: str, args: argparse.Namespace) -> dict[str, Any]:
+    """Median processor seconds to each level."""
+    times: dict[str, list[float]] = {level(v): [] for v in LEVELS}
+    for _ in range(args.repeats):
+        left = list(LEVELS)
+        run = ss.Run(problem, name, stop=Gap(min(LEVELS)) | Seconds(args.limit), clock=common.clock)
+        for event in run:
+            while left and event.relative_gap <= left[0]:
+                times[level(left.pop(0))].append(event.seconds)
+    return {"reached": {v: median(t) if len(t) == args.repeats else None for v, t in times.items()},
+            "lowest gap": event.relative_gap}
+
+
+def fit_glasso(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: float) -> tuple[float, np.ndarray]:
+    """Seconds of a call of glasso, and its Θ."""
+    problem.S.tofile(folder / "S.bin")
+    command = ["Rscript", str(PEERS / "glasso_fit.R"), str(folder), str(problem.d), repr(problem.lam), repr(tol),
+               str(int(problem.diagonal))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)
+    return float(done.stdout.split()[0]), np.fromfile(folder / "Theta.bin").reshape(problem.d, problem.d)
+
+
+def fit_sklearn(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: float) -> tuple[float, np.ndarray]:
+    """Seconds of a call of graphical_lasso, and its Θ."""
+    np.save(folder / "S.npy", problem.S)
+    command = [sys.executable, str(PEERS / "graphical_lasso_worker.py"), str(folder), repr(problem.lam), repr(tol)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True, env=dict(os.environ))
+    return float(json.loads(done.stdout)["cpu"]), np.load(folder / "Theta.npy")
+
+
+def race_peer(problem: ss.CovarianceProblem, fit: Any, tolerances: tuple[float, ...], best: float,
+              args: argparse.Namespace) -> dict[str, Any]:
+    """Each tolerance once, those that were first at a level again; a run past the limit ends the series."""
+    runs: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory(prefix="covariance-") as name:
+        folder = Path(name)
+
+        def one(tol: float) -> dict[str, float]:
+            seconds, Theta = fit(folder, problem, tol, args.limit)
+            Theta = 0.5 * (Theta + Theta.T)
+            definite = cholesky(Theta) is not None
+            gap = problem.certificate(Theta).relative_gap if definite else float("inf")
+            off = (problem.objective(Theta) - best) / max(1.0, abs(best))
+            return {"tol": tol, "seconds": seconds, "gap": gap, "off": off}
+
+        for tol in tolerances:
+            try:
+                runs.append(one(tol))
+            except subprocess.TimeoutExpired:
+                break
+        found: dict[str, float | None] = {}
+        for v in LEVELS:
+            able = [run for run in runs if run["gap"] <= v]
+            first = min(able, key=lambda run: run["seconds"], default=None)
+            again = [] if first is None else [one(first["tol"])["seconds"] for _ in range(args.repeats - 1)]
+            found[level(v)] = None if first is None else median([first["seconds"], *again])
+    return {"reached": found, "lowest gap": min((run["gap"] for run in runs), default=None), "runs": runs}
+
+
+def measure(p: int, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
+    """One problem: our solvers, and the peer that solves it."""
+    problem = ss.CovarianceProblem(matrix(p), lam=LAM, diagonal=diagonal)
+    exact = ss.solve(problem, "quic", tol=1e-13, max_iter=1000, max_seconds=args.limit, record=False)
+    row: dict[str, Any] = {"part": "race", "case": f"ER, p = {p}, diagonal {problem.parts['diagonal']}", "p": p,
+                           "components": int(problem.components.max()) + 1,
+                           "edges": int(np.count_nonzero(np.triu(exact.W, 1))), "repeats": args.repeats,
+                           "limit": args.limit}
+    row["contestants"] = {name: race_own(problem, name, args) for name in OURS}
+    if not diagonal:
+        row["contestants"]["graphical_lasso"] = race_peer(problem, fit_sklearn, SKLEARN, exact.objective, args)
+    elif has_glasso():
+        row["contestants"]["glasso"] = race_peer(problem, fit_glasso, GLASSO, exact.objective, args)
+    return row
+
+
+def has_glasso() -> bool:
+    """Whether R and its package are here."""
+    if shutil.which("Rscript") is None:
+        return False
+    check = ["Rscript", "-e", 'quit(status = !requireNamespace("glasso", quietly = TRUE))']
+    return subprocess.run(check, capture_output=True, check=False).returncode == 0
+
+
+def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
+    """Flops and nanoseconds of a coordinate step of both methods at p features."""
+    rng = np.random.default_rng(0)
+    problem = ss.CovarianceProblem(matrix(p), lam=LAM)
+    Theta = problem.coefficients()
+    Sigma = inverse(cholesky(Theta))
+    columns, rows = (np.sort(rng.integers(0, p, ENTRIES)) for _ in range(2))
+    rows = np.minimum(rows, columns)
+    Lam, U = problem.thresholds(), np.zeros((p, p))
+    Q = rng.normal(size=(ENTRIES, 2 * MEMORY))
+    vector = rng.normal(size=ENTRIES)
+    reports = {"quic": np.zeros(REPORT), "lhac": np.zeros(REPORT)}
+
+    def newton() -> None:
+        reports["quic"][:] = 0.0
+        newton_descent(Sigma, problem.S - Sigma, Lam, rows, columns, Theta.copy(), np.zeros_like(U), SWEEPS, 0.0,
+                       reports["quic"])
+
+    def lowrank() -> None:
+        reports["lhac"][:] = 0.0
+        lowrank_descent(Q, 1e-3 * Q, 1.0, np.ones(ENTRIES), vector, 0.1 * vector, np.full(ENTRIES, LAM),
+                        np.zeros(ENTRIES), vector.copy(), SWEEPS, 0.0, reports["lhac"])
+
+    spent = common.interleaved({"quic": newton, "lhac": lowrank}, max(5, args.repeats))
+    found: dict[str, Any] = {"part": "step", "case": f"coordinate step, p = {p}", "p": p}
+    for name, report in reports.items():
+        found[f"{name} flops"] = report[FLOPS] / report[STEPS]
+        found[f"{name} ns"] = 1e9 * spent[name] / report[STEPS]
+    return found
+
+
+def report(rows: list[dict[str, Any]]) -> None:
+    """The tables, and the bars."""
+    races = [row for row in rows if row["part"] == "race"]
+    common.show([{"case": row["case"], "edges": row["edges"], **{
+        f"{name} {v}": entry["reached"][v] for name, entry in row["contestants"].items() for v in entry["reached"]}}
+        for row in races])
+    print()
+    for row in races:
+        reached = row["contestants"]["quic"]["reached"]
+        for peer in ("graphical_lasso", "glasso"):
+            if peer in row["contestants"]:
+                for v, theirs in row["contestants"][peer]["reached"].items():
+                    ratio = None if theirs is None or reached[v] is None else reached[v] / theirs
+                    common.bar(f"quic ÷ {peer} to a gap of {v}, {row['case']}", ratio, 1.0)
+        common.bar(f"lowest relative gap of quic, {row['case']}", row["contestants"]["quic"]["lowest gap"], 1e-8)
+    steps = [row for row in rows if row["part"] == "step"]
+    common.show([{k: v for k, v in row.items() if k not in ("part", "case")} for row in steps])
+    if steps:
+        times = [row["lhac ns"] for row in steps]
+        common.bar("dearest ÷ cheapest coordinate step of LHAC over p", max(times) / min(times), 1.5)
+
+
+def main() -> None:
+    """Measure, or print what is stored."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a call of a peer")
+    parser.add_argument("--quick", action="store_true", help="p = 300, once, and nothing is stored")
+    parser.add_argument("--print", action="store_true", help="show what is stored")
+    args = parser.parse_args()
+    if args.print:
+        report((common.stored(NAME) or {"rows": []})["rows"])
+        return
+    if args.quick:
+        args.repeats = 1
+    common.quiet()
+    rows = [measure(p, diagonal, args) for p in (SIZES[:1] if args.quick else SIZES) for diagonal in (True, False)]
+    if not has_glasso():
+        print("glasso is not here and left out. On Debian: apt-get install --no-install-recommends r-cran-glasso")
+    rows += [step_cost(p, args) for p in STEP_SIZES]
+    report(rows)
+    if not args.quick:
+        common.store(NAME, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""What Sec. 4 of the paper says, and how the tables answer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..base import Claim, Tables
+from ..verdicts import Finding, number, seconds, times
+from . import protocol
+from .covariances import table2
+from .protocol import FISTA, GLMNET, LHAC, QUIC
+from .races import exponent, table1
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOOSE, TIGHT = protocol.EPSILONS
+OVER = 1.05  # "from below": a working set is at most this many times the final size
+
+
+def _races(tables: Tables) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(data), part) for data, part in table1(tables["races"]).groupby("data", sort=False)]
+
+
+def _wins(part: pd.DataFrame, name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
+    """In how many rows a method was first, how many rows somebody finished, and the times of the last row in words."""
+    won = decided = 0
+    for _, row in part.iterrows():
+        best = min(row[rival] for rival in rivals)
+        if math.isfinite(min(row[name], best)):
+            decided += 1
+            won += bool(row[name] < best)
+    last = part.iloc[-1]
+    said = ", ".join(f"{each} {seconds(last[each])}" for each in (name, *rivals))
+    return won, decided, f"first in {won} of {decided}; {last['samples']} samples to {last['epsilon']:g}: {said}"
+
+
+def fastest(tables: Tables) -> list[Finding]:
+    """LHAC is the fastest in all cells of Table 1 but one."""
+    found = []
+    for data, part in _races(tables):
+        won, decided, said = _wins(part, LHAC, (FISTA, GLMNET))
+        found.append(Finding(data, won >= decided - 1 if decided > 1 else None, said))
+    return found
+
+
+def first_at(tables: Tables, name: str, rival: str, epsilon: float) -> list[Finding]:
+    """A method is faster than a rival to ε for most numbers of samples."""
+    found = []
+    for data, part in _races(tables):
+        won, decided, said = _wins(part[part["epsilon"] == epsilon], name, (rival,))
+        found.append(Finding(data, 2 * won > decided if decided else None, said))
+    return found
+
+
+def margin(tables: Tables) -> list[Finding]:
+    """The time of newGLMNET over that of LHAC is above 1 with the most samples, and larger than with the fewest."""
+    found = []
+    for data, part in _races(tables):
+        part = part[part["epsilon"] == TIGHT]
+        able = [row for _, row in part.iterrows() if math.isfinite(row[GLMNET]) and math.isfinite(row[LHAC])]
+        if len(able) < 2:
+            found.append(Finding(data, None, "fewer than two numbers of samples at which both finished"))
+            continue
+        few, many = (row[GLMNET] / row[LHAC] for row in (able[0], able[-1]))
+        said = f"{times(few)} at {able[0]['samples']} samples, {times(many)} at {able[-1]['samples']}"
+        found.append(Finding(data, bool(many > max(few, 1.0)), f"GLMNET ÷ LHAC {said}"))
+    return found
+
+
+def growth(tables: Tables) -> list[Finding]:
+    """The time of LHAC grows with a smaller exponent of the samples than that of newGLMNET."""
+    found = []
+    for data, part in _races(tables):
+        ours, theirs = exponent(part, LHAC), exponent(part, GLMNET)
+        known = math.isfinite(ours) and math.isfinite(theirs)
+        said = f"exponents {number(ours)} and {number(theirs)}" if known else "too few sizes for an exponent"
+        found.append(Finding(data, ours < theirs if known else None, said))
+    return found
+
+
+def fewer_flops(tables: Tables) -> list[Finding]:
+    """LHAC needs fewer flops than QUIC at every ε."""
+    found = []
+    for _, row in table2(tables["covariances"]).iterrows():
+        ours, theirs = row[f"{LHAC} Mflops"], row[f"{QUIC} Mflops"]
+        said = f"LHAC {number(ours)}, QUIC {number(theirs)} Mflops"
+        holds = bool(ours < theirs) if math.isfinite(min(ours, theirs)) else None
+        found.append(Finding(f"{row['data']}, ε = {row['epsilon']:g}", holds, said))
+    return found
+
+
+def trade(tables: Tables) -> list[Finding]:
+    """QUIC needs fewer iterations, and LHAC fewer flops a coordinate step."""
+    found = []
+    tight = min(protocol.PRECISIONS)
+    for _, row in table2(tables["covariances"]).iterrows():
+        if row["epsilon"] != tight:
+            continue
+        values: list[Any] = [row[f"{name} {what}"] for what in ("iterations", "flops a step") for name in (QUIC, LHAC)]
+        if not all(map(math.isfinite, values)):
+            found.append(Finding(str(row["data"]), None, f"not both got to ε = {tight:g}"))
+            continue
+        k_quic, k_lhac, t_quic, t_lhac = values
+        said = f"iterations {k_quic:.0f} and {k_lhac:.0f}, flops a step {t_quic:.0f} and {t_lhac:.0f} (QUIC, LHAC)"
+        found.append(Finding(str(row["data"]), k_quic < k_lhac and t_lhac < t_quic, said))
+    return found
+
+
+def working_set(tables: Tables, name: str, below: bool) -> list[Finding]:
+    """The working set approaches the final size from below (never above it by more than 5 %), or from above (it begins
+    above it)."""
+    found = []
+    for data, part in tables["covariances"].groupby("data", sort=False):
+        sets = part.loc[(part["solver"] == name) & (part["iteration"] > 0), "working_set"]
+        if not len(sets):
+            found.append(Finding(str(data), None, f"{name} was not measured"))
+            continue
+        first, most, size = float(sets.iloc[0]), float(sets.max()), float(part["optimum"].iloc[0])
+        holds = first < size and most <= OVER * size if below else first > size
+        found.append(Finding(str(data), holds, f"at first {first:.0f}, at most {most:.0f}; in the end {size:.0f}"))
+    return found
+
+
+CLAIMS = (
+    Claim("lhac-fastest", "Sec. 4.1, Table 1", "LHAC is faster than FISTA and GLMNET in all but one experiment.",
+          ("races",), fastest),
+    Claim("fista-early", "Sec. 4.1, Table 1", "At ε = 1e-2, FISTA mostly takes less time than GLMNET.", ("races",),
+          lambda t: first_at(t, FISTA, GLMNET, LOOSE)),
+    Claim("fista-late", "Sec. 4.1, Table 1", "At ε = 1e-5, GLMNET almost always ends before FISTA.", ("races",),
+          lambda t: first_at(t, GLMNET, FISTA, TIGHT)),
+    Claim("margin-grows", "Sec. 4.1, Fig. 1(c, d)", "The more training samples, the larger the margin between LHAC and "
+          "GLMNET.", ("races",), margin),
+    Claim("scales", "Sec. 4.1, Fig. 1(c, d)", "The time of LHAC grows less with the number of samples than that of "
+          "GLMNET.", ("races",), growth),
+    Claim("fewer-flops", "Sec. 4.2, Table 2", "QUIC always needs more flops than LHAC.", ("covariances",), fewer_flops),
+    Claim("trade", "Sec. 4.2", "QUIC needs fewer iterations, LHAC fewer flops a coordinate step.", ("covariances",),
+          trade),
+    Claim("from-below", "Sec. 4.2, Fig. 2", "The working set of LHAC approaches the optimal size from below.",
+          ("covariances",), lambda t: working_set(t, LHAC, True)),
+    Claim("from-above", "Sec. 4.2, Fig. 2", "The working set of QUIC approaches the optimal size from above.",
+          ("covariances",), lambda t: working_set(t, QUIC, False)),
+)  # fmt: skip

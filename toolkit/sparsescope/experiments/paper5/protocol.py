@@ -1,0 +1,42 @@
+"""The numbers of the protocol: as in the paper where it says them, our choice where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..base import Settings
+
+EPSILONS = (1e-2, 1e-5)  # Table 1: the violation, relative to that at zero weights
+SIZES = (500, 1000, 2000, 2500, 3000, 5000)  # Table 1: samples of RCV1 and Gisette
+SHARE = 0.02  # λ/λ_max of the races; the paper does not say its λ
+FISTA, GLMNET, LHAC = "FISTA", "newGLMNET", "LHAC"
+RACERS = {FISTA: "fista-ls", GLMNET: "newglmnet", LHAC: "lhac"}
+GISETTE = ("4", "9")  # its digits
+
+LAM = 0.5  # Sec. 4.2, after Li and Toh
+PRECISIONS = (1e-2, 1e-6)  # Table 2
+QUIC = "QUIC"
+METHODS = {QUIC: "quic", LHAC: "lhac-covariance"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take.
+
+    seconds : of a run at most · sizes : candidates for the number of samples; where fewer than three of them fit, a
+    quarter, a half and all samples are taken · features : those of largest variance, at most, for a covariance
+    """
+
+    seconds: float
+    sizes: tuple[int, ...]
+    features: int
+
+
+QUICK = Limits(seconds=2.0, sizes=(), features=150)
+FULL = Limits(seconds=120.0, sizes=SIZES, features=1000)
+
+
+def limits(settings: Settings) -> Limits:
+    """The limits that these settings ask for."""
+    base = QUICK if settings.quick else FULL
+    return base if settings.seconds is None else replace(base, seconds=settings.seconds)

@@ -1,0 +1,79 @@
+"""Sec. 4.1: FISTA, newGLMNET and LHAC on the ℓ1 logistic loss, over the number of samples."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...event import Event
+from ...run import Run
+from ...stopping import Seconds, Violation
+from ..base import Settings
+from ..pools import Pool
+from ..progress import Job, Report, gather
+from ..runs import CLOCK, fresh
+from . import protocol, samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def race_solvers(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
+    """Each method on each number of samples: a row for each iteration.
+
+    Columns: data, samples, features, solver, iteration, seconds, violation (its largest entry, relative to that at zero
+    weights: the paper's ε), objective, message (why the run ended, in its last row).
+    """
+    limit = protocol.limits(settings)
+    jobs: list[Job] = [(f"{size} samples, {name}", partial(_follow, pool, size, name, settings, limit))
+                       for size in samples.sizes(pool, limit) for name in protocol.RACERS]
+    return gather(jobs, report or Report())
+
+
+def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protocol.Limits) -> pd.DataFrame:
+    import pandas as pd
+
+    problem = fresh(samples.races_problem(pool, size, settings.seed))
+    points: list[tuple[int, float, float, float]] = []
+
+    def watch(event: Event) -> None:
+        points.append((event.iteration, event.seconds, event.violation, event.objective))
+
+    run = Run(problem, protocol.RACERS[name], callbacks=[watch], clock=CLOCK,
+              stop=Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds))
+    for _ in run:
+        pass
+    table = pd.DataFrame(points, columns=["iteration", "seconds", "violation", "objective"])
+    table["violation"] /= table["violation"].iloc[0]
+    for place, (column, value) in enumerate({"data": pool.name, "samples": problem.n, "features": problem.d,
+                                             "solver": name}.items()):
+        table.insert(place, column, value)
+    return table.assign(message=[""] * (len(table) - 1) + [run.message])
+
+
+def time_to(run: pd.DataFrame, epsilon: float) -> float:
+    """Seconds at which a run was first at ε; infinity: never."""
+    there = run["seconds"][run["violation"] <= epsilon]
+    return float(there.iloc[0]) if len(there) else float("inf")
+
+
+def table1(races: pd.DataFrame) -> pd.DataFrame:
+    """Table 1: a row for each data set, number of samples and ε, with the seconds of each method (infinity: never)."""
+    import pandas as pd
+
+    rows = []
+    for (data, size), part in races.groupby(["data", "samples"], sort=False):
+        for epsilon in protocol.EPSILONS:
+            times = {name: time_to(part[part["solver"] == name], epsilon) for name in protocol.RACERS}
+            rows.append({"data": data, "samples": size, "epsilon": epsilon, **times})
+    return pd.DataFrame(rows)
+
+
+def exponent(table: pd.DataFrame, name: str) -> float:
+    """The slope of log time over log samples at the smallest ε; NaN with fewer than two sizes that got there."""
+    part = table[(table["epsilon"] == min(protocol.EPSILONS)) & np.isfinite(table[name]) & (table[name] > 0.0)]
+    if part["samples"].nunique() < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(part["samples"].to_numpy(float)), np.log(part[name].to_numpy(float)), 1)[0])
