@@ -6,7 +6,7 @@ the contract tests as soon as it is registered; it also needs its formula here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -67,19 +67,23 @@ PENALTIES = cases(penalties, ROW_PENALTIES)
 SMOOTH = [name for name in losses if losses[name].smooth and not losses[name].one_score]
 ONE_SCORE = [pytest.param(name, "l1", id=f"{name}+l1") for name in losses if losses[name].one_score]
 SMOOTH_LOSSES = [case for case in LOSSES if case.values[0].smooth]
-# Where each pair would only repeat the same code for another type, every part is met at least once.
-FEW_PAIRS = [
-    pytest.param(loss, penalty, id=f"{loss}+{penalty}")
+# Every part is met at least once by these pairs, and every pair by the last list. What a pair costs is mostly its
+# compilation, for each solver and form of the data: tests that go over those take the core, as do all tests of one
+# solver (the parts beyond it are met by its tests of reaching an optimum); the rest is left to `make test-all`.
+COVER = [
+    (loss, penalty)
     for k, (loss, penalty) in enumerate(product(SMOOTH, ROW_PENALTIES))
     if k // len(ROW_PENALTIES) == (k % len(ROW_PENALTIES)) % len(SMOOTH)
-]
-FEW_PAIRS += ONE_SCORE
-# Every pair; what a pair costs is mostly its compilation, so those beyond the few are left to `make test-all`.
-PAIRS = [
-    pytest.param(loss, penalty, id=f"{loss}+{penalty}",
-                 marks=() if any(few.values == (loss, penalty) for few in FEW_PAIRS) else pytest.mark.slow)
-    for loss, penalty in product([*SMOOTH, *(p.values[0] for p in ONE_SCORE)], ROW_PENALTIES)
-]
+] + [case.values for case in ONE_SCORE]
+CORE = [("multiclass-squared-hinge", "l1/l2"), ("logistic", "sparse-group"), *(case.values for case in ONE_SCORE)]
+
+
+def _pairs(given: Iterable[tuple[str, str]], fast: list[Any]) -> list[Any]:
+    return [pytest.param(*pair, id="+".join(pair), marks=() if pair in fast else pytest.mark.slow) for pair in given]
+
+
+FEW_PAIRS = _pairs(COVER, CORE)
+PAIRS = _pairs(product([*SMOOTH, *(case.values[0] for case in ONE_SCORE)], ROW_PENALTIES), COVER)
 
 
 def fitting(loss: Any, y: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 
 import sparsescope as ss
 from sparsescope import registry
-from sparsescope.kernels.rows import support_flags
 from sparsescope.metrics import WATCHED
+from sparsescope.solvers.base import State
 from sparsescope.trace import Trace
 
 
@@ -20,6 +19,13 @@ def make_problem(d: int = 12, m: int = 3, **options: Any) -> ss.Problem:
     """A small problem; what is drawn does not depend on its numbers."""
     rng = np.random.default_rng(0)
     return ss.Problem(rng.standard_normal((20, d)), np.arange(20) % m, lam=0.1, **options)
+
+
+def state_of(problem: ss.Problem, W: np.ndarray, working: np.ndarray | None) -> State:
+    """A state with these weights, as a solver would show it."""
+    state = State(problem, W.copy())
+    state.working = working
+    return state
 
 
 @dataclasses.dataclass
@@ -58,8 +64,7 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             iteration=i, passes=1.5 * i, seconds=0.01 * i, objective=objective, loss=0.5, penalty=0.5,
             nonzero_rows=int(W.any(axis=1).sum()), nonzero_entries=int(np.count_nonzero(W)), lam=problem.lam,
             problem=problem, solver=registry.solvers.create("bcd-ls"),
-            state=SimpleNamespace(coef=W.copy(), working=flags if working else None, sparse=False,
-                                  support=partial(support_flags, W.copy())),
+            state=state_of(problem, W, flags if working else None),
             working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,

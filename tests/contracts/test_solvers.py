@@ -14,6 +14,7 @@ import pytest
 
 import sparsescope as ss
 from helpers import (
+    COVER,
     FEW_PAIRS,
     ONE_SCORE,
     PAIRS,
@@ -164,8 +165,9 @@ def test_handles_sparse_data_with_an_empty_row_and_column(name: str, loss: str, 
 
 # The logistic loss has the elastic net here: with a penalty that is not strongly convex it is so flat on these data
 # that ISTA stands at a relative gap of 1e-5 after 12 000 iterations.
-TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"), ("multitask-squared-hinge", "l1"), ("squared", "l1/linf"),
-               ("logistic", "elastic-net")]
+TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"), ("squared", "l1/linf"),
+               pytest.param("multitask-squared-hinge", "l1", marks=pytest.mark.slow),
+               pytest.param("logistic", "elastic-net", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("loss", "penalty"), TEN_CLASSES)
@@ -174,8 +176,9 @@ def test_handles_ten_classes_and_more_features_than_one_needs(name: str, loss: s
     check_solution(problem_on("digits", loss, penalty, share=0.5), name)
 
 
-@two_pairs
-@pytest.mark.parametrize("form", ["dense", "csc"])
+@pytest.mark.parametrize(("loss", "penalty", "form"), [
+    (*TWO_PAIRS[0], "csc"), (*TWO_PAIRS[0], "dense"), pytest.param(*TWO_PAIRS[1], "csc", marks=pytest.mark.slow),
+    pytest.param(*TWO_PAIRS[1], "dense", marks=pytest.mark.slow)])
 @exact_solver
 def test_single_precision_reaches_a_gap_of_single_precision(name: str, loss: str, penalty: str, form: str) -> None:
     problem = problem_on("text", loss, penalty, share=0.3, form=form, dtype="float32")
@@ -610,5 +613,5 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
 
 
 def test_parts_are_met_by_the_few_pairs() -> None:
-    used = [value for p in FEW_PAIRS for value in p.values]
+    used = [value for pair in COVER for value in pair]
     assert set(used) == {*SMOOTH, *ROW_PENALTIES, *(value for p in ONE_SCORE for value in p.values)}

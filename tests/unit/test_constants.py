@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import SMOOTH_LOSSES, digits, forms, gradient, iris, random_point, text
+from helpers import SMOOTH_LOSSES, digits, fitting, forms, gradient, iris, random_point, text
 from sparsescope.constants import INFLATE, KINDS, block_constants, full_constant
 from sparsescope.design import Design
 
@@ -50,13 +50,14 @@ def test_full_constants_are_those_of_a_singular_value_decomposition(data: Any, i
 @each_intercept
 def test_full_constants_bound_the_gradient_and_are_ordered(loss: Any, intercept: bool) -> None:
     X, y = iris()
-    problem = ss.Problem(X, y, loss=loss, intercept=intercept)
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, intercept=intercept)
+    y = problem.y
     found = [problem.full_constant(kind) for kind in ("class-aware", "tight", "paper")]
     assert found[0] <= found[1] * (1 + 1e-9) and found[1] <= found[2] * (1 + 1e-9)
     for seed in range(8):
         scale = 10.0 ** (seed % 4 - 3)
         (W, b), (V, c) = random_point(problem, seed, scale), random_point(problem, seed + 100, scale)
-        b, c = (np.zeros(3), np.zeros(3)) if b is None else (b, c)
+        b, c = (np.zeros(problem.m), np.zeros(problem.m)) if b is None else (b, c)
         G, H = gradient(X, y, loss, W, b), gradient(X, y, loss, V, c)
         change = np.hypot(np.linalg.norm(G[0] - H[0]), np.linalg.norm(G[1] - H[1]) * intercept)
         assert change <= found[0] * np.hypot(np.linalg.norm(W - V), np.linalg.norm(b - c)) * (1 + 1e-9)
@@ -100,3 +101,14 @@ def test_unknown_kinds_are_refused() -> None:
     for compute in (block_constants, full_constant):
         with pytest.raises(ValueError, match=f"unknown constants 'best'; allowed: {KINDS[0]}"):
             compute(Design(X), y, 3, ss.losses.Squared(), False, "best")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("value", [1.0, 0.1, 1e6 / 3])
+def test_features_that_are_all_constant_leave_the_intercept_its_own_length(value: float, dtype: str) -> None:
+    """What rounding leaves of them after centring is not a length to measure the intercept by."""
+    problem = ss.Problem(np.full((9, 3), value, dtype), np.arange(9) % 3, intercept=True)
+    for differences in (False, True):
+        means, scale, norm = problem.centred_norm(differences)
+        assert means == pytest.approx(value, rel=1e-5) and scale == 1.0
+        assert norm == pytest.approx(9 * INFLATE, rel=2e-2) if not differences else norm > 0.0

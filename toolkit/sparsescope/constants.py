@@ -99,7 +99,8 @@ def centred_norm(design: Design, y: np.ndarray, m: int, means: np.ndarray, diffe
     all of them together (1 if they are all constant); ``differences``: the norm² of T on these, as in
     :func:`operator_norm`. means : x̄ (d,)."""
     others = _largest(design, 1, True, None, (means, 0.0))
-    scale = float(np.sqrt(others / design.n)) if others > 0.0 else 1.0
+    rounding = 16.0 * design.n * np.finfo(design.dtype).eps ** 2 * float(design.squared_norms.sum())
+    scale = float(np.sqrt(others / design.n)) if others > rounding else 1.0
     if differences:
         return INFLATE * _largest(design, m, True, _class_root(y), (means, scale)), scale
     return INFLATE * scale * scale * design.n, scale
@@ -155,8 +156,6 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None,
     [X − 1x̄ᵀ, s·1] with a ``frame`` (x̄, s). Works on the smaller side of the operator."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh  # slow to import, needed by few
 
-    if not intercept and not design.squared_norms.any():
-        return 0.0  # ARPACK refuses an operator that is zero
     n, rows = design.n, design.d + int(intercept)
     U = np.empty((n, m), dtype=design.dtype)
     W = np.empty((rows, m), dtype=design.dtype)
@@ -186,6 +185,8 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None,
     start = np.random.default_rng(0).standard_normal(size)
     if size <= 2:
         return float(max(np.linalg.eigvalsh(np.column_stack([normal(e) for e in np.eye(size)]))))
+    if not normal(start).any():
+        return 0.0  # ARPACK refuses an operator that is zero
     try:
         top = eigsh(LinearOperator((size, size), matvec=normal, dtype=np.float64), k=1, which="LM", v0=start,
                     tol=1e-5, maxiter=500, return_eigenvectors=False)

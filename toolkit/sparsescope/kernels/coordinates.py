@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
+from .memory import lone_row
 
 SWEEPS, STEPS, FLOPS, LEFT = range(4)  # of a report: sweeps, coordinates looked at, flops, violation of the last sweep
 REPORT = 4
@@ -90,7 +91,7 @@ def sample_hessians(Z, Y, loss, scale, C):
     """C_i = scale·∇²ℓ(z_i, y_i). Z (n, m), C (n, m, m)."""
     m = Z.shape[1]
     e = np.zeros(m)
-    out = np.empty(m)
+    out = lone_row(m)
     for i in range(Z.shape[0]):
         for k in range(m):
             e[k] = 1.0

@@ -98,9 +98,10 @@ def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped
 def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-untyped-def]
     """Scores of the labels of part q at sample i: from all its features (``draws`` 0) or from so many that are drawn.
 
-    Features are drawn with probability |x_ij|/‖x_i‖₁ at even distances from one random start, each then counts
-    ‖x_i‖₁·sign(x_ij)/draws: the mean of the scores is right (Yen et al. 2016, Eq. 25). Returns the number of labels on
-    the list, or −1 if the scores of all labels are set, and the number of entries read.
+    Features are drawn with probability |x_ij|/‖x_i‖₁, one from each of ``draws`` equal stretches of ‖x_i‖₁, and each
+    counts ‖x_i‖₁·sign(x_ij)/draws: the mean of the scores is right (Yen et al. 2016, Eq. 25). (Draws at even
+    distances from one random start would meet few combinations of features only.) Returns the number of labels
+    on the list, or −1 if the scores of all labels are set, and the number of entries read.
     """
     s.tick[0] += 1
     first, last = samples.start(i), samples.stop(i)
@@ -120,14 +121,15 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
             total += abs(samples.entry(p, i))
         step = total / draws
         next_one = draw(s.random) * step
-    behind = 0.0
+    behind, stretch = 0.0, 1
     for p in range(first, last):
         x = np.float64(samples.entry(p, i))
         if draws > 0:
             behind += abs(x)
             drawn = 0
             while next_one < behind:
-                next_one += step
+                next_one = (stretch + draw(s.random)) * step if stretch < draws else np.inf
+                stretch += 1
                 drawn += 1
             x = np.copysign(step * drawn, x)
         if x != 0.0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel, struct
+from .memory import lone_row, lone_row_as
 
 LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest
 
@@ -28,7 +29,7 @@ class SupportRows:
 def loss_derivatives(Z, Y, loss, U, A, bent):
     """U_i = ∇ℓ(z_i), A_i = diag ∇²ℓ(z_i), bent_i = whether that diagonal is not zero. Returns Σ_i ℓ. Z, U, A (n, m)."""
     m = Z.shape[1]
-    work = np.empty(m)
+    work = lone_row(m)
     total = 0.0
     U[:] = 0.0
     A[:] = 0.0
@@ -62,8 +63,8 @@ def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pul
     V, out : (s, m); shift, pull : (m,), the intercept's part (zeros, and ignored, without one).
     """
     m = V.shape[1]
-    e = np.empty(m, dtype=V.dtype)
-    r = np.empty(m, dtype=V.dtype)
+    e = lone_row_as(m, V.dtype)
+    r = lone_row_as(m, V.dtype)
     factor = V.dtype.type(scale)
     for position in range(samples.size):
         i = samples[position]
@@ -90,7 +91,7 @@ def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pul
 def hessian_rows(samples, Z, Y, loss, scale, E):
     """E_p ← scale·∇²ℓ(z_i) E_p with i = samples[p], in place. Z (n, m), E (samples, m)."""
     m = Z.shape[1]
-    r = np.empty(m, dtype=E.dtype)
+    r = lone_row_as(m, E.dtype)
     factor = E.dtype.type(scale)
     for p in range(samples.size):
         i = samples[p]
@@ -149,7 +150,7 @@ def tangent_precondition(W, D, R, penalty, penalised, out):
 @kernel
 def moved_loss(Z, E, step, Y, loss):
     """Σ_i ℓ(z_i + step·e_i, y_i). Z, E (n, m)."""
-    z = np.empty(Z.shape[1])
+    z = lone_row(Z.shape[1])
     total = 0.0
     for i in range(Z.shape[0]):
         for k in range(z.size):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import kernel
+from .memory import lone_row
 
 
 @kernel
@@ -14,7 +13,7 @@ def meet(Z, ZT, use, Y, loss, first, last, out, kept):
     Z, out (n, m), ZT (threads, n, m), use (threads,) uint8.
     """
     m = Z.shape[1]
-    work = np.empty(m)
+    work = lone_row(m)
     total = 0.0
     for i in range(first, last):
         z = out[i]

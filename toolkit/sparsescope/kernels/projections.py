@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
+from .memory import lone_row
 
 
 @helper
@@ -116,7 +117,7 @@ def project_epigraph(Y, zeta, labels, margin, P, theta, first, last):
     r_ik = margin, and 0 for k = labels[i]. Y, P : (n, m), zeta, theta : (n,); the results may be the given arrays.
     """
     m = Y.shape[1]
-    work = np.empty(m)
+    work = lone_row(m)
     for i in range(first, last):
         for k in range(m):
             work[k] = Y[i, k] + margin - zeta[i]

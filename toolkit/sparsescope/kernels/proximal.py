@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import kernel
+from .memory import lone_row
 
 # What proximal gradient steps report, by position: ⟨G, δ⟩ and ‖δ‖² of δ = W⁺ − V, Ω(W⁺), ⟨V − W⁺, W⁺ − W⟩.
 SLOPE, SIZE, OMEGA, TURN = 0, 1, 2, 3
@@ -34,7 +33,7 @@ def turned_gradient(Z, old_Z, Y, loss, old_U, U):
     All (n, m). With Z = XW the second sum is n⟨W − W', G − G'⟩, without a gradient of the size of W.
     """
     m = Z.shape[1]
-    work = np.empty(m)
+    work = lone_row(m)
     total = 0.0
     turn = 0.0
     U[:] = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
+from .memory import lone_row, lone_rows
 
 
 @kernel
@@ -19,7 +20,7 @@ def loss_sum(Z, Y, loss):
 @kernel
 def loss_gradient(Z, Y, loss, U):
     """U_i = ∇ℓ(z_i, y_i) for all samples; returns Σ_i ℓ. Z, U (n, m)."""
-    work = np.empty(Z.shape[1])
+    work = lone_row(Z.shape[1])
     total = 0.0
     U[:] = 0.0
     for i in range(Z.shape[0]):
@@ -31,7 +32,7 @@ def loss_gradient(Z, Y, loss, U):
 def conjugate_sum(Z, U, scale, Y, loss):
     """Σ_i ℓ*(scale·u_i), or an upper bound of it, where u_i = ∇ℓ(z_i, y_i). Z, U (n, m)."""
     total = 0.0
-    work = np.empty((2, U.shape[1]))
+    work = lone_rows(2, U.shape[1])
     for i in range(U.shape[0]):
         total += loss.scaled_conjugate(Z[i], U[i], Y[i], scale, work)
     return total
@@ -41,7 +42,7 @@ def conjugate_sum(Z, U, scale, Y, loss):
 def repaired_conjugate_sum(Z, U, scale, Y, loss):
     """The same for the rows that :func:`repair_dual` made of these gradients."""
     total = 0.0
-    work = np.empty((2, U.shape[1]))
+    work = lone_rows(2, U.shape[1])
     for i in range(U.shape[0]):
         total += loss.repaired_conjugate(Z[i], U[i], Y[i], scale, work)
     return total
@@ -77,7 +78,7 @@ def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
 
     Writes the exact violations, and the criterion of Blondel et al., Eq. 9 (NaN unless Ω is a norm); both (b,).
     """
-    g = np.empty(G.shape[1])
+    g = lone_row(G.shape[1])
     for j in range(G.shape[0]):
         zero = True
         for k in range(g.size):
@@ -94,7 +95,7 @@ def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
 @kernel
 def row_duals(G, scale, lam, penalty):
     """The largest dual norm of a row of scale·G, and Σ_j Ω*(−scale·G_j/λ). G (b, m)."""
-    v = np.empty(G.shape[1])
+    v = lone_row(G.shape[1])
     top = 0.0
     conjugate = 0.0
     for j in range(G.shape[0]):
@@ -110,7 +111,7 @@ def row_duals(G, scale, lam, penalty):
 @kernel
 def critical_lam(G, scale, penalty):
     """The largest critical λ over the rows of scale·G: the smallest λ whose solution is W = 0."""
-    g = np.empty(G.shape[1])
+    g = lone_row(G.shape[1])
     top = 0.0
     for j in range(G.shape[0]):
         for k in range(g.size):

@@ -6,9 +6,8 @@ One step maps a point to another one ("image"), and the next point is a·image +
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import helper, kernel
+from .memory import lone_row
 from .projections import cut_above, cut_to_simplex, simplex_level
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
@@ -195,7 +194,7 @@ def epigraph_step(
     Q, q : the same of the point; zeta, zetaV : ζ of the image and of the point; names with 0 : anchors.
     """
     m = Z.shape[1]
-    row = np.empty(m)
+    row = lone_row(m)
     moved = 0.0
     cross = 0.0
     for i in range(first, last):
@@ -239,7 +238,7 @@ def linear_step(
     what Y is, as in :func:`epigraph_step`.
     """
     m = Z.shape[1]
-    row = np.empty(m)
+    row = lone_row(m)
     moved = 0.0
     cross = 0.0
     for i in range(first, last):

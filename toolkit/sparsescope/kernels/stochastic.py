@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
+from .memory import lone_row
 
 # What a sweep over samples reports, by position: data entries read, distinct rows of W touched, the last step size, and
 # 0 if it ended early because a score or a loss was not finite.
@@ -48,9 +49,9 @@ def forward_backward(
     rows are brought up to date. If a score or a loss is not finite, the sweep ends at once and says so in ``report``.
     """
     m = coef.shape[1]
-    z = np.empty(m)
-    u = np.empty(m)
-    work = np.empty(m)
+    z = lone_row(m)
+    u = lone_row(m)
+    work = lone_row(m)
     taus = np.empty(order.size)
     sums = np.zeros(order.size + 1)
     for s in range(order.size):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel, lean, struct
+from .memory import lone_row, lone_rows
 
 FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero
 
@@ -38,7 +39,7 @@ def make_kept(n: int, m: int, dtype: np.dtype) -> Kept:
 @kernel
 def keep(Z, Y, loss, kept):
     """Fill ``kept`` from the scores Z (n, m)."""
-    work = np.empty(Z.shape[1])
+    work = lone_row(Z.shape[1])
     kept.U[:] = 0.0
     for i in range(Z.shape[0]):
         u = kept.U[i]
@@ -154,11 +155,11 @@ def sweep_line_search(
     decrease. ``report`` (REPORT,) is added to, see above.
     """
     n, m = Z.shape
-    g = np.empty(m)
-    h = np.empty((2, m))
-    work = np.zeros((2, m))
-    new = np.empty(m)
-    delta = np.empty(m)
+    g = lone_row(m)
+    h = lone_rows(2, m)
+    work = lone_rows(2, m)
+    new = lone_row(m)
+    delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
@@ -225,10 +226,10 @@ def sweep_line_search(
 def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, kept, report):
     """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč); the rest is as above."""
     n, m = Z.shape
-    g = np.empty(m)
-    work = np.zeros((2, m))
-    new = np.empty(m)
-    delta = np.empty(m)
+    g = lone_row(m)
+    work = lone_rows(2, m)
+    new = lone_row(m)
+    delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
@@ -266,7 +267,7 @@ def mark_for_sweep(columns, rows, coef, kept, penalty, lam, margin, marks):
     ``kept`` holds the samples' gradients. Returns the data entries read.
     """
     n = kept.U.shape[0]
-    g = np.empty(coef.shape[1])
+    g = lone_row(coef.shape[1])
     listed = np.empty(n, dtype=np.intp)
     read = 0
     for q in range(rows.size):

@@ -1,0 +1,33 @@
+"""Working space of kernels, at a distance from all other arrays.
+
+The compiler makes two forms of a loop that reads one array and writes another: one with vector instructions, and a
+plain one for the case that the two lie so close together (a few vectors) that they might overlap. The two sum up in
+different orders. Where the memory manager puts a small array would therefore decide the last bits of a result, and a
+run could not be repeated exactly. Rows of working space get margins on both sides instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper
+
+MARGIN = 32  # entries: four of the longest vectors, twice unrolled
+
+
+@helper
+def lone_row_as(size, dtype):  # type: ignore[no-untyped-def]
+    """A row of working space (size,), not initialised."""
+    return np.empty(size + 2 * MARGIN, dtype)[MARGIN : MARGIN + size]
+
+
+@helper
+def lone_row(size):  # type: ignore[no-untyped-def]
+    """A row of working space (size,) float64, not initialised."""
+    return np.empty(size + 2 * MARGIN)[MARGIN : MARGIN + size]
+
+
+@helper
+def lone_rows(count, size):  # type: ignore[no-untyped-def]
+    """Rows of working space (count, size) float64, all zero."""
+    return np.zeros(count * size + 2 * MARGIN)[MARGIN : MARGIN + count * size].reshape(count, size)
