@@ -48,8 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "live": {"registry", "datasets", "problem", "solvers", "stopping", "trace", "run", "session", "views", "version"},
     "widgets": {"registry", "datasets", "session", "views", "live", "version"},
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
-    "experiments": {"registry", "design", "datasets", "losses", "objectives", "penalties", "problem", "solvers",
-                    "event", "stopping", "trace", "run", "views"},
+    "experiments": {"registry", "design", "datasets", "feature_maps", "losses", "objectives", "penalties", "problem",
+                    "solvers", "spectrum", "event", "stopping", "trace", "run", "views"},
 }
 # Files that belong to the layer of another file: `problem` is more than one page can hold.
 PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",

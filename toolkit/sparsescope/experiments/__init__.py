@@ -17,16 +17,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import paper1, paper3, paper4, paper5
+    from . import paper1, paper2, paper3, paper4, paper5
     from .base import Claim, Experiment, Measurement, Paper, Settings
     from .pools import Pool, load_data
     from .verdicts import Finding, Verdict
 
 __all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Verdict",
-           "load_data", "load_paper", "paper1", "paper3", "paper4", "paper5"]  # fmt: skip
+           "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip
 
 # number -> the sub-package that holds its PAPER
-PAPERS: dict[int, str] = {1: "paper1", 3: "paper3", 4: "paper4", 5: "paper5"}
+PAPERS: dict[int, str] = {1: "paper1", 2: "paper2", 3: "paper3", 4: "paper4", 5: "paper5"}
 
 _HOME = {
     "Claim": "base", "Experiment": "base", "Measurement": "base", "Paper": "base", "Settings": "base",

@@ -21,7 +21,7 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
     """Add the sub-command; ``seconds`` and ``count`` read a positive number and a whole one from text."""
     text = "measure a paper's experiments: tables, figures, and a verdict on each of its claims"
     parser = commands.add_parser("paper", help=text, description=text[0].upper() + text[1:] + ".")
-    parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1, 3, 4 or 5")
+    parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1, 2, 3, 4 or 5")
     parser.add_argument("--data", action="append", metavar="NAME|PATH",
                         help="a data set's name (see: sparsescope datasets) or a file; may be repeated "
                              "(default: bundled sets)")

@@ -1,0 +1,45 @@
+"""Paper 2: Agarwal, Kakade, Karampatziakis, Song and Valiant (2013), least squares revisited."""
+
+from __future__ import annotations
+
+from ..base import Experiment, Measurement, Paper
+from . import claims, figures, samples
+from .differences import DIFFERENCES
+from .fits import measure_blocks, measure_spectra, measure_table1
+from .rivals import measure_peers, measure_text
+from .tables import table1, table2
+
+__all__ = ["PAPER", "measure_blocks", "measure_peers", "measure_spectra", "measure_table1", "measure_text", "table1",
+           "table2"]
+
+MEASUREMENTS = (
+    Measurement("Table 1", "fits", measure_table1, refuses=samples.not_dense),
+    Measurement("Fig. 1a", "blocks", measure_blocks, refuses=samples.not_dense),
+    Measurement("Fig. 2", "peers", measure_peers, refuses=samples.not_dense),
+    Measurement("Table 2", "text", measure_text, refuses=samples.not_sparse),
+    Measurement("Fig. 1b", "spectra", measure_spectra),
+)
+EXPERIMENTS = (
+    Experiment("table1", "Table 1", "test error of linear, logistic and calibrated fits on the raw features and on "
+               "random Fourier features", ("Table 1",), "fits", figures.fits, lambda t: table1(t["fits"])),
+    Experiment("blocks", "Fig. 1a", "test error over time of stages of two sizes, linear, calibrated and logistic",
+               ("Fig. 1a",), "blocks", figures.blocks),
+    Experiment("peers", "Fig. 2", "the same beside liblinear's methods and Vowpal Wabbit on the same features",
+               ("Fig. 1a", "Fig. 2"), "peers", figures.rivals),
+    Experiment("table2", "Table 2", "text: stages of columns by gradient beside liblinear and Vowpal Wabbit",
+               ("Table 2",), "text", figures.text, lambda t: table2(t["text"])),
+    Experiment("spectra", "Fig. 1b", "share of the leading singular values, of images and of text", ("Fig. 1b",),
+               "spectra", figures.spectra),
+)  # fmt: skip
+
+PAPER = Paper(
+    number=2,
+    title="Least squares revisited: scalable approaches for multi-class prediction",
+    reference="A. Agarwal, S. M. Kakade, N. Karampatziakis, L. Song, G. Valiant, arXiv:1310.1949 (2013)",
+    data=("digits", "pydocs"),
+    measurements=MEASUREMENTS,
+    experiments=EXPERIMENTS,
+    claims=claims.CLAIMS,
+    differences=DIFFERENCES,
+    load=samples.load,
+)
