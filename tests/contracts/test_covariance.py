@@ -14,8 +14,8 @@ from sklearn.covariance import graphical_lasso
 import sparsescope as ss
 from helpers import interpreted, iris, solvers_for, values_of
 from sparsescope.covariance_certificate import cholesky, inverse
-from sparsescope.kernels.coordinates import REPORT
-from sparsescope.kernels.covariance import newton_descent
+from sparsescope.kernels.coordinates import REPORT, STEPS, SWEEPS
+from sparsescope.kernels.covariance import newton_descent, support_descent
 from sparsescope.registry import solvers
 from sparsescope.stopping import Gap, Iterations
 
@@ -131,7 +131,7 @@ def test_events_tell_the_truth_and_the_counters_count(name: str) -> None:
             assert event.passes > seen[k - 1][0].passes and event.step_size > 0 and event.trials >= 1
             # A step may change no other entry than those it works on.
             assert np.count_nonzero(np.triu(Theta)) <= event.working_set <= P * (P + 1) / 2
-            assert 1 <= event.inner_sweeps <= solver.sweeps
+            assert 1 <= event.inner_sweeps <= solver.sweeps + getattr(solver, "cg_steps", 0)
             assert event.coordinate_steps <= event.inner_sweeps * event.working_set
     flops = [event.step_flops for event, _ in seen[1:]]
     if name == "lhac-covariance":  # O(memory): at most 2·memory numbers are read and changed
@@ -276,6 +276,28 @@ def test_the_compiled_descent_is_the_interpreted_one() -> None:
         ends.append((new, report))
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-12)
     np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-9, atol=1e-12)
+
+
+def test_conjugate_gradients_solve_the_model_on_the_support_and_stop_at_a_zero() -> None:
+    problem, Theta = problem_on(), best("plain").W
+    Sigma, Lam = inverse(cholesky(Theta)), problem.thresholds()
+    columns, rows = np.nonzero(np.tril(Theta != 0.0))
+    start = Theta + 0.02 * np.diag(np.arange(P))  # with the same signs; the model's minimum is at Θ
+
+    def descend(run: Any, G: np.ndarray, steps: int) -> np.ndarray:
+        new, report = start.copy(), np.zeros(REPORT)
+        run(Sigma, G, Lam, rows, columns, new, (start - Theta) @ Sigma, steps, 1e-10, report)
+        assert 0 < report[SWEEPS] <= steps and report[STEPS] == report[SWEEPS] * rows.size
+        np.testing.assert_array_equal(new, new.T)
+        return new
+
+    G = problem.S - Sigma
+    for run in (support_descent, interpreted(support_descent)):
+        np.testing.assert_allclose(descend(run, G, 300), Theta, atol=1e-5)
+    assert np.abs(descend(support_descent, G, 2) - Theta).max() < np.abs(start - Theta).max()
+    pulled = descend(support_descent, G + 5.0 * (Theta != 0.0) * np.sign(Theta), 300)  # a minimum beyond zero
+    gone = (pulled == 0.0) & (Theta != 0.0)
+    assert 1 <= np.count_nonzero(gone) <= 2 and (pulled * Theta >= 0.0).all()
 
 
 # ------------------------------------------------------------------------------------------------------- other kinds

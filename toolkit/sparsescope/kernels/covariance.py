@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import helper, kernel
 from .coordinates import FLOPS, LEFT, STEPS, SWEEPS, off_by, soft
 
 
@@ -65,6 +65,113 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, report):
             first = total
         elif total <= share * first:
             break
+
+
+@helper
+def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
+    """σ_iᵀu."""
+    total = 0.0
+    for q in range(u.size):
+        total += Sigma[i, q] * u[q]
+    return total
+
+
+@kernel
+def hessian_product(Sigma, rows, columns, P, V, out):
+    """out_a = (ΣPΣ)_ij for the pairs a = (i ≤ j), in the order of the columns, of the symmetric P whose only entries
+    are those of these pairs, (s,). V (p, p) holds PΣ on return."""
+    p = Sigma.shape[0]
+    V[:] = 0.0
+    for a in range(rows.size):
+        i = rows[a]
+        j = columns[a]
+        z = P[a]
+        for q in range(p):
+            V[i, q] += z * Sigma[j, q]
+        if i != j:
+            for q in range(p):
+                V[j, q] += z * Sigma[i, q]
+    u = np.empty(p)
+    last = -1
+    for a in range(rows.size):
+        j = columns[a]
+        if j != last:
+            for q in range(p):
+                u[q] = V[q, j]
+            last = j
+        out[a] = slope_of(Sigma, u, rows[a])
+
+
+@kernel
+def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
+    """Conjugate gradients on the model over the pairs with new_ij ≠ 0, as long as no entry changes its sign: coordinate
+    descent is slow where the Hessian is ill-conditioned, and the model is quadratic there.
+
+    Arguments as for :func:`newton_descent`, after it; ends when the residual has fallen to a share, after ``steps``
+    steps, or at the first zero, where the entry stays. U is not kept up to date.
+    """
+    p = Sigma.shape[0]
+    s = 0
+    for a in range(rows.size):
+        if new[rows[a], columns[a]] != 0.0:
+            s += 1
+    at_rows = np.empty(s, dtype=rows.dtype)
+    at_columns = np.empty(s, dtype=columns.dtype)
+    R = np.empty(s)
+    diagonal = np.empty(s)
+    weight = np.empty(s)  # an entry off the diagonal stands for two
+    u = np.empty(p)
+    last = -1
+    k = 0
+    for a in range(rows.size):
+        i = rows[a]
+        j = columns[a]
+        if new[i, j] != 0.0:
+            if j != last:
+                for q in range(p):
+                    u[q] = U[q, j]
+                last = j
+            at_rows[k] = i
+            at_columns[k] = j
+            R[k] = -(G[i, j] + slope_of(Sigma, u, i) + (Lam[i, j] if new[i, j] > 0.0 else -Lam[i, j]))
+            diagonal[k] = Sigma[i, i] * Sigma[j, j]
+            if i != j:
+                diagonal[k] += Sigma[i, j] * Sigma[i, j]
+            weight[k] = 1.0 if i == j else 2.0
+            k += 1
+    move = np.zeros(s)
+    P = R / diagonal
+    Q = np.empty(s)
+    V = np.empty((p, p))
+    rho = (weight * R * P).sum()
+    target = share * share * rho
+    for _ in range(steps):
+        if rho <= target:
+            break
+        hessian_product(Sigma, at_rows, at_columns, P, V, Q)
+        alpha = rho / (weight * P * Q).sum()
+        move += alpha * P
+        R -= alpha * Q
+        before = rho
+        rho = (weight * R * R / diagonal).sum()
+        P = R / diagonal + (rho / before) * P
+        report[SWEEPS] += 1.0
+        report[STEPS] += s
+        report[FLOPS] += s * (6.0 * p + 12.0)
+    length = 1.0
+    for k in range(s):
+        c = new[at_rows[k], at_columns[k]]
+        if c * (c + move[k]) < 0.0:
+            length = min(length, -c / move[k])
+    for k in range(s):
+        i = at_rows[k]
+        j = at_columns[k]
+        c = new[i, j]
+        moved = c + length * move[k]
+        if c * (c + move[k]) < 0.0 and -c / move[k] <= length:
+            moved = 0.0
+        new[i, j] = moved
+        new[j, i] = moved
 
 
 @kernel

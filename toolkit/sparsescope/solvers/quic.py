@@ -7,19 +7,28 @@
             a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal), b = G_ij + σ_iᵀDσ_j, c = Θ_ij + D_ij,
             D_ij ← D_ij − c + S(c − b/a, λC_ij/a);  DΣ is kept up to date: O(p) a step
         Θ ← Θ + αD by Armijo's rule; a Cholesky factor tells whether Θ + αD is positive definite
-    The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough.
+    The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough. Near it,
+    where S is ill-conditioned, they are too slow: then, if the sweeps hardly changed which entries are in use,
+    conjugate gradients (this project's addition; cg_steps = 0 is the paper's method) solve the model on these, up to
+    the first change of a sign.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 
-from ..kernels.covariance import newton_descent
+from ..kernels.coordinates import SWEEPS
+from ..kernels.covariance import newton_descent, support_descent
 from ..registry import field, solvers
-from .base import settings
+from .base import State, settings
 from .inverse_covariance import Block, CovarianceSolver
 
 SOLVED = 0.1  # sweeps end when the violation of the model has fallen to this share of that of the first sweep
+SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
+SUPPORT_SOLVED = 0.01  # conjugate gradients end when their residual has fallen to this share
 
 
 @settings
@@ -27,6 +36,8 @@ class QUIC(CovarianceSolver):
     """Newton steps for a sparse inverse covariance, by coordinate descent on the entries in use."""
 
     sweeps: int = field(10, 1, 100, "sweeps over the model in one iteration, at most", log=True)
+
+    cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
 
     title = "QUIC"
     doc = "Newton steps on the exact second-order model by coordinate descent, over the entries in use or violated."
@@ -38,7 +49,16 @@ class QUIC(CovarianceSolver):
         block.works_on(rows, columns)
         new, U = block.Theta.copy(), np.zeros_like(block.Theta)
         newton_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, self.sweeps, SOLVED, report)
+        changed = np.count_nonzero((new != 0.0) != (block.Theta != 0.0))
+        if self.cg_steps and report[SWEEPS] >= self.sweeps and changed <= SETTLED * np.count_nonzero(new):
+            support_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, self.cg_steps, SUPPORT_SOLVED,
+                            report)
         return block.descend(new)
+
+    def rehearse(self, tiny: Any, problem: Any) -> State:
+        state = self.init(tiny)
+        dataclasses.replace(self, sweeps=1).step(tiny, state)  # one sweep leaves something for conjugate gradients
+        return state
 
 
 solvers.add("quic", QUIC)

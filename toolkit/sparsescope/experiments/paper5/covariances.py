@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ... import registry
 from ...event import Event
 from ...run import Run
 from ...stopping import Seconds, Violation
@@ -60,7 +61,8 @@ def _follow(pool: Pool, name: str, limit: protocol.Limits) -> pd.DataFrame:
                      "violation": event.violation, "working_set": event.working_set,
                      "size": (event.nonzero_entries + problem.d) // 2})
 
-    run = Run(problem, protocol.METHODS[name], callbacks=[watch], clock=CLOCK,
+    solver, settings = protocol.METHODS[name]
+    run = Run(problem, registry.solvers.create(solver, **settings), callbacks=[watch], clock=CLOCK,
               stop=Violation(min(protocol.PRECISIONS)) | Seconds(limit.seconds))
     for _ in run:
         pass
