@@ -139,22 +139,31 @@ def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
                 diagonal[k] += Sigma[i, j] * Sigma[i, j]
             weight[k] = 1.0 if i == j else 2.0
             k += 1
+    # Loops and not expressions of arrays, which take seconds to compile.
     move = np.zeros(s)
-    P = R / diagonal
+    P = np.empty(s)
     Q = np.empty(s)
     V = np.empty((p, p))
-    rho = (weight * R * P).sum()
+    rho = 0.0
+    for k in range(s):
+        P[k] = R[k] / diagonal[k]
+        rho += weight[k] * R[k] * P[k]
     target = share * share * rho
     for _ in range(steps):
         if rho <= target:
             break
         hessian_product(Sigma, at_rows, at_columns, P, V, Q)
-        alpha = rho / (weight * P * Q).sum()
-        move += alpha * P
-        R -= alpha * Q
+        curve = 0.0
+        for k in range(s):
+            curve += weight[k] * P[k] * Q[k]
         before = rho
-        rho = (weight * R * R / diagonal).sum()
-        P = R / diagonal + (rho / before) * P
+        rho = 0.0
+        for k in range(s):
+            move[k] += before / curve * P[k]
+            R[k] -= before / curve * Q[k]
+            rho += weight[k] * R[k] * R[k] / diagonal[k]
+        for k in range(s):
+            P[k] = R[k] / diagonal[k] + rho / before * P[k]
         report[SWEEPS] += 1.0
         report[STEPS] += s
         report[FLOPS] += s * (6.0 * p + 12.0)
