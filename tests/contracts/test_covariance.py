@@ -17,7 +17,9 @@ from sparsescope.covariance_certificate import cholesky, inverse
 from sparsescope.kernels.coordinates import REPORT, STEPS, SWEEPS
 from sparsescope.kernels.covariance import newton_descent, support_descent
 from sparsescope.registry import solvers
+from sparsescope.solvers import quic
 from sparsescope.stopping import Gap, Iterations
+from sparsescope.watching import WATCHERS
 
 METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if name != "auto"]
 every_solver = pytest.mark.parametrize("name", METHODS)
@@ -298,6 +300,15 @@ def test_conjugate_gradients_solve_the_model_on_the_support_and_stop_at_a_zero()
     pulled = descend(support_descent, G + 5.0 * (Theta != 0.0) * np.sign(Theta), 300)  # a minimum beyond zero
     gone = (pulled == 0.0) & (Theta != 0.0)
     assert 1 <= np.count_nonzero(gone) <= 2 and (pulled * Theta >= 0.0).all()
+
+
+def test_the_rehearsal_runs_every_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    for kernel in (newton_descent, support_descent):
+        monkeypatch.setattr(quic, kernel.__name__, lambda *a, k=kernel: (seen.append(k.__name__), k(*a)))
+    problem = problem_on()
+    ss.solvers.QUIC().rehearse(WATCHERS[problem.kind].tiny(problem), problem)
+    assert set(seen) == {"newton_descent", "support_descent"}
 
 
 # ------------------------------------------------------------------------------------------------------- other kinds
