@@ -32,6 +32,7 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
     parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), covariance(folder),
+                               least_squares(folder),
                                splitting(folder), pd_sparse(folder), constants(folder), remarks(folder),
                                compiling(folder)) if part]
     return "\n\n".join(parts)
@@ -169,6 +170,46 @@ def second_order(folder: Path) -> str:
     if steps:
         lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
     return "\n".join([*lines, "", f"({where(result)}; `bench_second_order.py`)"])
+
+
+def least_squares(folder: Path) -> str:
+    """Table 1 of Agarwal et al., and the speed of its fits."""
+    result = load("least_squares", folder)
+    if result is None or not result["rows"]:
+        return ""
+    by = {row["case"]: row for row in result["rows"]}
+    methods = ("linear", "logistic", "calibrated")
+    lines = ["**Least squares on MNIST** (Agarwal et al. 2013, Table 1): test error in percent, in brackets the "
+             "paper's; processor seconds on one thread (–: not measured).", "",
+             "| features | linear | logistic | calibrated |", "|---|---|---|---|"]
+    for features in ("pixels", "4000", "8000"):
+        rows = [by.get(f"table1 {features} {method}") for method in methods]
+        cells = ["–" if row is None else f"{row['error %']:.2f} ({row['paper %']}), {number(row['seconds'])} s"
+                 for row in rows]
+        words = "pixels" if features == "pixels" else f"{features} random Fourier"
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    said = []
+    if "stages" in by:
+        row = by["stages"]
+        said.append(f"Calibrated stages of 512 random features come down to {row['smallest error %']:.2f} % "
+                    f"({number(row['seconds'])} s, {row['features']:.0f} features).")
+    if "fit" in by:
+        row = by["fit"]
+        said.append(f"The fit on 8000 features runs at {row['share of gemm']:.0%} of the rate of matrix products, in "
+                    f"{row['peak bytes'] / 1e9:.1f} GB.")
+    if "condition" in by:
+        row = by["condition"]
+        said.append(f"`gls` takes {row['gls, condition 1']} iterations to 1e-6 at condition 1 and "
+                    f"{row['gls, condition 1e+06']} at 1e6, accelerated {row['gls accelerated, condition 1']} and "
+                    f"{row['gls accelerated, condition 1e+06']}; FISTA {row['fista, condition 1']} and "
+                    f"{row['fista, condition 1e+06'] or 'more than ' + format(row['limit'])}.")
+    if "text" in by:
+        row = by["text"]
+        best = min((row[f"stagewise, {k} error %"], row[f"stagewise, {k} seconds"]) for k in ("raw", "unit rows"))
+        said.append(f"20 newsgroups ({row['samples']} documents to train): stages {best[0]:.1f} % in "
+                    f"{number(best[1])} s, liblinear's SVM {row['liblinear error %']:.1f} % in "
+                    f"{number(row['liblinear seconds'])} s.")
+    return "\n".join([*lines, "", *said, "", f"({where(result)}; `bench_least_squares.py`)"])
 
 
 def covariance(folder: Path) -> str:

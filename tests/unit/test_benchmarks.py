@@ -32,7 +32,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
     names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic", "bench_second_order",
-             "bench_covariance", "bench_splitting")
+             "bench_covariance", "bench_splitting", "bench_least_squares")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -296,3 +296,29 @@ def test_missing_data_are_said(tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(problems.common, "data_folders", lambda: [tmp_path])
     with pytest.raises(problems.Missing, match=r"mnist\.npz is not here \(looked in "):
         problems.case("MNIST-10k 5 %").problem()
+
+
+def test_least_squares_are_held_against_the_papers_numbers(tool: Any, tmp_path: Path,
+                                                           capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_least_squares"), tool("tables")
+    rows = [{"case": "table1 4000 linear", "error %": 1.9, "paper %": 1.83, "seconds": 13.0},
+            {"case": "table1 4000 logistic", "error %": 1.78, "paper %": 1.48, "seconds": 57.0},
+            {"case": "fit", "share of gemm": 0.66, "peak bytes": 0.9e9},
+            {"case": "stages", "smallest error %": 1.25, "seconds": 60.0, "features": 40_000.0, "curve": []},
+            {"case": "condition", "limit": 500, **{f"{name}, condition {c}": None if name == "fista" else 30
+             for name in ("gls", "gls accelerated", "fista") for c in ("1", "1000", "1e+06")}},
+            {"case": "text", "samples": 15_000, "stagewise, raw error %": 11.0, "stagewise, raw seconds": 30.0,
+             "stagewise, unit rows error %": 12.0, "stagewise, unit rows seconds": 30.0, "liblinear error %": 10.5,
+             "liblinear seconds": 5.0}]
+    bench.report(rows)
+    said = capsys.readouterr().out
+    assert "met           table1 4000 linear: points above the paper's 1.83 %: 0.07" in said
+    assert "MISSED        table1 4000 logistic: points above the paper's 1.48 %: 0.3" in said
+    assert "MISSED        fit on 8000 features" in said and "met           peak memory of that fit" in said
+    assert "met           20 newsgroups, stagewise error: 11" in said and "not measured  liblinear ÷ ours" in said
+    assert "met           gls: most ÷ fewest iterations over the conditions: 1 " in said
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
+    (tmp_path / "least_squares.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| 4000 random Fourier | 1.90 (1.83), 13 s | 1.78 (1.48), 57 s | – |" in text
+    assert "stages 11.0 % in 30 s, liblinear's SVM 10.5 % in 5.00 s" in text and "more than 500" in text
