@@ -191,7 +191,8 @@ def least_squares(folder: Path) -> str:
     said = []
     if "stages" in by:
         row = by["stages"]
-        said.append(f"Calibrated stages of {row['features'] / row['stages']:.0f} random features come down to {row['smallest error %']:.2f} % "
+        said.append(f"Calibrated stages of {row['features'] / row['stages']:.0f} random features come down "
+                    f"to {row['smallest error %']:.2f} % "
                     f"({number(row['seconds'])} s, {row['features']:.0f} features).")
     if "fit" in by:
         row = by["fit"]

@@ -304,7 +304,8 @@ def test_least_squares_are_held_against_the_papers_numbers(tool: Any, tmp_path: 
     rows = [{"case": "table1 4000 linear", "error %": 1.9, "paper %": 1.83, "seconds": 13.0},
             {"case": "table1 4000 logistic", "error %": 1.78, "paper %": 1.48, "seconds": 57.0},
             {"case": "fit", "share of gemm": 0.66, "peak bytes": 0.9e9},
-            {"case": "stages", "smallest error %": 1.25, "seconds": 60.0, "features": 40_960.0, "stages": 40, "curve": []},
+            {"case": "stages", "smallest error %": 1.25, "seconds": 60.0, "features": 40_960.0,
+             "stages": 40, "curve": []},
             {"case": "condition", "limit": 500, **{f"{name}, condition {c}": None if name == "fista" else 30
              for name in ("gls", "gls accelerated", "fista") for c in ("1", "1000", "1e+06")}},
             {"case": "text", "samples": 15_000, "stagewise, raw error %": 11.0, "stagewise, raw seconds": 30.0,
