@@ -36,7 +36,7 @@ CASES = [*cases(penalties, BLOCK_PENALTIES), *(pytest.param(kind(blocks=MIXED), 
                                                for kind in KINDS)]
 every_case = pytest.mark.parametrize("penalty", CASES)
 every_kind = pytest.mark.parametrize("kind", KINDS)
-TAKE_BLOCKS = [name for name in solvers if solvers[name].takes_blocks and solvers[name].only == ()]
+TAKE_BLOCKS = [name for name in PREDICTING if solvers[name].takes_blocks and solvers[name].only == ()]
 DUAL = {"block-l1/l2": lambda v: np.linalg.norm(v), "block-l1/linf": lambda v: np.abs(v).sum()}
 
 

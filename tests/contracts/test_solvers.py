@@ -591,7 +591,7 @@ def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
     assert all(np.isnan(e.trials) for e in ss.Run(problem, "bcd-cst", stop=Iterations(5)))
 
 
-@every_pair
+@few_pairs
 def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str) -> None:
     X, y = iris()
     problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam=0.05)

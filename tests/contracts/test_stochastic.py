@@ -16,12 +16,11 @@ from test_solvers import (
     CHANGES,
     STOCHASTIC,
     TEN_CLASSES,
+    TWO_PAIRS,
     VARIANTS,
     best,
-    every_pair,
     few_pairs,
     problem_on,
-    two_pairs,
 )
 
 import sparsescope as ss
@@ -41,7 +40,7 @@ def check_approach(problem: ss.Problem, solver: Any, known: ss.Result, near: flo
     assert (np.diff(means) < 0.0).all(), means
 
 
-@every_pair
+@few_pairs
 @stochastic_solver
 def test_a_stochastic_method_approaches_the_certified_optimum(name: str, loss: str, penalty: str) -> None:
     problem = problem_on("iris", loss, penalty)
@@ -58,7 +57,8 @@ def test_a_stochastic_method_approaches_it_with_an_intercept(name: str, data: st
     check_approach(problem, name, best(problem))
 
 
-@two_pairs
+@pytest.mark.parametrize(("loss", "penalty"), [
+    TWO_PAIRS[0], pytest.param(*TWO_PAIRS[1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("form", "dtype"), [("dense", "float64"), ("csc", "float64"), ("csr", "float32")])
 @stochastic_solver
 def test_a_stochastic_method_approaches_it_on_any_form(name: str, loss: str, penalty: str, form: str,

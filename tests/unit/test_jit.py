@@ -71,7 +71,7 @@ def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: 
     assert len(folders) == 1
     source = copied / "sparsescope" / "losses" / "squared.py"
     text = source.read_text(encoding="utf-8")
-    old, new = "return 0.5 * total + 0.5 - z[y]", "return 0.5 * total + 3.5 - z[y]"
+    old, new = "total += 0.5 - z[r]", "total += 3.5 - z[r]"
     assert old in text
     source.write_text(text.replace(old, new), encoding="utf-8")
     assert run_python(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
