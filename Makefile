@@ -102,14 +102,14 @@ browser:
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
 test: lint types browser
-	echo "Tests (pytest, without those marked slow or peers; two at a time, browser tests afterwards and one by one)"
+	echo "Tests (pytest, without those marked slow or peers; two at a time, browser tests afterwards, a file each)"
 	$(BIN)/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
-	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -q $(ARGS)
+	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -n 2 --dist loadfile -q $(ARGS)
 
 test-all: lint types browser
 	echo "All tests (pytest, with those marked slow or peers)"
 	$(BIN)/python -m pytest tests -m "not ui" -n 2 --dist worksteal -q $(ARGS)
-	$(BIN)/python -m pytest tests -m ui -q $(ARGS)
+	$(BIN)/python -m pytest tests -m ui -n 2 --dist loadfile -q $(ARGS)
 
 # A measurement that fails does not keep the others from running; their names are said at the end.
 bench: $(READY_BENCH)

@@ -59,3 +59,19 @@ def test_solvers_that_work_on_all_rows_send_no_working_set(solver: str) -> None:
         session.step(3)
         assert session.wait_idle()
         assert Packer(session.trace, prepared.problem.d).columns(Block())["working"] is None
+
+
+def test_a_method_whose_gap_stays_open_at_a_loss_with_kinks_says_so_and_names_those_that_close_it() -> None:
+    def told(solver: str, old: Any = None, before: str = "") -> list[str]:
+        settings, _ = st.clean({"dataset": "iris", "solver": solver, "loss": "crammer-singer", "penalty": "elastic-net"})
+        return prepare(settings, source, old, before).notices
+
+    source = load(st.clean({"dataset": "iris"})[0])
+    smooth = prepare(st.clean({"dataset": "iris"})[0], source, None).problem
+    kinked = smooth.with_(loss="crammer-singer", penalty="elastic-net")
+    for solver in ("auto", "fbpd", "pd-sparse"):
+        (said,) = told(solver, smooth, "bcd-ls")
+        assert said.endswith("λ_max is only an upper bound") and told(solver, kinked, "fobos") == []
+    (said,) = told("fobos", kinked, "auto")
+    assert "with fobos it is true but stays open" in said and "fbpd or" in said and "pd-sparse" in said
+    assert told("fobos", kinked, "fobos") == [], "once is enough"

@@ -148,7 +148,7 @@ class Director:
             assert stage is not None
             known = stage.prepared
             self._message = f"preparing {settings['loss']} × {settings['penalty']} for {settings['solver']} …"
-            self._jobs.start(lambda: prepare(settings, known.source, known.problem))
+            self._jobs.start(lambda: prepare(settings, known.source, known.problem, known.solver.name))
 
     def start(self) -> None:
         """The page is there for the first time (or again): prepare the problem unless that is under way or done."""

@@ -47,12 +47,12 @@ def load(settings: Mapping[str, Any]) -> Any:
     return datasets.load(settings["dataset"], seed=settings["seed"])
 
 
-def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Prepared:
+def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None, before: str = "") -> Prepared:
     """Make the problem of ``settings`` on ``source`` (a Dataset or a pair (X, y)).
 
     With ``old``, the problem now shown, the new one is its sibling and shares its data and constants. A loss that does
     not take the labels of new data, and a solver that does not take the problem, are replaced by the first that does,
-    and a notice says so.
+    and a notice says so. ``before`` is the solver now shown.
     """
     wanted = dict(settings)
     if old is None:
@@ -61,8 +61,8 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
         base, notices = old.with_(**{kind: st.make_part(wanted, kind) for kind in ("loss", "penalty")}), []
     solver, more = _fitting_solver(base, wanted)
     notices += more
-    if not base.loss.smooth and (old is None or old.loss.smooth):
-        notices.append(kinks(base, solver))
+    if not base.loss.smooth:
+        notices += kinks(base, solver, known=old is not None and not old.loss.smooth, before=before)
     reference = float(base.lam_reference)
     if not (math.isfinite(reference) and reference > 0):
         raise ValueError("λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit")
@@ -85,15 +85,18 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Problem | None) -> Pr
     )
 
 
-def kinks(problem: Problem, solver: Any) -> str:
-    """What is different for a loss with kinks, and which methods close its gap."""
+def kinks(problem: Problem, solver: Any, known: bool, before: str) -> list[str]:
+    """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
+    chosen one does not; ``before``: the solver up to now."""
     # Those that are made for some losses alone keep a dual point of them.
     made = [name for name in solvers.names() if (other := solvers.create(name)).only and other.solves(problem) is None]
     said = f"the {problem.loss.title} has kinks: λ_max is only an upper bound"
     if not made or solver.name in made or solver.name == "auto":
-        return said
-    return f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with " \
-           f"{solver.name} it is true but stays open"
+        return [] if known else [said]
+    if known and solver.name == before:
+        return []
+    return [f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
+            f"{solver.name} it is true but stays open"]
 
 
 def _new_problem(source: Any, settings: dict[str, Any]) -> tuple[Problem, list[str]]:
