@@ -63,8 +63,8 @@ def test_solvers_that_work_on_all_rows_send_no_working_set(solver: str) -> None:
 
 def test_a_method_whose_gap_stays_open_at_a_loss_with_kinks_says_so_and_names_those_that_close_it() -> None:
     def told(solver: str, old: Any = None, before: str = "") -> list[str]:
-        settings, _ = st.clean({"dataset": "iris", "solver": solver, "loss": "crammer-singer", "penalty": "elastic-net"})
-        return prepare(settings, source, old, before).notices
+        wanted = {"dataset": "iris", "solver": solver, "loss": "crammer-singer", "penalty": "elastic-net"}
+        return prepare(st.clean(wanted)[0], source, old, before).notices
 
     source = load(st.clean({"dataset": "iris"})[0])
     smooth = prepare(st.clean({"dataset": "iris"})[0], source, None).problem
