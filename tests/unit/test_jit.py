@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -368,3 +369,21 @@ def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:
 
     assert use(3.0, np.array([5.0])) == (4.0, 4.0, 1, 2)
     assert (either(0.0, 3.0), either(0.0, np.array([5.0])), first(3), first(np.zeros(1))) == (4.0, 4.0, 1, 2)
+
+
+@pytest.mark.slow
+def test_other_versions_of_numba_compile_their_own_way_and_find_the_same(tmp_path: Path) -> None:
+    code = """
+        import json, numba
+        numba.__version__ = VERSION
+        import numpy as np
+        import sparsescope as ss
+        from sparsescope import jit
+        X, y = np.random.default_rng(0).standard_normal((30, 6)), np.arange(30) % 3
+        found = ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02), "bcd-ls", tol=1e-8)
+        print(json.dumps({"lean": jit.LEAN, "objective": found.objective}))
+    """
+    ends = [run_python(f"VERSION = {version!r}\n" + textwrap.dedent(code), tmp_path, PYTHONPATH=str(PACKAGE.parent))
+            for version in (numba.__version__, "0.61.0")]
+    assert [end["lean"] for end in ends] == [numba.__version__.startswith(jit.LEAN_VERSIONS), False]
+    assert ends[0]["objective"] == pytest.approx(ends[1]["objective"], rel=1e-12)

@@ -399,14 +399,20 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
         return pipelines
 
 
-INNER: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": _InnerCompiler}
+# The two classes above rest on private parts of numba. They are used with the versions that they are tested with; with
+# others everything is compiled numba's own way, which gives the same and takes longer.
+LEAN_VERSIONS = ("0.68.",)
+LEAN = numba.__version__.startswith(LEAN_VERSIONS)
+INNER: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+if LEAN:
+    INNER["pipeline_class"] = _InnerCompiler
 
 
 def _inner(function: Callable[..., Any], **options: Any) -> Any:
     """A function that kernels can call: compiled without machine code, and in one form whatever constants it is called
     with. Called from Python it is compiled as a whole."""
     made = numba.njit(**{**INNER, **options})(function)
-    if disabled():
+    if disabled() or not LEAN:
         return made
     general = made.get_call_template
     plain = numba_types.unliteral
