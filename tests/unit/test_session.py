@@ -72,6 +72,18 @@ class Broken(Solver):
             raise ArithmeticError("the third step fails")
 
 
+@settings
+class BrokenAtOnce(Solver):
+    """Takes its time to begin, and fails at its first step."""
+
+    def start(self, problem: ss.Problem, coef: np.ndarray) -> State:
+        time.sleep(0.1)
+        return super().start(problem, coef)
+
+    def step(self, problem: ss.Problem, state: State) -> None:
+        raise ArithmeticError("the first step fails")
+
+
 @part
 class Corner(ss.losses.Loss):
     """A loss that no solver here takes."""
@@ -393,6 +405,22 @@ def test_an_error_of_the_worker_is_shown_and_can_be_left(problem: ss.Problem) ->
         rest(session)
         assert session.status().mode == "paused" and session.status().error is None
         assert session.status().iteration >= 4
+
+
+def test_who_waits_for_rest_sees_the_error(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Session(problem, BrokenAtOnce()) as session:
+        say = session._say
+
+        def slowly(mode: str, *words: Any, **more: Any) -> None:
+            if mode == "error":
+                time.sleep(0.1)
+            say(mode, *words, **more)
+
+        monkeypatch.setattr(session, "_say", slowly)
+        monkeypatch.setattr(session, "_compile", lambda *_: None)  # so that it says nothing before its first step
+        session.play()
+        rest(session)
+        assert session.status().mode == "error"
 
 
 def test_a_picture_that_fails_is_an_error_too(session: Session) -> None:

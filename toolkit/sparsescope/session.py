@@ -28,6 +28,7 @@ from .trace import Recorder, Trace
 # A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
 FINISH_ULPS = 5_000.0
 IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
+RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which the worker waits for a command
 CLOCK = time.monotonic
 
 
@@ -253,9 +254,10 @@ class Session:
                 return True
             with self._lock:
                 busy = bool(self._commands) or self._wish is not None
-            if not busy and self._status.mode in ("idle", "paused", "finished", "error", "closed"):
-                with self._stepping:
-                    if not self._commands and not self._playing and not self._steps:
+            if not busy and self._status.mode in RESTING:
+                with self._stepping:  # the worker is between two steps: what it says now holds until the next command
+                    resting = self._status.mode in RESTING and not (self._playing or self._steps)
+                    if resting and not self._commands:
                         return True
             time.sleep(0.002)
         return False
@@ -302,9 +304,10 @@ class Session:
                     self._advance(began)
                     self._answer()
             except Exception:  # whatever goes wrong must reach the screen of whoever watches
-                self._playing, self._steps = False, 0
                 text = traceback.format_exc()
-                self._say("error", text.strip().splitlines()[-1], error=text)
+                with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
+                    self._playing, self._steps = False, 0
+                    self._say("error", text.strip().splitlines()[-1], error=text)
 
     def _obey(self) -> None:
         while True:
