@@ -55,7 +55,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",
            "covariance_certificate": "problem", "covariance_input": "problem", "null_fits": "problem",
            "problem_base": "problem", "regulariser": "problem", "scalings": "problem", "sequences": "problem",
-           "changes": "session", "path_result": "paths", "watching": "run"}
+           "changes": "session", "kernel_cache": "jit", "kernel_compiler": "jit", "path_result": "paths",
+           "watching": "run"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 

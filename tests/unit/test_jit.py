@@ -17,8 +17,9 @@ import pytest
 
 import sparsescope as ss
 from helpers import CORE, SMOOTH, interpreted, iris
-from sparsescope import jit
-from sparsescope.jit import digest, exponential, kernel, part
+from sparsescope import jit, kernel_cache, kernel_compiler
+from sparsescope.jit import exponential, kernel, part
+from sparsescope.kernel_cache import digest
 from sparsescope.kernels.rows import loss_gradient, loss_sum
 from sparsescope.registry import field, penalties
 
@@ -46,7 +47,7 @@ def copied(tmp_path: Path) -> Path:
     """A folder with a copy of the package's core, whose files a test may edit."""
     target = tmp_path / "sparsescope"
     target.mkdir()
-    for name in ("__init__.py", "version.py", "registry.py", "jit.py"):
+    for name in ("__init__.py", "version.py", "registry.py", "jit.py", "kernel_cache.py", "kernel_compiler.py"):
         shutil.copy(PACKAGE / name, target)
     for name in ("losses", "kernels"):
         shutil.copytree(PACKAGE / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -255,7 +256,7 @@ def test_digests_follow_what_code_does() -> None:
 def test_digests_are_the_same_in_every_process(tmp_path: Path) -> None:
     code = """
     import json
-    from sparsescope.jit import digest
+    from sparsescope.kernel_cache import digest
     def f(x):
         return 1.0 if x in {"one", "two", "three", "four"} else 0.0
     print(json.dumps(dict(digest=digest(f))))
@@ -267,20 +268,20 @@ def test_digests_are_the_same_in_every_process(tmp_path: Path) -> None:
 def test_the_cache_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SPARSESCOPE_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    assert jit.cache_root().parts[-2:] == ("sparsescope", "kernels")
+    assert kernel_cache.cache_root().parts[-2:] == ("sparsescope", "kernels")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
-    assert jit.cache_root() == tmp_path / "x" / "sparsescope" / "kernels"
+    assert kernel_cache.cache_root() == tmp_path / "x" / "sparsescope" / "kernels"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "n"))
-    assert jit.cache_root() == tmp_path / "n" / "kernels"
+    assert kernel_cache.cache_root() == tmp_path / "n" / "kernels"
     monkeypatch.setenv("SPARSESCOPE_CACHE", str(tmp_path / "s"))
-    assert jit.cache_root() == tmp_path / "s" / "kernels"
-    folder = jit.cache_folder.__wrapped__()
+    assert kernel_cache.cache_root() == tmp_path / "s" / "kernels"
+    folder = kernel_cache.cache_folder.__wrapped__()
     assert folder.parent == tmp_path / "s" / "kernels" and (folder / "used").exists()
-    assert jit.source_digest() in folder.name
+    assert kernel_cache.source_digest() in folder.name
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     monkeypatch.setenv("SPARSESCOPE_CACHE", str(blocked))
-    elsewhere = jit.cache_folder.__wrapped__()
+    elsewhere = kernel_cache.cache_folder.__wrapped__()
     assert elsewhere.exists() and tmp_path not in elsewhere.parents
 
 
@@ -291,7 +292,7 @@ def test_folders_of_old_sources_are_removed_after_a_while(tmp_path: Path) -> Non
             (tmp_path / name / "used").touch()
             then = (tmp_path / name / "used").stat().st_mtime - age * 86400
             os.utime(tmp_path / name / "used", (then, then))
-    jit._prune(tmp_path, keep=tmp_path / "kept")
+    kernel_cache.prune(tmp_path, keep=tmp_path / "kept")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign", "kept", "recent"]
 
 
@@ -337,12 +338,12 @@ def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
 
 
 def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -> None:
-    for name in jit.SOURCES:
+    for name in kernel_cache.SOURCES:
         assert (PACKAGE / name).exists()
     marks = ("@kernel\n", "@helper\n", "@part\n", "@struct\n")
     compiled = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
                 if any(mark in path.read_text(encoding="utf-8") for mark in marks)}
-    assert compiled <= set(jit.SOURCES), "code that is compiled has to count for the name of the cache folder"
+    assert compiled <= set(kernel_cache.SOURCES), "code that is compiled has to count for the name of the cache folder"
 
 
 def test_exponential_is_accurate_and_never_overflows_downwards() -> None:
@@ -378,12 +379,12 @@ def test_other_versions_of_numba_compile_their_own_way_and_find_the_same(tmp_pat
         numba.__version__ = VERSION
         import numpy as np
         import sparsescope as ss
-        from sparsescope import jit
+        from sparsescope import kernel_compiler
         X, y = np.random.default_rng(0).standard_normal((30, 6)), np.arange(30) % 3
         found = ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02), "bcd-ls", tol=1e-8)
-        print(json.dumps({"lean": jit.LEAN, "objective": found.objective}))
+        print(json.dumps({"lean": kernel_compiler.LEAN, "objective": found.objective}))
     """
     ends = [run_python(f"VERSION = {version!r}\n" + textwrap.dedent(code), tmp_path, PYTHONPATH=str(PACKAGE.parent))
             for version in (numba.__version__, "0.61.0")]
-    assert [end["lean"] for end in ends] == [numba.__version__.startswith(jit.LEAN_VERSIONS), False]
+    assert [end["lean"] for end in ends] == [numba.__version__.startswith(kernel_compiler.LEAN_VERSIONS), False]
     assert ends[0]["objective"] == pytest.approx(ends[1]["objective"], rel=1e-12)

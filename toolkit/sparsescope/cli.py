@@ -171,11 +171,11 @@ def run_doctor(options: argparse.Namespace) -> int:
 def _doctor_kernels() -> int:
     import numba
 
-    from . import jit
+    from . import kernel_cache, kernel_compiler
 
-    state = "switched off by NUMBA_DISABLE_JIT" if jit.disabled() else f"{numba.get_num_threads()} threads"
+    state = "switched off by NUMBA_DISABLE_JIT" if kernel_compiler.disabled() else f"{numba.get_num_threads()} threads"
     _say(f"numba      {state}")
-    folder = jit.cache_folder()
+    folder = kernel_cache.cache_folder()
     parent = next(path for path in (folder, *folder.parents) if path.exists())
     count = sum(1 for _ in folder.glob("*.nbc")) if folder.exists() else 0
     _say(f"cache      {folder} ({count} compiled kernels)")

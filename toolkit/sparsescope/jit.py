@@ -1,15 +1,14 @@
-"""The only file that knows numba's internals.
-
-Three things live here:
+"""Decorators for compiled code. This file, kernel_compiler.py and kernel_cache.py alone know numba's internals.
 
 ``@kernel``
     compiles a function without the GIL and keeps the machine code on disk, in a folder named after the sources of this
-    package (:class:`_KernelCache`).
+    package (``kernel_cache.py``).
 ``@part``
     turns a plain class with declared fields and row functions into a NamedTuple type, which numba passes by value.
     A kernel that is handed a loss or a penalty is specialised to it, and the cache finds it again in a fresh process.
-``digest``
-    names code by what it says, so that edited code is never mistaken for the old one.
+``@helper``
+    is for small functions that kernels and parts call; they become machine code inside the kernel only
+    (``kernel_compiler.py``).
 
 Five traps of this design, and what is done about each:
 
@@ -23,7 +22,7 @@ Five traps of this design, and what is done about each:
    and not written to disk; everything else works for them.
 5. numba optimises what a kernel calls once for itself and again inside each caller, makes machine code and a way in
    from Python for all of it, and compiles it anew for each constant that it is called with: most of the time of a first
-   use. :func:`_inner` leaves all of that to the kernel.
+   use. :func:`sparsescope.kernel_compiler.inner` leaves all of that to the kernel.
 
 With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
 """
@@ -31,234 +30,36 @@ With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepp
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
-import os
-import shutil
 import sys
-import tempfile
-import time
 import types as pytypes
 from collections import namedtuple
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import config, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
-from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import register_pass
+from numba.core import types
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
-from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
+from .kernel_cache import KernelCache, digest
+from .kernel_compiler import INNER, OPTIONS, disabled, inner, numba_types
 from .registry import collect_fields, field
 
-# Sums may be reassociated so that they can use vector instructions. Infinities and NaN keep their meaning (no "ninf",
-# "nnan"): a conjugate of +inf is an answer, and NaN in the data must not turn into a number.
-FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-PACKAGE = Path(__file__).resolve().parent
-# Folders and files whose code is compiled into kernels.
-SOURCES = ("jit.py", "design.py", "kernels", "losses", "penalties")
-PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
-LIBRARIES = ("numpy", "numba", "scipy", "math", "cmath", "builtins")  # what digests do not look into
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
 
 T = TypeVar("T")
-
-
-def disabled() -> bool:
-    """True if ``NUMBA_DISABLE_JIT`` asks for plain Python."""
-    return bool(config.DISABLE_JIT)
-
-
-# ---------------------------------------------------------------------------------------------- digests (traps 1, 2)
-def source_digest() -> str:
-    """Sixteen hex digits over the sources that can end up in a kernel."""
-    return _source_digest(PACKAGE)
-
-
-@functools.cache
-def _source_digest(root: Path) -> str:
-    seen = hashlib.sha256()
-    for name in SOURCES:
-        path = root / name
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        for file in files:
-            if file.exists():
-                seen.update(str(file.relative_to(root)).encode())
-                seen.update(file.read_bytes())
-    return seen.hexdigest()[:16]
-
-
-def digest(thing: Any, *, _seen: set[int] | None = None) -> str:
-    """Hash of what a class or function does: byte code, constants, and the plain functions and numbers it refers to."""
-    found = hashlib.sha256()
-    seen = _seen if _seen is not None else set()
-    _feed(found, thing, seen)
-    return found.hexdigest()[:12]
-
-
-def _feed(into: Any, thing: Any, seen: set[int]) -> None:
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
-    if isinstance(thing, type):
-        for base in thing.__mro__:
-            if base.__module__ == "builtins":
-                continue
-            for key in sorted(vars(base)):
-                value = vars(base)[key]
-                if isinstance(value, pytypes.FunctionType):
-                    into.update(key.encode())
-                    _feed(into, value, seen)
-    elif isinstance(thing, pytypes.FunctionType):
-        _feed_code(into, thing.__code__)
-        into.update(repr(thing.__defaults__).encode())
-        cells = [c.cell_contents for c in thing.__closure__ or ()]
-        names = sorted(_names(thing.__code__))
-        named = [thing.__globals__.get(name) for name in names]
-        for module in [value for value in named if isinstance(value, pytypes.ModuleType)]:
-            if module.__name__.split(".")[0] not in LIBRARIES:  # helpers called as ``mymodule.helper(...)``
-                named += [getattr(module, name, None) for name in names]
-        for value in cells + named:
-            inner = getattr(value, "py_func", value)
-            if isinstance(inner, pytypes.FunctionType):
-                _feed(into, inner, seen)
-            elif isinstance(inner, np.ndarray):  # compiled code keeps the values of arrays it finds by name
-                into.update(repr((inner.dtype, inner.shape)).encode() + inner.tobytes())
-            elif isinstance(inner, int | float | complex | str | bytes | bool | tuple):
-                into.update(repr(inner).encode())
-
-
-def _feed_code(into: Any, code: pytypes.CodeType) -> None:
-    into.update(code.co_code)
-    into.update(repr(code.co_names + code.co_varnames).encode())
-    for const in code.co_consts:
-        if isinstance(const, pytypes.CodeType):
-            _feed_code(into, const)
-        elif isinstance(const, frozenset):  # its order is another one in each process
-            into.update(repr(sorted(map(repr, const))).encode())
-        else:
-            into.update(repr(const).encode())
-
-
-def _names(code: pytypes.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for const in code.co_consts:
-        if isinstance(const, pytypes.CodeType):
-            names |= _names(const)
-    return names
-
-
-# ---------------------------------------------------------------------------------------------------- the disk cache
-def cache_root() -> Path:
-    """Folder of all compiled kernels: ``SPARSESCOPE_CACHE``, else ``NUMBA_CACHE_DIR``, else the user's cache folder."""
-    chosen = os.environ.get("SPARSESCOPE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        return Path(chosen) / "kernels"
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    return Path(base).expanduser() / "sparsescope" / "kernels"
-
-
-@functools.cache
-def cache_folder() -> Path:
-    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use."""
-    name = f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
-    folder = cache_root() / name
-    try:
-        fresh = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "used").touch()
-    except OSError:  # a home that cannot be written to: kernels last as long as the machine's temporary folder
-        user = getattr(os, "getuid", lambda: "user")()
-        folder = Path(tempfile.gettempdir()) / f"sparsescope-{user}" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-    if fresh:
-        _prune(folder.parent, keep=folder)
-    return folder
-
-
-def _prune(root: Path, keep: Path) -> None:
-    limit = time.time() - PRUNE_AFTER_DAYS * 86400
-    for old in root.iterdir():
-        mark = old / "used"
-        if old != keep and mark.exists() and mark.stat().st_mtime < limit:
-            shutil.rmtree(old, ignore_errors=True)
-
-
-class _SourceKeyedLocator(_CacheLocator):
-    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        self._file = py_file
-        self._line = py_func.__code__.co_firstlineno
-        # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
-        inside = (py_func.__module__ or "").split(".")[0] == __package__
-        self._stamp = source_digest() + ("" if inside else digest(py_func))
-
-    def get_cache_path(self) -> str:
-        return str(cache_folder())
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return hashlib.sha256(f"{self._file}:{self._line}".encode()).hexdigest()[:10]
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _SourceKeyedLocator:
-        return cls(py_func, py_file)
-
-
-class _KernelCacheImpl(CompileResultCacheImpl):
-    _locator_classes = [_SourceKeyedLocator]
-
-
-class _KernelCache(FunctionCache):
-    """numba's function cache in our folder, with an index file of its own for each combination of foreign parts."""
-
-    _impl_class = _KernelCacheImpl
-
-    def _file_for(self, sig: tuple[Any, ...]) -> IndexDataCacheFile | None:
-        foreign = []
-        for arg in sig:
-            cls = getattr(arg, "instance_class", None)
-            if cls is None or cls.__module__.split(".")[0] == __package__:
-                continue
-            if cls.__module__ == "__main__":
-                return None  # trap 4
-            foreign.append(cls.__module__ + "." + cls.__qualname__)
-        if not foreign:
-            return self._cache_file
-        key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
-        stamp = self._impl.locator.get_source_stamp()
-        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", stamp)
-
-    def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        file = self._file_for(sig) if self._enabled else None
-        if file is None:
-            return None
-        data = file.load(self._index_key(sig, target_context.codegen()))
-        return None if data is None else self._impl.rebuild(target_context, data)
-
-    def _save_overload(self, sig: Any, data: Any) -> None:
-        file = self._file_for(sig) if self._enabled else None
-        if file is None or not self._impl.check_cachable(data):
-            return
-        self._impl.locator.ensure_cache_path()
-        file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
 
 def kernel(function: T) -> T:
     """Compile a function on arrays and parts: without the GIL, cached on disk. Plain Python if numba is disabled."""
     if disabled():
         return function
-    compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
-    compiled._cache = _KernelCache(function)
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = KernelCache(function)
     return compiled
 
 
@@ -321,7 +122,6 @@ def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any
     return made
 
 
-numba_types: Any = types  # its names are made at run time, which type checkers cannot follow
 NAMED = numba_types.BaseNamedTuple
 _attached: set[str] = set()
 
@@ -364,79 +164,16 @@ def _dispatch(name: str) -> None:
         return impl_ret_new_ref(context, builder, sig.return_type, result)
 
 
-# -------------------------------------------------------------------------------------- what only kernels call (trap 5)
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _InnerLowering(NativeLowering):  # type: ignore[misc]
-    """To LLVM's language and no further: the kernel that calls it is what becomes machine code."""
-
-    _name = "inner_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-        library._optimize_final_module = lambda: None
-        library._finalize_final_module = lambda: setattr(library, "_finalized", True)
-        state.library = library
-        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
-        done = super().run_pass(state)
-        state.reload_init.extend(library._reload_init)
-        # numba tells functions apart by what a call from Python would run; nothing does, so any built-in one will do
-        made = state["cr"]._replace(cfunc=[].append)
-        state.targetctx.insert_user_function(made.cfunc, made.fndesc, [library])
-        state["cr"] = made
-        return bool(done)
-
-
-class _InnerCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler with the lowering above in the place of its own."""
-
-    def define_pipelines(self) -> Any:
-        pipelines = super().define_pipelines()
-        for pipeline in pipelines:
-            pipeline.passes = [(_InnerLowering, why) if made is NativeLowering else (made, why)
-                               for made, why in pipeline.passes]
-            pipeline._finalized = False
-            pipeline.finalize()
-        return pipelines
-
-
-# The two classes above rest on private parts of numba. They are used with the versions that they are tested with; with
-# others everything is compiled numba's own way, which gives the same and takes longer.
-LEAN_VERSIONS = ("0.68.",)
-LEAN = numba.__version__.startswith(LEAN_VERSIONS)
-INNER: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-if LEAN:
-    INNER["pipeline_class"] = _InnerCompiler
-
-
-def _inner(function: Callable[..., Any], **options: Any) -> Any:
-    """A function that kernels can call: compiled without machine code, and in one form whatever constants it is called
-    with. Called from Python it is compiled as a whole."""
-    made = numba.njit(**{**INNER, **options})(function)
-    if disabled() or not LEAN:
-        return made
-    general = made.get_call_template
-    plain = numba_types.unliteral
-    made.get_call_template = lambda args, kws: general(tuple(map(plain, args)), {k: plain(v) for k, v in kws.items()})
-
-    @functools.cache
-    def whole() -> Any:
-        return numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
-
-    made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
-    made._compile_for_args = lambda *args, **kws: whole()
-    return made
-
-
 @functools.cache
 def _compiled(function: Callable[..., Any]) -> Any:
-    return _inner(function, forceinline=True)
+    return inner(function, forceinline=True)
 
 
 def helper(function: Any = None, *, forceinline: bool = True, _nrt: bool = True) -> Any:
     """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
     if function is None:
         return functools.partial(helper, forceinline=forceinline, _nrt=_nrt)
-    return _inner(function, forceinline=forceinline, _nrt=_nrt)
+    return inner(function, forceinline=forceinline, _nrt=_nrt)
 
 
 lean = functools.partial(helper, _nrt=False)

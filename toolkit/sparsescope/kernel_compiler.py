@@ -1,0 +1,86 @@
+"""How functions are compiled that only kernels call (trap 5 of ``jit.py``): without machine code of their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import config, types
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+# Sums may be reassociated so that they can use vector instructions. Infinities and NaN keep their meaning (no "ninf",
+# "nnan"): a conjugate of +inf is an answer, and NaN in the data must not turn into a number.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+numba_types: Any = types  # its names are made at run time, which type checkers cannot follow
+
+
+def disabled() -> bool:
+    """True if ``NUMBA_DISABLE_JIT`` asks for plain Python."""
+    return bool(config.DISABLE_JIT)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):  # type: ignore[misc]
+    """To LLVM's language and no further: the kernel that calls it is what becomes machine code."""
+
+    _name = "inner_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library._optimize_final_module = lambda: None
+        library._finalize_final_module = lambda: setattr(library, "_finalized", True)
+        state.library = library
+        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
+        done = super().run_pass(state)
+        state.reload_init.extend(library._reload_init)
+        # numba tells functions apart by what a call from Python would run; nothing does, so any built-in one will do
+        made = state["cr"]._replace(cfunc=[].append)
+        state.targetctx.insert_user_function(made.cfunc, made.fndesc, [library])
+        state["cr"] = made
+        return bool(done)
+
+
+class _InnerCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler with the lowering above in the place of its own."""
+
+    def define_pipelines(self) -> Any:
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [(_InnerLowering, why) if made is NativeLowering else (made, why)
+                               for made, why in pipeline.passes]
+            pipeline._finalized = False
+            pipeline.finalize()
+        return pipelines
+
+
+# The two classes above rest on private parts of numba. They are used with the versions that they are tested with; with
+# others everything is compiled numba's own way, which gives the same and takes longer.
+LEAN_VERSIONS = ("0.68.",)
+LEAN = numba.__version__.startswith(LEAN_VERSIONS)
+INNER: dict[str, Any] = dict(OPTIONS)
+if LEAN:
+    INNER["pipeline_class"] = _InnerCompiler
+
+
+def inner(function: Callable[..., Any], **options: Any) -> Any:
+    """A function that kernels can call: compiled without machine code, and in one form whatever constants it is called
+    with. Called from Python it is compiled as a whole."""
+    made = numba.njit(**{**INNER, **options})(function)
+    if disabled() or not LEAN:
+        return made
+    general = made.get_call_template
+    plain = numba_types.unliteral
+    made.get_call_template = lambda args, kws: general(tuple(map(plain, args)), {k: plain(v) for k, v in kws.items()})
+
+    @functools.cache
+    def whole() -> Any:
+        return numba.njit(**OPTIONS)(function)
+
+    made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
+    made._compile_for_args = lambda *args, **kws: whole()
+    return made
