@@ -68,6 +68,7 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,
+            features=3.0 * i if problem.kind == "sequence" else np.nan,
             train_accuracy=0.9 if accuracy and due and not problem.multilabel else np.nan,
             test_accuracy=0.8 if accuracy and test and due and not problem.multilabel else np.nan,
             **{f"{part}_{measure}": value if accuracy and due and (test or part == "train") else np.nan
@@ -83,6 +84,12 @@ def sets() -> ss.Problem:
     """A problem with label sets."""
     rng = np.random.default_rng(0)
     return ss.Problem(rng.standard_normal((20, 12)), rng.integers(0, 2, (20, 3)))
+
+
+def sequence() -> ss.SequenceProblem:
+    """A problem whose model is a sequence."""
+    rng = np.random.default_rng(0)
+    return ss.SequenceProblem(rng.standard_normal((20, 12)), np.arange(20) % 3, lam=0.1)
 
 
 def images() -> ss.Problem:

@@ -21,6 +21,8 @@ from . import settings as st
 from .credits import Credits
 from .director import Director
 from .snippet import python_snippet
+from .spectra import KINDS as LOOKS
+from .spectra import Looks
 from .stage import Layout, Stage
 
 FRAME_PERIOD = 0.045  # seconds between frames at least: the page and the solver share the machine
@@ -69,6 +71,7 @@ class Explorer:
         self._director = Director(
             data, self._names, self._title, clean, self._outbox.append, self._sync_controls, clock
         )
+        self._looks = Looks()
         self._link = Credits(clock)
         self._layout = Layout()
         self._clock = clock
@@ -133,6 +136,7 @@ class Explorer:
             self._tell_shell()
             if not self._link.ready:
                 return []
+            self._outbox += self._looks.collect()
             frame = self._frame()
             sending: list[Sending] = [(message, []) for message in self._outbox]
             self._outbox.clear()
@@ -147,6 +151,7 @@ class Explorer:
         """End the worker and forget the page. Safe to call twice."""
         self._closed = True
         self._link.stop()
+        self._looks.close()
         self._director.close()
 
     # --------------------------------------------------------------------------------------------- messages of the page
@@ -188,10 +193,12 @@ class Explorer:
         answer: Message = {"type": "answer", "id": key, "kind": kind}
         if kind == "snippet":
             self._outbox.append({**answer, "text": python_snippet(self.settings)})
-        elif kind not in ("value", "cell", "names"):
-            raise ValueError(f"unknown question {kind!r}; known: value, cell, names, snippet")
+        elif kind not in ("value", "cell", "names", *LOOKS):
+            raise ValueError(f"unknown question {kind!r}; known: value, cell, names, snippet, {', '.join(LOOKS)}")
         elif stage is None:
             raise ValueError("there is no problem yet")
+        elif kind in LOOKS:
+            self._looks.ask(str(kind), key, stage.session)
         elif kind == "value":
             row, cls = msg.get("row"), msg.get("cls")
             if not isinstance(row, int) or not isinstance(cls, int):

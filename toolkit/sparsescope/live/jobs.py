@@ -21,7 +21,8 @@ class Outcome:
 class Jobs:
     """Runs one job at a time; only the newest wish counts, and results of older ones are dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "sparsescope-prepare") -> None:
+        self._name = name  # of the thread
         self._lock = threading.Lock()
         self._wish: Callable[[], Any] | None = None
         self._outcome: Outcome | None = None
@@ -42,7 +43,7 @@ class Jobs:
             self._ticket += 1
             if not self._running:
                 self._running = True
-                self._thread = threading.Thread(target=self._work, name="sparsescope-prepare", daemon=True)
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
 
     def cancel(self) -> None:

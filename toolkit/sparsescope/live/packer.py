@@ -18,7 +18,7 @@ EXACT = ("iteration", "passes", "seconds", "objective")
 DRAWN = (
     "loss", "penalty", "violation", "paper_violation", "gap", "relative_gap", "nonzero_rows", "nonzero_entries",
     "working_set", "step_size", "trials", "train_accuracy", "test_accuracy", "active_share", "dual_entries",
-    "search_share",
+    "search_share", "features",
 )
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
 SPARSE = (

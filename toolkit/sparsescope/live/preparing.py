@@ -20,6 +20,9 @@ from . import picture as pictures
 from . import settings as st
 
 MAX_NAMES = 2000  # more feature names than this are sent when they are needed
+# No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
+SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum",
+            "empty": "The singular values of X say how hard the data are for methods that know no curvature."}
 VIEWS = ("convergence", "accuracy", "active-set", "duality", "weights")
 
 
@@ -186,6 +189,7 @@ def null_objective(problem: Problem) -> float:
 
 
 def specs(problem: Problem) -> list[dict[str, Any]]:
-    """What the page draws: the views of the explorer, in the order in which they stand on a narrow page."""
+    """What the page draws: the views of the explorer in the order in which they stand on a narrow page, and the
+    spectrum."""
     names = [name for name in VIEWS if name in view_registry]
-    return [view_registry.create(name).spec(problem) for name in names]
+    return [*(view_registry.create(name).spec(problem) for name in names), SPECTRUM]

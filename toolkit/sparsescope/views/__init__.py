@@ -12,6 +12,7 @@ from . import accuracy
 from . import active_set
 from . import weights
 from . import duality
+from . import features
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..trace import Trace
 
-__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "weights"]
+__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "features", "weights"]
 
 
 def draw(view: str, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:

@@ -57,7 +57,7 @@ class Accuracy(View):
             choices = [{"label": style.SET_MEASURES[m], "y": lines(m), "left": {**spec["left"], "title": SET_TITLES[m]}}
                        for m in order]
             spec |= {"choices": choices, "y": choices[0]["y"], "left": choices[0]["left"]}
-        return spec
+        return spec if problem.proves else without_rows(spec)
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
         reading = drawing.Reading(trace)
@@ -106,6 +106,15 @@ def lines(measure: str) -> list[dict[str, str]]:
     """The four lines: a measure on training and on test data, the shares of non-zero rows and of the working set."""
     left = [style.QUANTITIES[f"{part}_{measure}"].line("left") for part in ("train", "test")]
     return [*left, *(style.QUANTITIES[name].line("right") for name in ("nonzero_percent", "working_percent"))]
+
+
+def without_rows(spec: dict[str, Any]) -> dict[str, Any]:
+    """The same without the right axis: a sequence of models may use no column of X at all."""
+    def left(lines: list[dict[str, str]]) -> list[dict[str, str]]:
+        return [line for line in lines if line["axis"] == "left"]
+
+    more = {"choices": [{**choice, "y": left(choice["y"])} for choice in spec["choices"]]} if "choices" in spec else {}
+    return {**spec, "title": "Accuracy", "y": left(spec["y"]), "right": None, **more}
 
 
 def working_percent(trace: Trace, n: int, d: int | None) -> np.ndarray:

@@ -88,7 +88,8 @@ class View(ABC):
 
         - ``"lines"``: ``y`` (list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right`` (axis, or
           ``None``; ``share`` on the left: values from 0 to 1, shown in percent; ``between``: two columns, a value and
-          its lower bound, that the axis is fitted to), ``empty``; and optionally ``choices``, a list of
+          its lower bound, that the axis is fitted to), ``empty``; and optionally ``x`` (the column in place of the
+          clock), ``choices``, a list of
           ``{label, y, left}``, with a ``right`` if that is another one, of which the page shows one at a time. Besides
           trace columns there are some that the page derives: ``suboptimality`` = (F - best) / best
           within a segment, ``nonzero_percent`` = 100 * nonzero_rows / d, ``working_percent``, the same for the solver's

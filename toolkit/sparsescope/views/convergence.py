@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("objective", "suboptimality", "relative_gap", "violation", "paper_violation")
 AXIS_TITLE = "F · sub-optimality · gap · violation"
+# Of problems whose optimum nobody knows: of a sequence of models there is no gap, and the best F is the last one.
+UNPROVED, UNPROVED_TITLE = ("objective", "violation"), "F · violation"
 
 
 def suboptimality(trace: Trace) -> np.ndarray:
@@ -73,8 +75,9 @@ class Convergence(View):
             "id": self.name,
             "title": self.title,
             "kind": "lines",
-            "y": [style.QUANTITIES[c].line("left") for c in COLUMNS if getattr(self, c)],
-            "left": {"title": AXIS_TITLE, "log": bool(self.log)},
+            "y": [style.QUANTITIES[c].line("left") for c in COLUMNS
+                  if getattr(self, c) and (problem.proves or c in UNPROVED)],
+            "left": {"title": AXIS_TITLE if problem.proves else UNPROVED_TITLE, "log": bool(self.log)},
             "right": None,
             "empty": self.empty,
         }

@@ -31,6 +31,21 @@ export function drawTimeAxis(context, area, axis, palette) {
   context.fillText(axis.title, area.left + area.width / 2, bottom + 25);
 }
 
+/** What the axes of all plotly charts have in common. */
+export function plotlyAxis(palette) {
+  const colour = (name) => palette.colour(name);
+  return {
+    gridcolor: colour("grid"), linecolor: colour("axis"), tickcolor: colour("axis"), showline: true, zeroline: false,
+    ticks: "outside", ticklen: 4, tickfont: { size: 11, color: colour("muted"), family: FONT },
+    automargin: false, autorange: false,
+  };
+}
+
+/** The title of a plotly axis. */
+export function plotlyTitle(text, standoff, palette) {
+  return { text, standoff, font: { size: 12, color: palette.colour("muted"), family: FONT } };
+}
+
 /** A title turned by 90 degrees at the left of `area`. */
 export function drawSideTitle(context, area, text, palette) {
   context.save();

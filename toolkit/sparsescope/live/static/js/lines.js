@@ -7,9 +7,11 @@ import { h, setText } from "./dom.js";
 import { logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { MarkLayer } from "./marks.js";
-import { textWidth } from "./axes.js";
+import { plotlyAxis, plotlyTitle, textWidth } from "./axes.js";
 import { FONT } from "./palette.js";
 import { between, decades, lastInView, shares, span } from "./ranges.js";
+import { StageLayer } from "./stages.js";
+import { TimeAxis } from "./timeaxis.js";
 
 const LABEL_HEIGHT = 15;
 const LOWEST = 1e-17; // what a log axis still shows: below is rounding
@@ -21,10 +23,12 @@ export class LineChart {
     this.spec = spec;
     this.context = context; // { store, palette, axis, Plotly, requestDraw }
     this.box = new ChartBox(spec.id, spec.title, height);
+    this.axis = spec.x ? new TimeAxis() : context.axis; // what is no clock of the run has an axis of its own
     this.marks = new MarkLayer();
+    this.stages = new StageLayer();
     this.labels = h("div", { class: "line-labels", "aria-hidden": "true" });
     this.target = h("div", { class: "plotly-target" });
-    this.box.plot.append(this.target, this.marks.element, this.labels);
+    this.box.plot.append(this.stages.element, this.target, this.marks.element, this.labels, this.stages.label);
     this.makeLabels();
     if (spec.choices) this.box.tools.append(this.makeChooser(spec.choices));
     this.ready = false;
@@ -36,9 +40,13 @@ export class LineChart {
     this.synced = 0;
     this.pointed = false;
     this.box.plot.addEventListener("pointerenter", () => this.point(true));
-    this.box.plot.addEventListener("pointerleave", () => this.point(false));
+    this.box.plot.addEventListener("pointerleave", () => {
+      this.point(false);
+      this.stages.leave();
+    });
     this.box.plot.addEventListener("pointermove", (event) => {
       this.pointer = { clientX: event.clientX, clientY: event.clientY };
+      this.stages.hover(event.clientX - this.box.plot.getBoundingClientRect().left - this.area().left);
       if (performance.now() - this.synced > HOVER_SYNC) this.sync();
     });
     this.ranges = { left: [1e-3, 1], right: [0, 100] }; // fits both kinds of axis until there are points
@@ -73,7 +81,6 @@ export class LineChart {
     return this.spec.left.log && this.context.store.settings.ylog !== false;
   }
 
-
   area() {
     const m = MARGIN;
     const width = Math.max(10, this.box.width - m.left - m.right);
@@ -91,7 +98,7 @@ export class LineChart {
     this.target.on("plotly_relayout", (change) => this.onRelayout(change));
     this.target.on("plotly_doubleclick", () => {
       this.zoomY = null;
-      this.context.axis.setZoom(null);
+      this.axis.setZoom(null);
       this.context.requestDraw();
     });
   }
@@ -151,7 +158,7 @@ export class LineChart {
   }
 
   pathData(line, side, area) {
-    const axis = this.context.axis;
+    const axis = this.axis;
     const pieces = [];
     let pen = "M";
     let lastX = NaN;
@@ -176,7 +183,7 @@ export class LineChart {
 
   onRelayout(change) {
     if (this.own) return;
-    const axis = this.context.axis;
+    const axis = this.axis;
     const take = (name, log) => {
       const low = change[name + ".range[0]"];
       const high = change[name + ".range[1]"];
@@ -206,20 +213,12 @@ export class LineChart {
     }));
   }
 
-  axisStyle() {
-    const colour = (name) => this.context.palette.colour(name);
-    return {
-      gridcolor: colour("grid"), linecolor: colour("axis"), tickcolor: colour("axis"), showline: true, zeroline: false,
-      ticks: "outside", ticklen: 4, tickfont: { size: 11, color: colour("muted"), family: FONT },
-      automargin: false, autorange: false,
-    };
-  }
-
   layout() {
-    const { palette, axis } = this.context;
-    const base = this.axisStyle();
+    const { axis } = this;
+    const { palette } = this.context;
+    const base = plotlyAxis(palette);
     const colour = (name) => palette.colour(name);
-    const title = (text, standoff) => ({ text, standoff, font: { size: 12, color: colour("muted"), family: FONT } });
+    const title = (text, standoff) => plotlyTitle(text, standoff, palette);
     const log10 = (range) => range.map((v) => Math.log10(v));
     const m = MARGIN;
     const ticks = axis.ticks(this.area().width);
@@ -265,7 +264,8 @@ export class LineChart {
   }
 
   currentLayoutKey() {
-    const { axis, palette } = this.context;
+    const { axis } = this;
+    const { palette } = this.context;
     return JSON.stringify([this.box.width, this.box.height, MARGIN, axis.version, this.ranges, this.leftLog, palette.theme, this.hasRight()]);
   }
 
@@ -275,14 +275,15 @@ export class LineChart {
     if (!values || !clock) return { x: [], y: [], few: true };
     const log = spec.axis === "left" && this.leftLog;
     const breaks = spec.axis === "left" && !this.isShare();
-    const xlog = this.context.axis.log;
+    const xlog = this.axis.log;
     const x = [];
     const y = [];
     let before = -1;
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
-      if (Number.isNaN(value) || (log && !(value > LOWEST)) || (xlog && !(clock[i] > 0))) continue;
-      if (breaks && before !== -1 && segment[i] !== before) {
+      if (Number.isNaN(value) || Number.isNaN(clock[i]) || (log && !(value > LOWEST)) || (xlog && !(clock[i] > 0))) continue;
+      const back = this.spec.x && x.length > 0 && clock[i] < x[x.length - 1]; // a new sequence counts from zero again
+      if (back || (breaks && before !== -1 && segment[i] !== before)) {
         x.push(NaN);
         y.push(NaN);
       }
@@ -325,9 +326,12 @@ export class LineChart {
   }
 
   draw() {
-    const { store, axis, Plotly } = this.context;
+    const { store, Plotly } = this.context;
+    const { axis } = this;
     if (!this.ready) return;
+    if (this.spec.x) this.axis.configure(this.spec.x, Boolean(store.settings.xlog));
     const clock = store.clock(axis.x);
+    if (this.spec.x) this.axis.follow(clock);
     const segment = store.column("segment");
     const lines = this.spec.y.map((spec) => this.line(spec, clock, segment));
     const points = lines.reduce((sum, line) => sum + line.x.length, 0);
@@ -353,10 +357,12 @@ export class LineChart {
     }
     this.drawLabels(lines);
     const area = this.area();
-    this.marks.draw(store.marks, area, (mark) => {
-      const part = axis.part(store.markAt(mark, axis.x));
+    const pixel = (value) => {
+      const part = axis.part(value);
       return part >= 0 && part <= 1 ? part * area.width : null;
-    });
+    };
+    this.marks.draw(store.marks, area, (mark) => pixel(store.markAt(mark, axis.x)));
+    this.stages.draw(store.stageEnds(), area, (end) => pixel(clock[end.at]), axis.x !== "iterations");
   }
 
   emptySentence(clock) {
@@ -372,7 +378,7 @@ export class LineChart {
     this.spec.y.forEach((spec, k) => {
       const node = this.labelNodes[k];
       const line = lines[k];
-      const value = lastInView(line, this.context.axis.range[1]);
+      const value = lastInView(line, this.axis.range[1]);
       const part = this.part(value, spec.axis);
       const inView = part >= -0.02 && part <= 1.02;
       node.style.visibility = inView ? "visible" : "hidden";

@@ -17,6 +17,7 @@ import { Palette } from "./palette.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./raster.js";
 import { textWidth } from "./axes.js";
+import { SpectrumChart } from "./spectrum.js";
 import { Store } from "./store.js";
 import { TimeAxis } from "./timeaxis.js";
 import { Tooltip } from "./tooltip.js";
@@ -24,7 +25,7 @@ import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
 import { snippetButton } from "./snippet.js";
 
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, weights: 368 };
+const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, features: 288, weights: 368 };
 
 export class Page {
   constructor(host, send, theme) {
@@ -107,7 +108,10 @@ export class Page {
 
   zoomOut() {
     this.axis.setZoom(null);
-    for (const { chart } of this.charts) chart.zoomY = null;
+    for (const { chart } of this.charts) {
+      chart.zoomY = null;
+      if (chart.spec.x) chart.axis.setZoom(null);
+    }
     this.requestDraw();
   }
 
@@ -198,7 +202,7 @@ export class Page {
   buildCharts(specs) {
     for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
     this.observer.disconnect();
-    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart };
+    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart, spectrum: SpectrumChart };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
       const chart = new makers[spec.kind](spec, this, HEIGHTS[spec.id] || 320);
       chart.box.element.style.gridArea = spec.id;
@@ -313,7 +317,7 @@ export class Page {
     if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
-    this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY);
+    this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
     const p = store.problem;
     setText(this.facts, p ? `${p.name} · n ${count(p.n)} · d ${count(p.d)} · m ${count(p.m)}` : "");
   }

@@ -3,6 +3,7 @@
 
 import { alignedBytes, cut } from "./decode.js";
 import { ActiveSet } from "./activeset.js";
+import { stageEnds } from "./stages.js";
 import { keepEvents } from "./thinning.js";
 
 const LIMIT = 2000; // events kept; thinning starts at a quarter more
@@ -35,6 +36,7 @@ export class Store {
     this.status = null;
     this.picture = null;
     this.lam = null;
+    this.steps = null; // of a sequence of models: what its steps are called
     this.active = new ActiveSet(); // rows of W that are non-zero
     this.inWorking = 0; // how many of them there are now
     this.working = new ActiveSet(); // rows that the solver works on; none: it works on all
@@ -129,6 +131,7 @@ export class Store {
   }
 
   takePicture(picture, bytes) {
+    if (picture.steps) this.steps = picture.steps;
     this.picture = {
       ...picture,
       cells: cut(bytes, picture.cells).slice(),
@@ -147,12 +150,28 @@ export class Store {
   }
 
   clock(x) {
-    return this.column(CLOCKS[x] || "iteration");
+    return this.column(x === "features" ? "features" : CLOCKS[x] || "iteration");
   }
 
   /** The position of a mark on a clock. */
   markAt(mark, x) {
+    if (x === "features") {
+      const index = this.column("index");
+      let at = this.n - 1;
+      while (at > 0 && index[at] >= mark.index) at -= 1;
+      return this.n ? this.clock(x)[at] : NaN;
+    }
     return mark[CLOCKS[x] || "iteration"];
+  }
+
+  /** Where steps of a sequence of models end, and what each of them is: [{at, number, text, features, used}]. */
+  stageEnds() {
+    const features = this.column("features");
+    if (!features || !this.problem || this.problem.kind !== "sequence") return [];
+    const key = this.version;
+    if (!this.ends || this.endsVersion !== key) this.ends = stageEnds(features, this.column("iteration"), this.steps);
+    this.endsVersion = key;
+    return this.ends;
   }
 
   /** Values of a quantity, with those that are derived here. */
@@ -162,6 +181,11 @@ export class Store {
       const rows = this.column(name === "nonzero_percent" ? "nonzero_rows" : "working_rows");
       const d = this.problem ? this.problem.d : NaN;
       return rows ? rows.map((value) => (100 * value) / d) : null;
+    }
+    if (name === "train_error" || name === "test_error") {
+      const measure = this.problem && this.problem.multilabel ? "_precision_at_1" : "_accuracy";
+      const right = this.column(name.replace("_error", measure));
+      return right ? right.map((value) => 100 * (1 - value)) : null;
     }
     if (name === "dual") {
       const gap = this.column("gap");
@@ -197,7 +221,7 @@ export class Store {
 
   featureName(row) {
     const names = this.problem && this.problem.feature_names;
-    if (names) return names[row];
+    if (names && row < names.length) return names[row];
     if (this.names.has(row)) return this.names.get(row);
     return this.problem && this.problem.named ? null : "feature " + row;
   }

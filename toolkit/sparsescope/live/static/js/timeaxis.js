@@ -2,7 +2,7 @@
 
 import { linearTicks, logTicks, roundUp } from "./format.js";
 
-const TITLES = { iterations: "iterations", passes: "passes over the data", seconds: "solver time [s]" };
+const TITLES = { iterations: "iterations", passes: "passes over the data", seconds: "solver time [s]", features: "features used" };
 
 export class TimeAxis {
   constructor() {
@@ -35,7 +35,7 @@ export class TimeAxis {
     let low = 0;
     let high = this.x === "seconds" ? 0.02 : 20;
     if (clock && clock.length) {
-      const last = clock[clock.length - 1];
+      const last = this.x === "features" ? greatest(clock) : clock[clock.length - 1];
       if (Number.isFinite(last)) high = Math.max(high, roundUp(last));
       if (this.log) low = firstPositive(clock) || high / 10;
     } else if (this.log) low = high / 10;
@@ -68,6 +68,13 @@ export class TimeAxis {
     const [low, high] = this.range;
     return this.log ? low * (high / low) ** part : low + part * (high - low);
   }
+}
+
+/** Features are counted from zero again where a new sequence begins. */
+function greatest(clock) {
+  let top = NaN;
+  for (const value of clock) if (!(value <= top) && !Number.isNaN(value)) top = value;
+  return top;
 }
 
 function firstPositive(clock) {

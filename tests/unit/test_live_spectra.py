@@ -1,0 +1,97 @@
+"""The spectrum of the data and Theorem 1 on the explorer's page: asked for, computed in a thread, answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from test_live_explorer import Page, X, Y
+
+import sparsescope as ss
+from sparsescope.live import Explorer, spectra
+
+GLS = {"speed": "max", "loss": "logistic", "penalty": "ridge", "solver": "gls", "lam_ratio": 0.01}
+
+
+def asked(page: Page, kind: str) -> dict[str, Any]:
+    key = page.send("ask", kind=kind)
+    found: dict[str, Any] = page.until(lambda: next((a for a in page.of("answer") if a["id"] == key), None), kind)
+    return found
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    explorer = Explorer((X, Y), GLS, allow_data_choice=False)
+    yield Page(explorer).start()
+    explorer.close()
+
+
+def test_the_spectrum_is_that_of_the_data_dense_or_sparse() -> None:
+    flat = np.column_stack([X, X[:, 0]])  # of rank 8
+    exact = np.linalg.svd(flat, compute_uv=False)
+    for data in (flat, sp.csr_array(flat)):
+        explorer = Explorer((data, Y), {"speed": "max"}, allow_data_choice=False)
+        page = Page(explorer).start()
+        assert {spec["kind"] for spec in page.of("problem")[-1]["views"]} >= {"spectrum"}
+        found = asked(page, "spectrum")
+        assert found["number"] == list(range(1, 10)) and (found["count"], found["bound"], found["rank"]) == (9, 9, 8)
+        np.testing.assert_allclose(found["values"], exact, atol=1e-6 * exact[0])
+        assert found["condition"] == pytest.approx(exact[0] / exact[7])
+        assert (found["first"], found["last"]) == (2, 8) and found["proxy"] == pytest.approx(exact[1] / exact[7])
+        assert found["shares"] == [[1, pytest.approx(exact[0] / exact.sum(), rel=1e-6)]]
+        explorer.close()
+
+
+def test_long_spectra_are_thinned_and_the_first_values_stay() -> None:
+    values = np.geomspace(1.0, 1e-3, 1000)
+    found = spectra.spectrum_facts(ss.spectrum.Spectrum(values, 5000))
+    assert len(found["number"]) <= spectra.MAX_VALUES and found["number"][:5] == [1, 2, 3, 4, 5]
+    assert found["number"][-1] == 1000 and found["values"][-1] == pytest.approx(1e-3)
+    assert found["proxy"] == pytest.approx(values[1] / values[999])
+    nothing = spectra.spectrum_facts(ss.spectrum.Spectrum(np.zeros(3), 3))
+    assert nothing["rank"] == 0 and nothing["proxy"] is None and nothing["condition"] is None
+
+
+def test_what_goes_wrong_reaches_the_page(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(design: Any) -> None:
+        raise MemoryError("too many samples")
+
+    monkeypatch.setattr(spectra, "spectrum", fails)
+    found = asked(page, "spectrum")
+    assert found["error"] == "MemoryError: too many samples" and "Traceback" in found["detail"]
+    monkeypatch.undo()
+    assert asked(page, "spectrum")["error"] == ""
+    page.send("ask", kind="spektrum")
+    page.until(lambda: page.of("error"), "the error")
+    assert "known: value, cell, names, snippet, spectrum, rate" in page.of("error")[-1]["text"]
+
+
+def test_theorem_1_stands_beside_a_run_of_gls(page: Page) -> None:
+    assert asked(page, "rate")["reason"] == "No iteration has been recorded yet."
+    page.applied(page.send("set", changes={"solver.accelerated": False}))
+    page.applied(page.send("do", action="reset"))
+    page.until(lambda: page.last()["total"] == 1, "a new start")
+    page.applied(page.send("do", action="step", n=30))
+    page.until(lambda: page.last()["status"]["iteration"] == 30, "thirty steps")
+    found = asked(page, "rate")
+    assert found["reason"] == found["error"] == "" and found["iteration"] == list(range(31))
+    assert not found["accelerated"] and not found["linear"] and found["known_to"] < 1e-9
+    excess, bound = np.array(found["excess"]), np.array(found["bound"])
+    assert (excess[1:] <= bound[1:]).all() and 0 < excess[30] < excess[1]
+    assert bound[30] / bound[0] == pytest.approx(4 / 34)
+    distances = dict(found["distances"])
+    assert distances[0] == pytest.approx(2 * bound[0]) and distances[max(distances)] < distances[0]
+    assert 0 < found["contraction"] < 1
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"solver": "fista-ls"}, "speaks of gls"), ({"intercept": True}, "knows no intercept"),
+    ({"lam_ratio": 0.2}, "was changed during this run"),
+])  # fmt: skip
+def test_where_theorem_1_says_nothing_the_reason_is_told(page: Page, changes: dict[str, Any], words: str) -> None:
+    page.applied(page.send("do", action="step", n=2))
+    page.applied(page.send("set", changes=changes))
+    assert words in asked(page, "rate")["reason"]

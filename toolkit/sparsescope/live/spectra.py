@@ -1,0 +1,157 @@
+"""What is computed only when somebody looks, in threads of their own: the spectrum of the data, and Theorem 1 of
+Agarwal et al. (2013) beside what a run of `gls` did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..registry import losses
+from ..run import solve
+from ..session import Session
+from ..spectrum import LATE, SECOND, Spectrum, spectrum, theorem1
+from ..trace import Trace
+from .jobs import Jobs
+from .packer import plain
+
+MAX_VALUES = 240  # singular values that are sent; more cannot be told apart on a log axis
+MAX_POINTS = 400  # points of the curves of Theorem 1
+FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
+KINDS = ("spectrum", "rate")
+# W* of Theorem 1: to this relative gap, or as near as so many seconds allow.
+BEST_TOL, BEST_SECONDS, BEST_STEPS = 1e-12, 30.0, 5000
+
+Message = dict[str, Any]
+
+
+class Looks:
+    """Answers to questions that take long. Each kind of question has its own thread; the newest one counts."""
+
+    def __init__(self) -> None:
+        self._jobs = {kind: Jobs(f"sparsescope-{kind}") for kind in KINDS}
+        self._waiting: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        self._known: tuple[Any, Message] | None = None  # the data of the newest spectrum, and its answer
+        self._best: tuple[Any, Any] | None = None  # a problem, and its solution
+
+    def ask(self, kind: str, key: str, session: Session) -> None:
+        """Start to work at a question about the session's problem; :meth:`collect` brings the answer under ``key``.
+
+        ``ValueError`` for a problem that has no X.
+        """
+        if getattr(session.problem, "design", None) is None:
+            raise ValueError("this problem has no X whose singular values could be shown")
+        self._waiting[kind].append(key)
+        self._jobs[kind].start(self._spectrum(session) if kind == "spectrum" else self._rate(session))
+
+    def collect(self) -> list[Message]:
+        """Answers that are ready. What went wrong is said in their field ``error``, with ``detail``."""
+        found = []
+        for kind, jobs in self._jobs.items():
+            outcome = jobs.collect()
+            if outcome is None:
+                continue
+            said = {"error": outcome.error, "detail": outcome.detail, **(outcome.value or {})}
+            found += [{"type": "answer", "id": key, "kind": kind, **said} for key in self._waiting[kind]]
+            self._waiting[kind] = []
+        return found
+
+    def close(self) -> None:
+        """Forget all questions."""
+        for jobs in self._jobs.values():
+            jobs.cancel()
+
+    def _spectrum(self, session: Session) -> Callable[[], Message]:
+        design = session.problem.design
+
+        def work() -> Message:
+            if self._known is None or self._known[0] is not design:
+                self._known = design, spectrum_facts(spectrum(design))
+            return self._known[1]
+
+        return work
+
+    def _rate(self, session: Session) -> Callable[[], Message]:
+        problem, solver, trace = session.problem, session.solver, session.trace
+
+        def work() -> Message:
+            reason = no_rate(problem, solver, trace)
+            if reason:
+                return {"reason": reason}
+            if self._best is None or self._best[0] is not problem:
+                best = solve(problem, type(solver)(), tol=BEST_TOL, max_seconds=BEST_SECONDS, max_iter=BEST_STEPS,
+                             record=False)
+                self._best = problem, best
+            return rate_facts(problem, solver, trace, self._best[1])
+
+        return work
+
+
+def spectrum_facts(found: Spectrum) -> Message:
+    """What the page shows of a spectrum: its values (some of them where they are many) and what they mean."""
+    values = found.values
+    number = np.unique(np.rint(np.geomspace(1, values.size, MAX_VALUES)).astype(np.int64))
+    rank = int(np.count_nonzero(values > FLOOR * values[0]))
+    last = min(LATE, rank)
+    shares = found.shares()
+    return {
+        "number": number.tolist(), "values": [plain(v) for v in values[number - 1]], "count": int(values.size),
+        "bound": found.rank_bound, "rank": rank, "first": SECOND, "last": last,
+        "proxy": plain(found.condition(SECOND, last)) if last >= SECOND else None,
+        "condition": plain(found.condition(1, rank)) if rank else None,
+        "shares": [[k, plain(shares[k - 1])] for k in (1, 10, 100, 1000) if k <= values.size],
+    }
+
+
+def no_rate(problem: Any, solver: Any, trace: Trace) -> str:
+    """Why Theorem 1 cannot be put beside a run, in words; empty if it can."""
+    if solver.name != "gls":
+        return "Theorem 1 speaks of gls; choose it as the method."
+    if problem.intercept:
+        return "Theorem 1 begins at W = 0 and knows no intercept; switch the intercept off."
+    if any(mark.kind in ("loss", "penalty", "lam", "solver") for mark in trace.marks):
+        return "The problem or the method was changed during this run, and Theorem 1 begins at W = 0; reset the run."
+    return "" if len(trace) > 1 else "No iteration has been recorded yet."
+
+
+def rate_facts(problem: Any, solver: Any, trace: Trace, best: Any) -> Message:
+    """F(W_t) − F(W*) of a run from W = 0, the bound of Theorem 1 for plain steps, and ‖W_t − W*‖² in the metric.
+
+    ``contraction`` is by which factor an iteration shrinks that norm, over the later half of the snapshots of W.
+    """
+    size = len(trace)
+    iteration, objective = trace["iteration"][:size], trace["objective"][:size]
+    keep = np.unique(np.rint(np.linspace(0, size - 1, min(size, MAX_POINTS))).astype(np.int64))
+    keep = keep[np.unique(iteration[keep], return_index=True)[1]]
+    monotone = 1.0 if isinstance(problem.loss, losses["squared"]) else None  # of the identity link
+    bound = theorem1(problem, best.W, iteration[keep], lipschitz=solver.constant(problem), monotone=monotone)
+    distances = _distances(problem, solver, trace, best.W)
+    return {
+        "reason": "", "iteration": iteration[keep].astype(int).tolist(),
+        "excess": [plain(max(v - best.objective, 0.0)) for v in objective[keep]], "bound": [plain(v) for v in bound],
+        "distances": [[t, plain(v)] for t, v in distances], "contraction": plain(_contraction(distances)),
+        "accelerated": bool(solver.accelerated), "known_to": plain(best.relative_gap), "linear": monotone is not None,
+    }
+
+
+def _distances(problem: Any, solver: Any, trace: Trace, best: np.ndarray) -> list[tuple[int, float]]:
+    """(t, ‖W_t − W*‖²) with ‖W‖² = L⟨W, Σ̂W⟩ + λ‖W‖²_F, for the iterations whose W the trace kept."""
+    L, found = solver.constant(problem), []
+    for k, snapshot in enumerate(list(trace.snapshots)):
+        away = np.asarray(trace.weights(k) - best, dtype=problem.dtype)
+        Z = problem.design.matmul(away, np.empty((problem.n, problem.m), dtype=problem.dtype)).astype(np.float64)
+        ridge = problem.lam * float((away.astype(np.float64) ** 2).sum())
+        found.append((int(snapshot.iteration), L * float((Z**2).sum()) / problem.n + ridge))
+    return found
+
+
+def _contraction(distances: list[tuple[int, float]]) -> float:
+    """The mean factor of ‖W_t − W*‖ an iteration over the later half of the snapshots above rounding; NaN if there are
+    too few of them."""
+    if not distances:
+        return float("nan")
+    floor = 1e-12 * max(value for _, value in distances)
+    kept = [(t, value) for t, value in distances if value > floor]
+    (t0, start), (t1, end) = (kept[len(kept) // 2], kept[-1]) if kept else ((0, 0.0), (0, 0.0))
+    return float((end / start) ** (0.5 / (t1 - t0))) if t1 > t0 else float("nan")

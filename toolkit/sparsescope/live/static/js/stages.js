@@ -1,0 +1,115 @@
+// Stages of a sequence of models on the charts: a faint line where a stage ends, thinned where they are many, and the
+// name of the one under the pointer.
+
+import { h, setText, show } from "./dom.js";
+import { count } from "./format.js";
+
+const APART = 9; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
+const NUMBERS = 48; // pixels between the numbers of stages
+const STRIDES = [1, 2, 5];
+
+/**
+ * The ends of stages among the events: [{at, number, text, features, used}]. `features` counts what was used so far
+ * (from zero again where a new sequence begins); `steps` = {before, names: [[first number, text], …]} says how many
+ * iterations there were before the sequence, and what its steps are called.
+ */
+export function stageEnds(features, iteration, steps) {
+  const ends = [];
+  const before = steps ? steps.before : 0;
+  let last = NaN; // features at the event before
+  let start = 0; // number of the first stage of the sequence, less one
+  let known = NaN;
+  for (let i = 0; i < features.length; i++) {
+    if (features[i] < last) start = iteration[i - 1]; // a new sequence
+    if (features[i] > last || (features[i] < last && features[i] > 0)) {
+      const number = iteration[i] - start;
+      const previous = features[i] > last ? last : 0;
+      const single = iteration[i] - known === 1; // else events were left out in between
+      ends.push({ at: i, number, text: iteration[i] > before ? nameOf(number, steps) : "", features: single ? features[i] - previous : null, used: features[i] });
+    }
+    last = features[i];
+    known = iteration[i];
+  }
+  return ends;
+}
+
+function nameOf(number, steps) {
+  let text = "";
+  for (const [first, name] of steps ? steps.names : []) if (first <= number) text = name;
+  return text;
+}
+
+/** Of so many lines over a width those that are drawn: every 1st, 2nd, 5th, 10th, … by number. */
+export function everyWhich(total, width, apart = APART) {
+  for (let power = 1; ; power *= 10) {
+    for (const step of STRIDES) if (total * apart <= width * step * power) return step * power;
+  }
+}
+
+/** What the pointer is told of a stage. */
+export function sentence(end) {
+  const made = end.text || (end.features === null ? "" : `${count(end.features)} features`);
+  return [`stage ${count(end.number)}`, made, `${count(end.used)} features so far`].filter(Boolean).join(" · ");
+}
+
+export class StageLayer {
+  constructor() {
+    this.element = h("div", { class: "stages", "aria-hidden": "true" });
+    this.label = h("div", { class: "stage-label", "aria-hidden": "true", hidden: true });
+    this.here = h("div", { class: "stage-here", hidden: true });
+    this.drawn = "";
+    this.places = []; // [{x, end}] in view
+    this.area = null;
+  }
+
+  /** Draw over an area; `at(end)` is the pixel or null when it is out of view, `numbered` writes numbers at some. */
+  draw(ends, area, at, numbered) {
+    this.area = area;
+    this.places = [];
+    for (const end of ends) {
+      const x = at(end);
+      if (x !== null) this.places.push({ x, end });
+    }
+    const wide = this.places.length > 1 ? this.places[this.places.length - 1].x - this.places[0].x : area.width;
+    const step = everyWhich(Math.max(0, this.places.length - 1), wide);
+    const key = JSON.stringify([area, step, numbered, this.places.map(({ x }) => Math.round(x))]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    Object.assign(this.element.style, { left: area.left + "px", top: area.top + "px", width: area.width + "px", height: area.height + "px" });
+    this.element.dataset.lines = "0";
+    const nodes = [];
+    let named = -Infinity;
+    for (const { x, end } of this.places) {
+      if (end.number % step) continue;
+      const line = h("div", { class: "stage-line" });
+      line.style.left = Math.round(x) + "px";
+      nodes.push(line);
+      if (!numbered || x - named < NUMBERS || x > area.width - 16) continue;
+      named = x;
+      const number = h("div", { class: "stage-number" }, count(end.number));
+      number.style.left = Math.round(x) + "px";
+      nodes.push(number);
+    }
+    this.element.dataset.lines = String(nodes.filter((node) => node.className === "stage-line").length);
+    this.element.replaceChildren(...nodes, this.here);
+  }
+
+  /** Name the stage that the pointer at pixel x of the area is in: the first that ends there or later. */
+  hover(x) {
+    const { area } = this;
+    const found = area && x >= 0 && x <= area.width ? this.places.find((place) => place.x >= x - 1) : null;
+    show(this.label, Boolean(found));
+    show(this.here, Boolean(found));
+    if (!found) return;
+    setText(this.label, sentence(found.end));
+    this.here.style.left = Math.round(found.x) + "px";
+    this.label.style.top = area.top + area.height - 20 + "px";
+    const left = Math.min(area.left + found.x + 4, area.left + area.width - this.label.offsetWidth - 2);
+    this.label.style.left = Math.max(area.left, Math.round(left)) + "px";
+  }
+
+  leave() {
+    show(this.label, false);
+    show(this.here, false);
+  }
+}
