@@ -81,9 +81,9 @@ def test_the_summary_of_the_data_reaches_the_header() -> None:
     explorer, texts = Explorer(), []
     link = Bridge(Pane(), lambda: explorer)
     link.on_summary = texts.append
-    explorer.answers.append(({"type": "problem", "name": "digits", "n": 1348, "d": 64, "m": 10}, []))
+    explorer.answers.append(({"type": "problem", "letters": "ndm", "name": "digits", "n": 1348, "d": 64, "m": 10}, []))
     link.receive({"type": "ready"})
-    assert texts == [summary({"name": "digits", "n": 1348, "d": 64, "m": 10})]
+    assert texts == [summary({"letters": "ndm", "name": "digits", "n": 1348, "d": 64, "m": 10})]
     assert texts[0].startswith("digits · n 1") and texts[0].endswith("m 10")
 
 

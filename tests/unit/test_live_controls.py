@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparsescope import registry
-from sparsescope.live import controls
+from sparsescope.live import controls, kinds, knobs
 from sparsescope.live import settings as st
 from sparsescope.problem import Problem
 from sparsescope.registry import Field
@@ -23,7 +23,10 @@ def test_every_registered_part_is_a_choice_and_the_schema_is_json() -> None:
     found = all_controls()
     json.dumps(list(found.values()), allow_nan=False)
     for kind, parts in st.PARTS.items():
-        assert [c["value"] for c in found[kind]["choices"]] == parts.names()
+        offered = [c["value"] for c in found[kind]["choices"]]
+        if kind == "solver":  # each in the menu of a task that it is made for
+            offered += [c["value"] for c in all_controls(task="covariance")[kind]["choices"]]
+        assert set(offered) == set(parts.names())
 
 
 def test_every_control_has_a_label_and_a_meaning() -> None:
@@ -47,7 +50,7 @@ def test_every_field_of_every_part_has_a_control_with_its_value(kind: str) -> No
 
 def test_the_kind_of_a_control_follows_from_the_field() -> None:
     def kind(field: Field) -> str:
-        return controls.field_control("solver", field, field.default)["kind"]
+        return knobs.field_control("solver", field, field.default)["kind"]
 
     assert kind(Field("a", 0.5, 0.0, 1.0)) == "slider"
     assert kind(Field("a", 0.5, 0.0, None)) == "number"
@@ -58,9 +61,9 @@ def test_the_kind_of_a_control_follows_from_the_field() -> None:
 
 
 def test_an_end_that_is_not_allowed_is_not_on_the_slider() -> None:
-    control = controls.field_control("solver", Field("a", 0.5, 0.0, 1.0, open_low=True), 0.5)
+    control = knobs.field_control("solver", Field("a", 0.5, 0.0, 1.0, open_low=True), 0.5)
     assert control["low"] > 0.0
-    control = controls.field_control("solver", Field("a", 1e-3, 0.0, 1.0, log=True, open_low=True), 1e-3)
+    control = knobs.field_control("solver", Field("a", 1e-3, 0.0, 1.0, log=True, open_low=True), 1e-3)
     assert control["log"] and 0.0 < control["low"] < 1e-3
 
 
@@ -72,13 +75,13 @@ def test_impossible_choices_keep_their_place_and_say_why(monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 3, 20), loss="logistic", lam=0.1)
     settings, _ = st.clean({"loss": "logistic"})
-    reasons = controls.impossible(problem, settings)
+    reasons = kinds.of(settings).impossible(problem, settings)
     assert reasons["solver", "ista"] == "ISTA is on holiday"
     found = {c["id"]: c for g in controls.schema(settings, reasons=reasons) for c in g["controls"]}
     choice = next(c for c in found["solver"]["choices"] if c["value"] == "ista")
     assert choice["disabled"] and choice["reason"] == "ISTA is on holiday"
     settings, _ = st.clean({"solver": "ista", "loss": "squared"})
-    reasons = controls.impossible(problem.with_(loss="squared"), settings)
+    reasons = kinds.of(settings).impossible(problem.with_(loss="squared"), settings)
     assert not any(name in ("logistic", "squared") for _, name in reasons), "another method takes it: it can be chosen"
 
 
@@ -89,14 +92,14 @@ def test_a_loss_that_no_method_takes_is_impossible(monkeypatch: pytest.MonkeyPat
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 3, 20), loss="squared", lam=0.1)
     settings, _ = st.clean({"solver": "ista", "loss": "squared"})
-    assert controls.impossible(problem, settings)["loss", "logistic"] == "no ista"
+    assert kinds.of(settings).impossible(problem, settings)["loss", "logistic"] == "no ista"
 
 
 def test_losses_that_do_not_take_the_labels_are_impossible_and_say_why() -> None:
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 2, (20, 3)), lam=0.1)
     settings, _ = st.clean({"loss": "label-ranking-squared-hinge"})
-    found = controls.impossible(problem, settings)
+    found = kinds.of(settings).impossible(problem, settings)
     reasons = {name: reason for (kind, name), reason in found.items() if kind == "loss"}
     assert set(reasons) == {name for name in registry.losses if "sets" not in registry.losses[name].takes}
     assert all("needs one class a sample, and y has label sets" in reason for reason in reasons.values())
@@ -104,10 +107,10 @@ def test_losses_that_do_not_take_the_labels_are_impossible_and_say_why() -> None
 
 def test_the_lambda_slider_knows_the_absolute_value_and_ridge() -> None:
     settings, _ = st.clean({"lam_ratio": 0.01})
-    slider = controls.lam_control(settings, 2.5, True)
+    slider = knobs.lam_control(settings, 2.5, True)
     assert (slider["value"], slider["scale"], slider["log"]) == (0.01, 2.5, True)
-    assert "no λ_max" in controls.lam_control(settings, 2.5, False)["doc"]
-    assert "only an upper bound" in controls.lam_control(settings, 2.5, True, True)["doc"]
+    assert "no λ_max" in knobs.lam_control(settings, 2.5, False)["doc"]
+    assert "only an upper bound" in knobs.lam_control(settings, 2.5, True, True)["doc"]
 
 
 def test_a_speed_from_an_address_stays_reachable() -> None:

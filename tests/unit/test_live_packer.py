@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from sparsescope.live import picture as pictures
-from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, OF_SETS, Block, Packer
+from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, Block, Packer
+from sparsescope.live.predictions import OF_SETS
 from sparsescope.live.thinning import keep
-from sparsescope.trace import Trace
 
 
 class FakeTrace:
@@ -97,7 +97,7 @@ def test_the_measures_of_label_sets_are_sent_for_label_sets_only() -> None:
     trace = FakeTrace([set()] * 4)
     for sets in (False, True):
         block = Block()
-        packer = Packer(trace, 3, sets)
+        packer = Packer(trace, 3, OF_SETS if sets else ())
         columns = unpack(packer.columns(block), block)
         assert all((name in columns) == sets for name in OF_SETS)
         assert packer.status().get("test_micro_f1") == (3.0 if sets else None)
@@ -285,7 +285,7 @@ def test_a_row_of_very_many_classes_is_sent_by_its_largest_weights() -> None:
     assert shot.row_classes is not None and shot.row_classes.tolist() == [2, 70_000]
     assert (shot.row_nonzero, shot.row_norm) == (2, 5.0)
     block = Block()
-    header = Packer(Trace(), 5).picture(shot, block)
+    header = shot.header(block.add)
     assert [header[name][2] for name in ("classes", "row_classes")] == [2, 2] and header["row_norm"] == 5.0
 
 
@@ -315,7 +315,7 @@ def test_blocks_stand_together_and_come_with_their_names_and_norms() -> None:
     assert shot.blocks.tolist() == [0, 0, 1, 1] and shot.block_names == {0: "b", 1: "a"}
     assert shot.answers == (("q", 7, 1, W[7, 1], "b", 2.0), ("p", 6, 2, W[6, 2], "a", W[20, 2]))
     block = Block()
-    header = Packer(Trace(), 50).picture(shot, block)
+    header = shot.header(block.add)
     kind, at, length = header["blocks"]
     np.testing.assert_array_equal(np.frombuffer(block.buffers()[0], kind, length, at), shot.blocks)
     assert header["block_names"] == {0: "b", 1: "a"}
@@ -325,7 +325,7 @@ def test_blocks_stand_together_and_come_with_their_names_and_norms() -> None:
     assert shot.answers[0][4:] == ("block 1", pytest.approx(W[7, 1]))
     plain = pictures.take(W, wish, problem.with_(penalty="l1").regulariser)
     assert plain.rows.tolist() == [3, 6, 7, 20] and plain.blocks is None
-    assert Packer(Trace(), 50).picture(plain, Block())["blocks"] is None
+    assert plain.header(Block().add)["blocks"] is None
 
 
 def test_images_have_every_row_in_the_order_of_the_pixels() -> None:

@@ -55,13 +55,15 @@ class CovarianceProblem(BaseProblem):
 
     @classmethod
     def from_data(cls, X: Any, *, correlation: bool = False, lam: float = 0.5, weights: Any = None,
-                  diagonal: bool = True, feature_names: Any = None) -> CovarianceProblem:
+                  diagonal: bool = True, feature_names: Any = None, features: int | None = None) -> CovarianceProblem:
         """The problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
 
         X : (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`
         correlation : scale every feature to unit variance; ``ValueError`` names a feature that is constant
+        features : keep only so many features, those of largest variance (of equal ones the first), in their order;
+            constant ones never. ``None``: all. ``weights`` are of the features kept
         """
-        return cls(from_samples(X, correlation, feature_names), lam=lam, weights=weights, diagonal=diagonal)
+        return cls(from_samples(X, correlation, feature_names, features), lam=lam, weights=weights, diagonal=diagonal)
 
     def _set(self, lam: Any, weights: Any, diagonal: Any) -> None:
         try:

@@ -10,10 +10,12 @@ import scipy.sparse as sp
 
 from .covariance_certificate import cholesky
 from .design import Design
+from .registry import check_whole
 
 MOST_BYTES = 4_000_000_000  # of S, Θ, Θ⁻¹ and what a solver keeps of their size
 ARRAYS = 6  # of them
 SYMMETRIC, DEFINITE = 1e-8, 1e-8  # what passes for rounding, as a share of the largest entry
+FLAT = 1e-14  # share of the second moment below which a variance is that of a constant
 SINGLE = 1e4  # times as much passes in single precision
 
 
@@ -117,20 +119,56 @@ def check_weights(given: Any, data: Covariance) -> np.ndarray:
     return C
 
 
-def from_samples(X: Any, correlation: bool, feature_names: Any) -> Covariance:
-    """The covariance or correlation matrix of samples X (n, p); see ``CovarianceProblem.from_data``."""
+def samples_of(X: Any, feature_names: Any = None) -> tuple[Design, list[str] | None, str | None]:
+    """Samples (an array, a sparse matrix, a data frame, a Design or a Dataset) with the names of their features, and
+    the name of a Dataset. ``ValueError`` if there are fewer than 2, or not as many names as features."""
     name = None
     if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
         name, names, X = X.name, X.feature_names, X.X
         feature_names = names if feature_names is None else feature_names
-    shape = np.shape(X)
-    if len(shape) == 2:
-        check_size(shape[1])
     design = X if isinstance(X, Design) else Design(X)
     if design.n < 2:
         raise ValueError(f"X has {design.n} sample; a covariance needs at least 2")
-    names = design.feature_names if feature_names is None else [str(each) for each in feature_names]
+    found = design.feature_names if feature_names is None else [str(each) for each in feature_names]
+    if found is not None and len(found) != design.d:
+        raise ValueError(f"{len(found)} feature names for {design.d} features; the numbers must be equal")
+    return design, None if found is None else list(found), name
+
+
+def variances(design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Variances of the features (p,), and flags of those that are constant: rounding of the mean leaves them a variance
+    of about eps² times its square."""
+    matrix = design.matrix.astype(np.float64)
+    mean = np.asarray(matrix.mean(axis=0)).ravel()
+    if design.is_sparse:
+        found = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel() - np.square(mean)
+    else:
+        found = np.square(matrix - mean).mean(axis=0)
+    return found, found <= FLAT * (found + np.square(mean))
+
+
+def varying(design: Design, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the ``most`` features of largest variance that are not constant (of equal ones the first), ascending,
+    and of the constant ones."""
+    found, constant = variances(design)
+    rounded = np.where(constant, -1.0, np.round(found / max(found.max(initial=0.0), np.finfo(float).tiny), 9))
+    order = np.argsort(-rounded, kind="stable")[: design.d - int(constant.sum())]
+    return np.sort(order[:most]), np.flatnonzero(constant)
+
+
+def from_samples(X: Any, correlation: bool, feature_names: Any, features: int | None = None) -> Covariance:
+    """The covariance or correlation matrix of samples X (n, p); see ``CovarianceProblem.from_data``."""
+    if features is None and len(np.shape(X)) == 2:
+        check_size(np.shape(X)[1])  # before anything is copied
+    design, names, name = samples_of(X, feature_names)
     matrix = design.matrix
+    if features is not None:
+        chosen, _ = varying(design, check_whole("features", features, 1))
+        if not chosen.size:
+            raise ValueError(f"all {design.d} features are constant; a covariance needs some that vary")
+        matrix = matrix[:, chosen]
+        names = [names[j] if names else f"feature {j}" for j in chosen]
+    check_size(matrix.shape[1])
     if design.is_sparse:
         mean = np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel()
         product = (matrix.T.astype(np.float64) @ matrix.astype(np.float64)).toarray()
@@ -140,18 +178,24 @@ def from_samples(X: Any, correlation: bool, feature_names: Any) -> Covariance:
         centred -= centred.mean(axis=0)
         S = centred.T @ centred / design.n
     S = 0.5 * (S + S.T)
-    found = _named(S, design.n, None if names is None else list(names), name)
+    found = _named(S, design.n, names, name)
     if correlation:
-        variances = np.diag(S).copy()
-        # Rounding of the mean leaves a constant feature a variance of about eps² times its square.
-        second = variances + np.square(np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel())
-        constant = np.flatnonzero(variances <= 1e-14 * second)
-        if constant.size:
-            raise ValueError(f"{found.feature_name(constant[0])} is constant, so it has no correlations; leave it out "
-                             f"({constant.size} such feature(s))")
-        scale = 1.0 / np.sqrt(variances)
-        S *= scale[:, None]
-        S *= scale
-        np.fill_diagonal(S, 1.0)
+        _scale(found, matrix)
     S.flags.writeable = False
     return found
+
+
+def _scale(found: Covariance, matrix: Any) -> None:
+    """Make S a correlation matrix; ``ValueError`` names a feature of ``matrix`` that is constant."""
+    S = found.S
+    own = np.diag(S).copy()
+    # Rounding of the mean leaves a constant feature a variance of about eps² times its square.
+    second = own + np.square(np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel())
+    constant = np.flatnonzero(own <= FLAT * second)
+    if constant.size:
+        raise ValueError(f"{found.feature_name(constant[0])} is constant, so it has no correlations; leave it out "
+                         f"({constant.size} such feature(s)), or say how many features to keep with features=")
+    scale = 1.0 / np.sqrt(own)
+    S *= scale[:, None]
+    S *= scale
+    np.fill_diagonal(S, 1.0)

@@ -55,7 +55,7 @@ class ExplorerPane(JSComponent):
 
 def summary(problem: Message) -> str:
     """The data in one line for the page's top bar, from the explorer's `problem` message."""
-    sizes = (f"{letter} {problem[letter]:,}".replace(",", "\u202f") for letter in ("n", "d", "m"))
+    sizes = (f"{letter} {problem[letter]:,}".replace(",", "\u202f") for letter in problem["letters"])
     return " · ".join([str(problem["name"]), *sizes])
 
 

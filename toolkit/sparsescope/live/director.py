@@ -8,16 +8,14 @@ from typing import Any
 
 from ..session import Session
 from ..stopping import Gap, HeldOut, Stop
-from . import effects
+from . import effects, kinds
 from . import settings as st
 from .effects import Effects
 from .jobs import Jobs, Outcome
 from .preparing import Prepared, load, prepare
 from .stage import Stage
 
-# Settings that concern only how things are looked at, and those of the run that need no new problem.
-LIGHT = frozenset(key for key in st.PLAIN if key not in ("intercept", "seed"))
-FRESH = frozenset({"dataset", "intercept", "seed"})
+FRESH = frozenset({"dataset", "task", "seed"})  # new data, whatever the kind of problem
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -47,6 +45,7 @@ class Director:
         self._tell, self._settled, self._clock = tell, settled, clock
         self._jobs = Jobs()
         self._under_way: tuple[dict[str, Any], bool] | None = None  # settings of the job, and whether it reads data
+        self._solvers: dict[str, dict[str, Any]] = {}  # what each task left behind had chosen
         self._ids: list[str] = []  # commands whose effect the job will bring
         self._message = ""
         self._epoch = 0
@@ -80,18 +79,35 @@ class Director:
     # -------------------------------------------------------------------------------------------------------- commands
     def change(self, changes: Mapping[str, Any], ids: list[str]) -> bool:
         """Change settings; whether the controls have to be sent again. Wrong values are corrected, with a notice."""
+        kind = kinds.of(self.settings)
+        changes, told = self._with_solver(changes)
         new, notices = st.merge(self.settings, changes, self._names)
+        notices = told + notices
         keys = st.changed(self.settings, new)
         self._say_notices(notices)
         if keys:
             self.settings = new
             self.version += 1
-        if keys <= LIGHT:
+        if keys <= st.LIGHT:
             self._change_light(keys, ids)
         else:
             self._ids += ids
-            self.prepare(fresh=bool(keys & FRESH))
+            self.prepare(fresh=bool(keys & (FRESH | kinds.of(new).fresh)) or kinds.of(new) is not kind)
         return bool(notices) or not keys <= {"lam_ratio"}
+
+    def _with_solver(self, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+        """Another task has other solvers: the one it had before comes back with it, else there is a notice."""
+        before, task = self.settings["task"], changes.get("task")
+        if task not in st.SOLVERS or task == before or "solver" in changes:
+            return changes, []
+        mine = {key: value for key, value in self.settings.items() if key.partition(".")[0] == "solver"}
+        self._solvers[before] = mine
+        if task in self._solvers:
+            return {**self._solvers[task], **changes}, []
+        old, new = self.settings["solver"], st.SOLVERS[task]
+        if old == new:
+            return changes, []
+        return {**changes, "solver": new}, [f"{old} belongs to the other task and comes back with it; using {new} here"]
 
     def command(self, action: str, n: int, ids: list[str]) -> None:
         """``run``, ``pause``, ``step`` (n times) or ``reset``."""
@@ -147,7 +163,7 @@ class Director:
         else:
             assert stage is not None
             known = stage.prepared
-            self._message = f"preparing {settings['loss']} × {settings['penalty']} for {settings['solver']} …"
+            self._message = f"preparing {kinds.of(settings).title(settings)} for {settings['solver']} …"
             self._jobs.start(lambda: prepare(settings, known.source, known.problem, known.solver.name))
 
     def start(self) -> None:
@@ -174,7 +190,7 @@ class Director:
         self.failure = None
         self._say_notices(prepared.notices)
         # a solver that had to be replaced changes the settings; what needs no job may have moved on meanwhile
-        settled = {**prepared.settings, **{key: self.settings[key] for key in LIGHT}}
+        settled = {**prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
         if settled != self.settings:
             self.settings = settled
             self.version += 1
@@ -206,9 +222,9 @@ class Director:
         """Hand what changed to the session; the weights stay."""
         stage = self.stage
         assert stage is not None
-        kinds = {key.partition(".")[0] for key in st.changed(stage.prepared.settings, prepared.settings)}
-        parts: dict[str, Any] = {kind: getattr(prepared.problem, kind) for kind in ("loss", "penalty") if kind in kinds}
-        if "solver" in kinds:
+        keys = st.changed(stage.prepared.settings, prepared.settings)
+        parts = kinds.of_problem(prepared.problem).changes(prepared.problem, keys)
+        if any(key.partition(".")[0] == "solver" for key in keys):
             parts["solver"] = prepared.solver
         lam = self._lam(prepared)
         if lam != stage.session.target[0].lam:
@@ -226,7 +242,7 @@ class Director:
         self.fail(outcome.error, outcome.detail)
         self.effects.done(self._take_ids())
         if self.stage is not None:
-            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in LIGHT}}
+            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
             self.version += 1
 
     def _take_ids(self) -> list[str]:

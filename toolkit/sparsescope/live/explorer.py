@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import datasets
 from ..session import Session
-from . import controls
+from . import controls, kinds
 from . import settings as st
 from .credits import Credits
 from .director import Director
@@ -41,7 +41,8 @@ class Explorer:
 
     Parameters
     ----------
-    data : a Dataset, a pair ``(X, y)``, or None to choose from the registered data sets
+    data : a Dataset, a pair ``(X, y)`` (y may be None: then there are no classes, only a network of features), a
+        CovarianceProblem, or None to choose from the registered data sets
     settings : settings to start with, from anywhere (an address too): they are cleaned, and what was corrected is shown
         on the page
     allow_data_choice : False leaves only ``data``
@@ -66,7 +67,7 @@ class Explorer:
         self.settings_changed: Callable[[dict[str, Any]], None] | None = None
         self._names = _data_names(data, allow_data_choice)
         self._title = "" if data is None else str(getattr(data, "title", "") or "your data")
-        clean, self.notices = st.clean(settings or {}, self._names)
+        clean, self.notices = st.clean({**kinds.starting(data), **(settings or {})}, self._names)
         self._outbox: list[Message] = []
         self._director = Director(
             data, self._names, self._title, clean, self._outbox.append, self._sync_controls, clock
@@ -222,7 +223,7 @@ class Explorer:
         director = self._director
         stage = director.stage
         if stage is not None:
-            stage.want_picture(self._layout, director.settings["sort"])
+            stage.want_picture(self._layout, director.settings)
             self._outbox += stage.collect_picture()
         mode, message, rate = director.mode()
         late = self._interval > LATE
@@ -271,7 +272,7 @@ class Explorer:
             chosen="" if prepared is None else prepared.chosen,
             lam_reference=None if prepared is None else prepared.lam_reference,
             lam_finite=True if prepared is None else prepared.lam_finite,
-            lam_bound=False if prepared is None else not prepared.problem.loss.smooth,
+            lam_bound=False if prepared is None else prepared.lam_bound,
         )
         self._outbox.append({"type": "controls", "groups": groups, "settings": self.settings})
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..views.style import SET_MEASURES
-from . import picture as pictures
 from .thinning import keep
 
 MAX_EVENTS = 1000  # events in one frame; more are thinned
@@ -29,8 +27,6 @@ STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
     "working_set", "step_size", "trials",
 )
-# Of problems with label sets, instead of accuracies; also not evaluated at every event.
-OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
 
 def plain(value: Any) -> Any:
@@ -113,11 +109,12 @@ class RowChanges:
 
 
 class Packer:
-    """What one page has been sent of one trace, and the next frame's share of it. ``sets``: of label sets."""
+    """What one page has been sent of one trace, and the next frame's share of it. ``more``: further columns, which need
+    not be known at every event."""
 
-    def __init__(self, trace: Any, d: int, sets: bool = False) -> None:
+    def __init__(self, trace: Any, d: int, more: Sequence[str] = ()) -> None:
         self.trace = trace
-        self._more = OF_SETS if sets else ()
+        self._more = tuple(more)
         self.sent = 0  # events of the trace that the page knows of
         self.kept = 0  # events that were really sent (thinning leaves some out)
         self.marks = 0
@@ -190,19 +187,6 @@ class Packer:
         values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
         values["segment"] = self._segment
         return values
-
-    def picture(self, shot: pictures.Picture, block: Block) -> dict[str, Any]:
-        """The header field ``picture`` for a weight picture."""
-        header = pictures.status_of(shot)
-        header["cells"] = block.add(shot.cells)
-        header["rows"] = block.add(shot.rows)
-        header["norms"] = block.add(shot.norms)
-        header["blocks"] = None if shot.blocks is None else block.add(shot.blocks)
-        for name in ("classes", "row_classes"):
-            array = getattr(shot, name)
-            header[name] = None if array is None else block.add(array)
-        header["row_values"] = None if shot.row_values is None else [plain(v) for v in shot.row_values]
-        return header
 
     def names(self, rows: Iterable[int], names: Sequence[str] | None) -> dict[str, str]:
         """Names of rows that are shown for the first time."""

@@ -6,6 +6,7 @@ Runs in the solver's worker between two steps (``Session.request``), so it copie
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ LEVELS = 127  # int8 cells: -127 … 127
 MAX_CELLS = 80_000  # of a matrix; with very many classes fewer rows are shown
 MAX_COLUMNS = 1000  # for a page that does not say how many it has room for
 MAX_ROW = 100  # weights of one row that are sent: the largest ones
+Place = tuple[str, int, int]  # of an array in a frame's block of bytes: type, offset, length
 NICE = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0])
 
 
@@ -78,6 +80,17 @@ class Picture:
     row_classes: np.ndarray | None = None
     row_nonzero: int = 0
     row_norm: float = 0.0
+
+    def header(self, add: Callable[[np.ndarray], Place]) -> dict[str, Any]:
+        """The header field ``picture`` of a frame; arrays go through ``add``."""
+        plain = {name: getattr(self, name) for name in
+                 ("kind", "sort", "scale", "nonzero", "binned", "used", "together", "row_nonzero", "row_norm", "row",
+                  "block_names")}
+        arrays = {name: add(getattr(self, name)) for name in ("cells", "rows", "norms")}
+        some = {name: None if getattr(self, name) is None else add(getattr(self, name))
+                for name in ("blocks", "classes", "row_classes")}
+        values = None if self.row_values is None else [v if np.isfinite(v) else None for v in self.row_values.tolist()]
+        return {**plain, **arrays, **some, "shape": list(self.cells.shape), "row_values": values}
 
 
 @dataclass(frozen=True)
@@ -195,7 +208,7 @@ def _squares(weights: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", weights, weights)
 
 
-def _extremes(chosen: Any, bins: Bins) -> np.ndarray:
+def extremes(chosen: Any, bins: Bins) -> np.ndarray:
     """Of each cell the entry of largest magnitude; ``chosen``: the rows of the picture, by all classes."""
     k, q = bins.starts.size, bins.edges.size
     if not sp.issparse(chosen):
@@ -258,7 +271,7 @@ def _matrix(weights: Any, wish: Wish, groups: Any) -> tuple[np.ndarray, np.ndarr
     limit = max(8, min(wish.rows, MAX_CELLS // max(1, q)))
     k = min(support.size, limit)
     bins = Bins(support, (np.arange(k) * support.size) // max(1, k), classes, (np.arange(q) * classes.size) // q)
-    values = _extremes(chosen, bins)
+    values = extremes(chosen, bins)
     if k == support.size:
         return support.astype(np.int32), values, norms.astype(np.float32), nonzero, bins
     tops = np.maximum.reduceat(norms, bins.starts)
@@ -284,21 +297,3 @@ def name_rank(names: list[str] | None, d: int) -> np.ndarray:
     rank = np.empty(d, dtype=np.int64)
     rank[np.asarray(order)] = np.arange(d)
     return rank
-
-
-def status_of(picture: Picture) -> dict[str, Any]:
-    """What the header of a frame says about a picture (without its arrays)."""
-    return {
-        "kind": picture.kind,
-        "sort": picture.sort,
-        "scale": picture.scale,
-        "shape": list(picture.cells.shape),
-        "nonzero": picture.nonzero,
-        "binned": picture.binned,
-        "used": picture.used,
-        "together": picture.together,
-        "row_nonzero": picture.row_nonzero,
-        "row_norm": picture.row_norm,
-        "row": picture.row,
-        "block_names": picture.block_names,
-    }

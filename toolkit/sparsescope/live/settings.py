@@ -18,6 +18,7 @@ MAX = "max"  # the speed without a cap
 LAM_LOW, LAM_HIGH = 1e-4, 1.0
 SPEED_LOW, SPEED_HIGH = 0.2, 1000.0
 SEED_HIGH = 2**31 - 1
+FEATURES_LOW, FEATURES_HIGH = 2, 200  # nodes of a network: more cannot be told apart on a page
 
 # Settings that hold the name of a part, and the registry they name it from.
 PARTS: dict[str, Registry] = {
@@ -26,15 +27,22 @@ PARTS: dict[str, Registry] = {
     "solver": registry.solvers,
 }
 CHOICES: dict[str, tuple[str, ...]] = {
+    "task": ("classes", "covariance"),
     "x": ("iterations", "passes", "seconds"),
     "sort": ("norm", "name", "first", "block"),
+    "order": ("given", "degree", "component", "name"),
     "stop": ("precision", "gap", "held-out"),
 }
 WISHED = {"dataset": "pydocs", "loss": "multiclass-squared-hinge", "penalty": "l1/l2", "solver": "bcd-ls"}
+SOLVERS = {"classes": WISHED["solver"], "covariance": "auto"}  # of a first visit, for each task
 # Order matters: it is the order in the page, in an address and in messages.
 PLAIN: dict[str, Any] = {
+    "task": "classes",
     "lam_ratio": 0.1,
     "intercept": False,
+    "correlation": True,
+    "diagonal": True,
+    "features": 100,
     "speed": 30.0,
     "stop": "precision",
     "seed": 0,
@@ -42,7 +50,15 @@ PLAIN: dict[str, Any] = {
     "xlog": False,
     "ylog": True,
     "sort": "norm",
+    "order": "given",
 }
+# Settings that only one task has a use for; an address leaves them out where they say nothing.
+OF_TASK: dict[str, tuple[str, ...]] = {
+    "classes": ("loss", "penalty", "intercept", "sort"),
+    "covariance": ("correlation", "diagonal", "features", "order"),
+}
+# Settings that concern only how things are looked at, and those of the run that need no new problem.
+LIGHT = frozenset(PLAIN) - {"task", "intercept", "seed", "correlation", "diagonal", "features"}
 
 
 OWN = "own"  # stands for arrays handed over in Python, which no address can name
@@ -89,8 +105,9 @@ def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[d
         notices.append(f"these settings have version {raw['version']!r}; this page writes version {VERSION}")
     out["dataset"] = _dataset(raw, names, notices)
     seen.add("dataset")
+    wished = {**WISHED, "solver": SOLVERS.get(str(raw.get("task")), WISHED["solver"])}
     for kind, parts in PARTS.items():
-        out[kind] = _named(kind, raw.get(kind), parts.names(), WISHED[kind], notices)
+        out[kind] = _named(kind, raw.get(kind), parts.names(), wished[kind], notices)
         seen.add(kind)
         for field in fields_of(kind, out[kind]):
             key = f"{kind}.{field.name}"
@@ -160,6 +177,8 @@ def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
         return _clamped("λ/λ_max", number, LAM_LOW, LAM_HIGH, notices)
     if key == "speed":
         return _clamped("speed", number, SPEED_LOW, SPEED_HIGH, notices)
+    if key == "features":
+        return _clamped(key, float(round(number)), FEATURES_LOW, FEATURES_HIGH, notices, integer=True)
     return _clamped(key, float(round(number)), 0, SEED_HIGH, notices, integer=True)
 
 
@@ -209,8 +228,13 @@ def _unknown(raw: Mapping[str, Any], seen: set[str], out: Mapping[str, Any]) -> 
 
 
 def to_query(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Settings as texts for an address. Data that only this process has is left out."""
-    query = {key: _text(value) for key, value in settings.items()}
+    """Settings as texts for an address. Data that only this process has is left out, and so is what belongs to another
+    task and is as it was at first."""
+    usual = clean({})[0]
+    others = [key for task, keys in OF_TASK.items() if task != settings.get("task", PLAIN["task"]) for key in keys]
+    idle = {key for key in settings if key.partition(".")[0] in others and settings[key] == usual.get(key)}
+    idle -= {key.partition(".")[0] for key in set(settings) - idle}  # a parameter that was changed needs its part
+    query = {key: _text(value) for key, value in settings.items() if key not in idle}
     if settings.get("dataset") not in datasets.names():
         query.pop("dataset", None)
     return query
@@ -250,6 +274,17 @@ def merge(
             merged = {key: value for key, value in merged.items() if not key.startswith(kind + ".")}
     merged.update(changes)
     return clean(merged, names)
+
+
+def part_text(settings: Mapping[str, Any], kind: str, registry_name: str) -> str:
+    """Python for a part: its name in quotes or, with parameters other than the defaults, the call that makes it."""
+    name = settings[kind]
+    params = part_params(settings, kind)
+    changed = {f.name: params[f.name] for f in fields_of(kind, name) if params[f.name] != f.default}
+    if not changed:
+        return repr(name)
+    inside = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+    return f"ss.registry.{registry_name}.create({name!r}, {inside})"
 
 
 def _has_blocks(penalty: Any) -> bool:

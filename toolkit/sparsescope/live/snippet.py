@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import datasets
+from . import kinds
 from . import settings as st
 
 
@@ -20,26 +21,10 @@ def python_snippet(settings: Mapping[str, Any]) -> str:
     else:
         lines.append(f"data = ss.datasets.load({chosen['dataset']!r}, seed={chosen['seed']})")
         arguments = "data"
+    lines += kinds.of(chosen).snippet(chosen, arguments)
     lines += [
-        "problem = ss.Problem(",
-        f"    {arguments},",
-        f"    loss={_part(chosen, 'loss', 'losses')},",
-        f"    penalty={_part(chosen, 'penalty', 'penalties')},",
-        f"    intercept={chosen['intercept']},",
-        ")",
         f"problem = problem.with_lam({chosen['lam_ratio']!r} * problem.lam_reference)",
-        f"result = ss.solve(problem, solver={_part(chosen, 'solver', 'solvers')}, tol=1e-6)",
+        f"result = ss.solve(problem, solver={st.part_text(chosen, 'solver', 'solvers')}, tol=1e-6)",
         "print(result)",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _part(settings: Mapping[str, Any], kind: str, registry: str) -> str:
-    """The name of a part in quotes or, with parameters that differ from the defaults, the call that makes it."""
-    name = settings[kind]
-    params = st.part_params(settings, kind)
-    changed = {f.name: params[f.name] for f in st.fields_of(kind, name) if params[f.name] != f.default}
-    if not changed:
-        return repr(name)
-    inside = ", ".join(f"{key}={value!r}" for key, value in changed.items())
-    return f"ss.registry.{registry}.create({name!r}, {inside})"

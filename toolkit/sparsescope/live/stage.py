@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from . import kinds
 from . import picture as pictures
 from .packer import Block, Packer, plain
 from .preparing import MAX_NAMES, Prepared
@@ -67,21 +68,26 @@ class Stage:
         self.prepared = prepared
         self.session = session
         self.epoch = epoch
-        self.packer = Packer(session.trace, prepared.problem.d, prepared.problem.multilabel)
+        self.kind = kinds.of_problem(prepared.problem)
+        self.packer = self._new_packer()
         self._clock = clock
         self._asked: tuple[Any, ...] | None = None  # what the last picture was asked for
         self._asked_at = -1e9
         self._answered = 0  # pictures of the session that were seen here
         self._pending = False
         self._period = PICTURE_PERIOD
-        self._shot: pictures.Picture | None = None
+        self._shot: Any = None  # a picture of the kind
         self._shot_iteration = 0
         self._asks: list[tuple[str, int, int]] = []
         self._cells: list[tuple[str, int, int]] = []
 
+    def _new_packer(self) -> Packer:
+        problem = self.prepared.problem
+        return Packer(self.session.trace, problem.d, self.kind.columns(problem))
+
     def restart(self) -> None:
         """The page starts from nothing: everything is sent again."""
-        self.packer = Packer(self.session.trace, self.prepared.problem.d, self.prepared.problem.multilabel)
+        self.packer = self._new_packer()
         self._asked = self._shot = None
         self._pending = False
 
@@ -106,14 +112,14 @@ class Stage:
         self._cells.append((key, line, column))
         self._asked = None
 
-    def want_picture(self, layout: Layout, sort: str) -> None:
+    def want_picture(self, layout: Layout, settings: Mapping[str, Any]) -> None:
         """Ask the worker for a picture if there is something new to see and the last one has come."""
         now = self._clock()
         if self._pending and now - self._asked_at < PICTURE_PATIENCE:
             return
         if now - self._asked_at < self._period and self._asked is not None:
             return
-        trace = self.session.trace
+        trace, sort = self.session.trace, settings[self.kind.sorting]
         key = (len(trace), len(trace.marks), sort, *layout.key())
         if key == self._asked:
             return
@@ -126,12 +132,12 @@ class Stage:
                              tuple(self._asks), tuple(self._cells), layout.visible)
         self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
-        self.session.request(lambda problem, state: pictures.take(state.weights(), wish, problem.regulariser))
+        self.session.request(lambda problem, state: self.kind.take(problem, state, wish))
 
     def collect_picture(self) -> list[dict[str, Any]]:
         """Look for a finished picture; answers to exact questions that came with it."""
         found = self.session.picture()
-        shot: pictures.Picture | None = found.value
+        shot = found.value
         if found.count == self._answered or shot is None:
             return []
         self._answered, self._pending = found.count, False
@@ -160,7 +166,7 @@ class Stage:
         header["picture"], header["names"] = None, {}
         shot, self._shot = self._shot, None
         if shot is not None:
-            header["picture"] = {**packer.picture(shot, block), "iteration": self._shot_iteration}
+            header["picture"] = {**shot.header(block.add), "iteration": self._shot_iteration}
             if problem.d > MAX_NAMES and shot.kind == "matrix":
                 header["names"] = packer.names(shot.rows.tolist(), problem.feature_names)
         return header, block.buffers()

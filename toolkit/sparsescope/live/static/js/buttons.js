@@ -14,7 +14,7 @@ export class Buttons {
     this.step = button("step-button", "Step", "one iteration (.)", () => link.do("step", { n: 1 }));
     this.step10 = button("step10-button", "×10", "ten iterations (shift and .)", () => link.do("step", { n: 10 }));
     this.step10.setAttribute("aria-label", "ten steps");
-    this.reset = button("reset-button", "Reset", "start again from W = 0 (r)", () => link.do("reset"));
+    this.reset = button("reset-button", "Reset", "start again (r)", () => link.do("reset"));
     this.element = h("div", { class: "buttons", role: "group", "aria-label": "run" }, this.run, this.pause, this.step, this.step10, this.reset);
   }
 
@@ -22,7 +22,8 @@ export class Buttons {
     this.link.do(this.running ? "pause" : "run");
   }
 
-  draw(mode, playing) {
+  draw(mode, playing, start) {
+    setAttribute(this.reset, "title", `start again from ${start} (r)`);
     this.running = playing;
     setAttribute(this.run, "aria-pressed", String(this.running));
     this.run.classList.toggle("primary", !this.running);

@@ -2,8 +2,7 @@
 
 import { formula, h, show } from "./dom.js";
 import { count, number } from "./format.js";
-
-const MOST_CLASSES = 24;
+import { words } from "./kinds.js";
 
 export class ProblemCard {
   constructor(link) {
@@ -11,7 +10,7 @@ export class ProblemCard {
     this.title = h("h2", {});
     this.text = h("p", { class: "card-text" });
     this.facts = h("dl", { class: "facts" });
-    this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "class sizes" });
+    this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "sizes" });
     this.button = h("button", { type: "button", class: "act primary large", "data-testid": "start-button", onclick: () => link.do("run") }, "Run");
     this.hint = h("p", { class: "card-hint" }, "or press space; step with the full stop. Change anything while it runs.");
     this.element = h(
@@ -43,27 +42,23 @@ export class ProblemCard {
     const fact = (name, value, testid) => [h("dt", {}, ...formula(name)), h("dd", { "data-testid": testid }, value)];
     const plain = problem.lam_max !== null;
     const lamMax = problem.lam_max_is_bound ? "λ_max (an upper bound)" : "λ_max";
-    this.sizes.textContent = problem.multilabel ? "samples with each label" : "class sizes";
+    const said = words(problem);
     this.facts.replaceChildren(
-      ...fact("samples n", count(problem.n) + (problem.test_n ? ` (and ${count(problem.test_n)} for testing)` : "")),
-      ...fact("features d", count(problem.d) + (problem.storage === "sparse" ? `, ${number(100 * problem.density, 2)} % of X non-zero` : "")),
-      ...fact(problem.multilabel ? "labels m (sets of them)" : "classes m", count(problem.all_classes.length)),
-      ...fact("F at W = 0", number(problem.objective0, 6), "problem-F0"),
-      ...fact(plain ? lamMax : "λ_ref (this penalty has no λ_max)", number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
+      ...said.facts(problem).flatMap(([name, value, testid]) => fact(name, value, testid)),
+      ...fact(plain ? lamMax : said.noLamMax, number(plain ? problem.lam_max : problem.lam_reference, 4), "problem-lam-max"),
     );
-    this.drawClasses(problem);
+    this.drawBars(said.bars(problem));
   }
 
-  drawClasses(problem) {
-    const top = Math.max(...problem.class_sizes);
-    const shown = problem.all_classes.slice(0, MOST_CLASSES);
-    const rows = shown.map((name, c) => {
+  drawBars({ title, rows, more }) {
+    this.sizes.textContent = title;
+    const top = Math.max(...rows.map(([, size]) => size));
+    const lines = rows.map(([name, size, text]) => {
       const bar = h("i", {});
-      bar.style.width = (100 * problem.class_sizes[c]) / top + "%";
-      return h("div", { class: "class-row", role: "listitem" }, h("span", { title: name }, name), h("span", { class: "bar" }, bar), h("span", {}, count(problem.class_sizes[c])));
+      bar.style.width = (100 * size) / top + "%";
+      return h("div", { class: "class-row", role: "listitem" }, h("span", { title: name }, name), h("span", { class: "bar" }, bar), h("span", {}, text));
     });
-    const more = problem.all_classes.length - MOST_CLASSES;
-    if (more > 0) rows.push(h("p", { class: "card-hint" }, `and ${more} more`));
-    this.classes.replaceChildren(...rows);
+    if (more > 0) lines.push(h("p", { class: "card-hint" }, `and ${more} more`));
+    this.classes.replaceChildren(...lines);
   }
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 const KEYS = [
-  ["space", "run or pause"], [".", "one iteration"], ["shift .", "ten iterations"], ["r", "reset to W = 0"],
+  ["space", "run or pause"], [".", "one iteration"], ["shift .", "ten iterations"], ["r", "reset: start again"],
   ["x", "logarithmic or linear x axis"], ["y", "logarithmic or linear y axis"], ["?", "this list"], ["esc", "close"],
 ];
 

@@ -2,7 +2,7 @@
 
 import { h, setAttribute, setText } from "./dom.js";
 import { embedded } from "./embedded.js";
-import { count } from "./format.js";
+import { words } from "./kinds.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./chartbox.js";
 import { Controls } from "./controls.js";
@@ -251,9 +251,10 @@ export class Page {
   chooseFirst() {
     const picture = this.store.picture;
     if (this.chosen || !picture || !picture.nonzero) return;
+    const sizes = picture.norms || picture.degrees; // of the rows shown, or of all features of a network
     let best = 0;
-    for (let k = 1; k < picture.norms.length; k++) if (picture.norms[k] > picture.norms[best]) best = k;
-    this.select(picture.rows[best]);
+    for (let k = 1; k < sizes.length; k++) if (sizes[k] > sizes[best]) best = k;
+    this.select(picture.norms ? picture.rows[best] : best);
   }
 
   select(row) {
@@ -297,7 +298,7 @@ export class Page {
     this.fitMargin();
     this.drawViewTools();
     this.status.draw(store);
-    this.actions.draw(store.mode, store.playing);
+    this.actions.draw(store.mode, store.playing, words(store.problem).start);
     this.card.draw(store);
     for (const entry of this.charts) {
       if (!entry.visible) continue;
@@ -319,7 +320,8 @@ export class Page {
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
     this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
     const p = store.problem;
-    setText(this.facts, p ? `${p.name} · n ${count(p.n)} · d ${count(p.d)} · m ${count(p.m)}` : "");
+    setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}` : "");
+    setText(this.inspector.sentence, words(p).inspect);
   }
 
   destroy() {

@@ -3,6 +3,7 @@
 import { fitCanvas, h } from "./dom.js";
 import { count, plural, short } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
+import { words } from "./kinds.js";
 import { drawSideTitle, drawTimeAxis } from "./axes.js";
 import { MarkLayer } from "./marks.js";
 import { pack, rgb } from "./palette.js";
@@ -47,7 +48,7 @@ export class RasterChart {
     this.box.setEmpty(sentence);
     if (!sentence) {
       this.drawRows(context, area);
-      drawSideTitle(context, area, this.lines.byIndex ? "rows of W" : "rows, by first entry", palette);
+      drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
       this.drawScale(context, area);
     }
     this.drawLegend(area, sentence === "");
@@ -60,8 +61,8 @@ export class RasterChart {
   sentence(store, active) {
     if (!store.n) return this.spec.empty;
     if (store.working.size) return "";
-    if (!active.size && !(store.status.iteration > 0)) return "The run starts at W = 0: no row is non-zero yet.";
-    if (!active.size) return `After ${plural(store.status.iteration, "iteration", "iterations")} all rows of W are still zero: λ is too large for any feature to enter.`;
+    if (!active.size && !(store.status.iteration > 0)) return words(store.problem).raster.begin;
+    if (!active.size) return words(store.problem).raster.none(plural(store.status.iteration, "iteration", "iterations"));
     return "";
   }
 
@@ -158,7 +159,7 @@ export class RasterChart {
     };
     const status = store.status;
     this.legend.replaceChildren(
-      entry("blue", "entered"), entry("kept", "non-zero"), entry("vermillion", "left"),
+      entry("blue", "entered"), entry("kept", words(store.problem).raster.kept), entry("vermillion", "left"),
       ...(store.working.size ? [entry("worked", "worked on")] : []),
       h("span", { class: "legend-note" }, `now ${status ? count(status.nonzero_rows) : 0}`),
       h("span", { class: "legend-note" }, `ever ${count(store.active.size)}`),

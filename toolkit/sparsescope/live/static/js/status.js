@@ -2,6 +2,7 @@
 
 import { h, setAttribute, setText, show } from "./dom.js";
 import { count, known, number, scientific, seconds } from "./format.js";
+import { words } from "./kinds.js";
 
 const MODES = {
   idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",
@@ -49,8 +50,12 @@ export class StatusLine {
     value("objective", known(status.objective) ? number(status.objective, 7) : "–", status.objective);
     value("gap", scientific(status.relative_gap), status.relative_gap);
     this.drawTick(status, store);
-    const d = store.problem ? store.problem.d : null;
-    value("rows", d === null || !known(status.nonzero_rows) ? "–" : `${count(status.nonzero_rows)} of ${count(d)}`, status.nonzero_rows);
+    const rows = words(store.problem).rows;
+    const [some, all] = store.problem ? rows.of(status, store.problem) : [null, null];
+    const label = this.items.rows.parentElement;
+    setText(label.firstChild, rows.label);
+    setAttribute(label, "title", rows.title);
+    value("rows", known(some) ? `${count(some)} of ${count(all)}` : "–", some);
     value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
     value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
     for (const [name, column] of [["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
@@ -77,14 +82,15 @@ export class StatusLine {
     if (!turned && (store.mode !== "running" || now - this.spoken < SPEAK_EVERY)) return;
     this.saidMode = store.mode;
     this.spoken = now;
-    const words = [MODES[store.mode] || store.mode];
-    if (store.message) words.push(store.message);
+    const said = [MODES[store.mode] || store.mode];
+    if (store.message) said.push(store.message);
     if (known(status.iteration)) {
-      words.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
-      if (known(status.relative_gap)) words.push(`relative gap ${scientific(status.relative_gap)}`);
-      words.push(`${status.nonzero_rows} non-zero rows`);
+      said.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
+      if (known(status.relative_gap)) said.push(`relative gap ${scientific(status.relative_gap)}`);
+      const rows = words(store.problem).rows;
+      if (store.problem) said.push(`${rows.of(status, store.problem)[0]} ${rows.said}`);
     }
-    setText(this.live, words.join(", ") + ".");
+    setText(this.live, said.join(", ") + ".");
   }
 }
 

@@ -132,14 +132,10 @@ export class Store {
 
   takePicture(picture, bytes) {
     if (picture.steps) this.steps = picture.steps;
+    const arrays = Object.entries(picture).filter(([, place]) => Array.isArray(place) && typeof place[0] === "string");
     this.picture = {
       ...picture,
-      cells: cut(bytes, picture.cells).slice(),
-      rows: cut(bytes, picture.rows).slice(),
-      norms: cut(bytes, picture.norms).slice(),
-      blocks: picture.blocks ? cut(bytes, picture.blocks).slice() : null,
-      classes: picture.classes ? cut(bytes, picture.classes).slice() : null,
-      row_classes: picture.row_classes ? cut(bytes, picture.row_classes).slice() : null,
+      ...Object.fromEntries(arrays.map(([name, place]) => [name, cut(bytes, place).slice()])),
       version: (this.picture ? this.picture.version : 0) + 1,
     };
   }

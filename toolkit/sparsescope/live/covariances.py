@@ -1,0 +1,150 @@
+"""Sparse inverse covariances on the explorer's page: the features of a data set as a network, Θ (p, p)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..covariance import CovarianceProblem
+from ..covariance_input import samples_of, varying
+from . import knobs, theta
+from . import picture as pictures
+from .kind import Kind, Settings
+
+MOST_GIVEN = 1000  # features of a problem that was handed over: Θ is sent as a picture of so many lines at most
+PAIRS = 12  # of features that the first screen names
+NAMED = 5  # constant features that a notice names
+
+
+class Covariances(Kind):
+    """CovarianceProblem: correlations or covariances of the features of largest variance, and λ."""
+
+    name: ClassVar[str] = CovarianceProblem.kind
+    task: ClassVar[str] = "covariance"
+    views: ClassVar[tuple[str, ...]] = ("convergence", "active-set", "duality")
+    takes: ClassVar[tuple[str, ...]] = (CovarianceProblem.kind,)
+    parts: ClassVar[tuple[str, ...]] = ("diagonal",)
+    fresh: ClassVar[frozenset[str]] = frozenset({"correlation", "features"})
+    letters: ClassVar[tuple[str, ...]] = ("n", "p")
+    sorting: ClassVar[str] = "order"
+    words: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **knobs.KNOBS,
+        "dataset": (
+            "The samples whose features are the nodes of the network; their classes are not used. Another data set "
+            "starts a new problem.",
+            "S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)^T, p × p, of the training samples",
+        ),
+        "lam_ratio": (
+            "The weight of the penalty, as a part of λ_max: at 1 and above there are no edges. Move it during a run: "
+            "the next step uses it.",
+            "λ_max = max_{i≠j} |S_ij|",
+        ),
+        "solver": (
+            "The method that minimises F. Changed during a run, it goes on from the present Θ.",
+            "F(Θ) = −logdet Θ + tr(SΘ) + λ Σ_ij |Θ_ij|, over Θ ≻ 0",
+        ),
+        "seed": ("Which samples S is made of: another seed leaves out others. It makes a new problem, which shows how "
+                 "many of the edges stay.", ""),
+    }
+
+    def create(self, source: Any, settings: Settings) -> tuple[CovarianceProblem, list[str]]:
+        """The problem on new data, of the ``features`` that vary most."""
+        diagonal = bool(settings["diagonal"])
+        if isinstance(source, CovarianceProblem):
+            if source.d > MOST_GIVEN:
+                raise ValueError(f"the covariance problem has {source.d} features, and the explorer shows at most "
+                                 f"{MOST_GIVEN}; choose some of them, such as "
+                                 "CovarianceProblem.from_data(X, features=200)")
+            return source.with_(diagonal=diagonal), []
+        X = source[0] if isinstance(source, tuple) else source
+        chosen, constant = varying(samples_of(X)[0], settings["features"])
+        if chosen.size < 2:
+            raise ValueError("a network needs at least 2 features that vary, and these data have "
+                             f"{'only one' if chosen.size else 'none'}")
+        problem = CovarianceProblem.from_data(X, correlation=bool(settings["correlation"]), diagonal=diagonal,
+                                              features=settings["features"])
+        return problem, said(X, constant)
+
+    def sibling(self, problem: Any, settings: Settings) -> CovarianceProblem:
+        """The problem with its diagonal penalised or not."""
+        found: CovarianceProblem = problem.with_(diagonal=bool(settings["diagonal"]))
+        return found
+
+    @property
+    def flat(self) -> str:
+        """When S is diagonal."""
+        return "λ_max is zero: no two features are correlated, so the network has no edges at any λ"
+
+    # ------------------------------------------------------------------------------------------------------ the page
+    def facts(self, problem: Any, source: Any) -> dict[str, Any]:
+        """How many features there are to choose from, and F where every run begins."""
+        given = isinstance(source, CovarianceProblem)
+        X = source[0] if isinstance(source, tuple) else source
+        return {
+            "p": problem.d,
+            "all_features": problem.d if given else samples_of(X)[0].d,
+            "correlation": bool(np.all(np.diag(problem.S) == 1.0)),
+            "given": given,
+            "pairs": strongest(problem.S),
+            "objective0": float(problem.objective(problem.coefficients())),
+        }
+
+    def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
+        """What S is made of, and whether its diagonal is penalised; a matrix that was handed over is taken as it is."""
+        found = [knobs.check_control("diagonal", "penalise the diagonal", settings)]
+        for key, label in (("features", "features"), ("correlation", "correlations")):
+            reason = reasons.get((key, ""), "")
+            maker = knobs.features_control if key == "features" else knobs.check_control
+            control = maker(key, label, settings)
+            found.insert(0, {**control, "disabled": bool(reason), "reason": reason})
+        return found
+
+    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
+        """The seed of the split; what was handed over is split already."""
+        return [] if given else [knobs.seed_control(settings, self.words)]
+
+    def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+        """For solvers, and for the stop rule that needs predictions."""
+        return {**super().impossible(problem, settings),
+                ("stop", "held-out"): "Nothing is predicted here, so there is nothing to hold out."}
+
+    def title(self, settings: Mapping[str, Any]) -> str:
+        """The network."""
+        return "the network"
+
+    def take(self, problem: Any, state: Any, wish: pictures.Wish) -> theta.ThetaPicture:
+        """Θ as a matrix and as a graph."""
+        return theta.take(state.weights(), wish)
+
+    def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
+        """A CovarianceProblem of the data."""
+        return [
+            "problem = ss.CovarianceProblem.from_data(",
+            f"    {data},",
+            f"    correlation={settings['correlation']},",
+            f"    diagonal={settings['diagonal']},",
+            f"    features={settings['features']},",
+            ")",
+        ]
+
+
+def strongest(S: np.ndarray) -> list[list[Any]]:
+    """The largest entries of S off the diagonal: [i, j, S_ij], i < j."""
+    rows, columns = np.triu_indices(S.shape[0], 1)
+    values = S[rows, columns]
+    order = np.argsort(-np.abs(values), kind="stable")[:PAIRS]
+    return [[int(rows[k]), int(columns[k]), float(values[k])] for k in order]
+
+
+def said(X: Any, constant: np.ndarray) -> list[str]:
+    """A notice that names the constant features, which are left out."""
+    if not constant.size:
+        return []
+    design, names, _ = samples_of(X)
+    shown = ", ".join(names[j] if names else f"feature {j}" for j in constant[:NAMED])
+    more = f" and {constant.size - NAMED} more" if constant.size > NAMED else ""
+    one = constant.size == 1
+    return [f"{constant.size} of {design.d} features {'is' if one else 'are'} constant in these samples and "
+            f"{'was' if one else 'were'} left out: {shown}{more}"]

@@ -1,0 +1,106 @@
+"""What a kind of problem brings to the explorer: how it is made, what is asked of it, what is shown and said.
+
+The rest of ``live`` asks the problem's kind instead of asking what kind it is. A kind has no state: ``kinds.KINDS``
+holds one of each, ``kinds.of(settings)`` says which one settings mean, ``kinds.of_problem(problem)`` that of a problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..registry import solvers
+from . import knobs
+from . import settings as st
+
+Settings = dict[str, Any]
+
+
+class Kind:
+    """Base of the kinds. ``name`` is that of :data:`sparsescope.problem_base.KINDS`, ``task`` the value of that setting
+    it belongs to; ``views`` are the views on its page, in the order of a narrow one."""
+
+    name: ClassVar[str]
+    task: ClassVar[str]
+    views: ClassVar[tuple[str, ...]]
+    looks: ClassVar[tuple[dict[str, Any], ...]] = ()  # what is drawn beside the views
+    takes: ClassVar[tuple[str, ...]]  # kinds of problems whose solvers can be chosen
+    parts: ClassVar[tuple[str, ...]]  # settings of the problem's parts, which may change while it runs
+    fresh: ClassVar[frozenset[str]]  # its own settings whose change makes a new problem
+    letters: ClassVar[tuple[str, ...]] = ("n", "d", "m")  # fields of the message `problem` that sum the data up
+    sorting: ClassVar[str] = "sort"  # the setting that orders its rows
+    words: ClassVar[Mapping[str, tuple[str, str]]] = knobs.KNOBS  # what its controls mean
+
+    # --------------------------------------------------------------------------------------------------- the problem
+    def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
+        """A problem on new data with any λ, and notices. ``settings`` are changed where they do not fit the data."""
+        raise TypeError(f"{type(self).__name__} does not define create")
+
+    def sibling(self, problem: Any, settings: Settings) -> Any:
+        """The problem with the parts of ``settings``, on the same data."""
+        raise TypeError(f"{type(self).__name__} does not define sibling")
+
+    def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
+        """Parts for ``Session.tweak``, of those settings that changed."""
+        return {part: getattr(problem, part) for part in self.parts
+                if any(key.partition(".")[0] == part for key in keys)}
+
+    def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
+        """What is worth saying about a problem and its solver that follow ``old`` and the solver ``before``."""
+        return []
+
+    def test(self, source: Any) -> tuple[Any, Any] | None:
+        """Held-out samples of the data, if the kind has a use for them."""
+        return None
+
+    def bound(self, problem: Any) -> bool:
+        """Whether λ_max is only an upper bound."""
+        return False
+
+    @property
+    def flat(self) -> str:
+        """What to say when λ_max is zero."""
+        return "λ_max is zero, so there is nothing to fit"
+
+    # ------------------------------------------------------------------------------------------------------ the page
+    def facts(self, problem: Any, source: Any) -> dict[str, Any]:
+        """Its own fields of the message ``problem``."""
+        raise TypeError(f"{type(self).__name__} does not define facts")
+
+    def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
+        """Controls of the problem above that of λ."""
+        return []
+
+    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
+        """Controls of the problem below that of λ; ``given``: the data were handed over."""
+        return []
+
+    def solver_names(self) -> list[str]:
+        """What the menu of solvers lists: those for other kinds would all be impossible for the same reason."""
+        return [name for name in solvers.names() if set(solvers[name].kinds) & set(self.takes)]
+
+    def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+        """Reasons in words for each (setting, value) that does not fit: here for the solvers."""
+        found: dict[tuple[str, str], str] = {}
+        for name in self.solver_names():
+            chosen = name == settings["solver"]
+            reason = (st.make_part(settings, "solver") if chosen else solvers.create(name)).solves(problem)
+            if reason is not None:
+                found["solver", name] = str(reason)
+        return found
+
+    def title(self, settings: Mapping[str, Any]) -> str:
+        """What is being prepared or solved, in words."""
+        raise TypeError(f"{type(self).__name__} does not define title")
+
+    def columns(self, problem: Any) -> tuple[str, ...]:
+        """Columns of the trace that the page gets beside those of all kinds."""
+        return ()
+
+    def take(self, problem: Any, state: Any, wish: Any) -> Any:
+        """The picture of the weights that the page wishes; runs in the solver's worker."""
+        raise TypeError(f"{type(self).__name__} does not define take")
+
+    def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
+        """Lines of Python that make ``problem`` from the expression ``data``."""
+        raise TypeError(f"{type(self).__name__} does not define snippet")

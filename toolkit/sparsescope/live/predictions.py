@@ -1,0 +1,166 @@
+"""Predictions of classes or label sets on the explorer's page: data, loss and penalty, and weights W (d, m)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..problem import Problem
+from ..registry import losses, solvers
+from ..views.style import SET_MEASURES
+from . import knobs
+from . import picture as pictures
+from . import settings as st
+from .kind import Kind, Settings
+
+# No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
+SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum",
+            "empty": "The singular values of X say how hard the data are for methods that know no curvature."}
+# Columns of problems with label sets, instead of accuracies.
+OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
+
+
+class Predictions(Kind):
+    """Problem: a loss, a penalty, λ, with or without intercept."""
+
+    name: ClassVar[str] = Problem.kind
+    task: ClassVar[str] = "classes"
+    views: ClassVar[tuple[str, ...]] = ("convergence", "accuracy", "active-set", "duality", "weights")
+    looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
+    takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
+    parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
+    fresh: ClassVar[frozenset[str]] = frozenset({"intercept"})
+
+    def create(self, source: Any, settings: Settings) -> tuple[Problem, list[str]]:
+        """The problem on new data, with the chosen loss or (then ``settings`` are changed) one that takes them."""
+        X, y = source if isinstance(source, tuple) else (source, None)
+        plain = Problem(X, y, lam=1.0, intercept=bool(settings["intercept"]), penalty=st.make_part(settings, "penalty"))
+        try:
+            return plain.with_(loss=st.make_part(settings, "loss")), []
+        except ValueError as refused:
+            name = str(losses.name_of(plain.loss))
+            fresh, _ = st.merge(settings, {"loss": name}, [settings["dataset"]])
+            settings.clear()
+            settings.update(fresh)
+            return plain, [f"{refused}. Using {name}"]
+
+    def sibling(self, problem: Any, settings: Settings) -> Problem:
+        """The problem with another loss or penalty."""
+        found: Problem = problem.with_(**{part: st.make_part(settings, part) for part in self.parts})
+        return found
+
+    def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
+        """What is different for a loss with kinks."""
+        if problem.loss.smooth:
+            return []
+        return kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before)
+
+    def test(self, source: Any) -> tuple[Any, Any] | None:
+        """The held-out samples of a data set, if it has any."""
+        return None if isinstance(source, tuple) else source.test
+
+    def bound(self, problem: Any) -> bool:
+        """For a loss with kinks."""
+        return not problem.loss.smooth
+
+    @property
+    def flat(self) -> str:
+        """When no feature tells the classes apart."""
+        return "λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit"
+
+    # ------------------------------------------------------------------------------------------------------ the page
+    def facts(self, problem: Any, source: Any) -> dict[str, Any]:
+        """Classes and their sizes."""
+        test = self.test(source)
+        counts = np.rint(problem.n * problem.class_shares)
+        return {
+            "test_n": 0 if test is None else int(np.shape(test[1])[0]),
+            "density": problem.design.nnz / max(1, problem.n * problem.d),
+            "storage": "sparse" if problem.design.is_sparse else "dense",
+            "all_classes": [str(c) for c in problem.class_names],
+            "class_sizes": [int(c) for c in counts],
+            "multilabel": problem.multilabel,
+            "objective0": null_objective(problem),
+        }
+
+    def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
+        """Loss and penalty with their parameters."""
+        found = []
+        for part in self.parts:
+            found.append(knobs.part_select(part, settings, reasons))
+            found += [knobs.field_control(part, f, settings[f"{part}.{f.name}"])
+                      for f in st.fields_of(part, settings[part])]
+        return found
+
+    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
+        """The intercept, and the seed of the split; what was handed over is split already."""
+        intercept = knobs.check_control("intercept", "intercept", settings)
+        return [intercept] if given else [intercept, knobs.seed_control(settings)]
+
+    def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+        """For losses, penalties and solvers.
+
+        A loss or a penalty is tried as a sibling of ``problem``: it is possible if any solver takes that; when it is
+        chosen and the present one does not, another takes over, with a notice.
+        """
+        found: dict[tuple[str, str], str] = {}
+        solver = st.make_part(settings, "solver")
+        others = [solvers.create(name) for name in solvers.names()]
+        for part in self.parts:
+            for name in st.PARTS[part].names():
+                made = st.make_part(settings, part) if name == settings[part] else st.PARTS[part].create(name)
+                try:
+                    sibling = problem.with_(**{part: made})
+                    reason = solver.solves(sibling)
+                    if reason is not None and any(other.solves(sibling) is None for other in others):
+                        reason = None
+                except ValueError as refused:  # the problem itself refuses this pair, in words
+                    reason = str(refused)
+                if reason is not None:
+                    found[part, name] = str(reason)
+        return found | super().impossible(problem, settings)
+
+    def title(self, settings: Mapping[str, Any]) -> str:
+        """Loss and penalty."""
+        return f"{settings['loss']} × {settings['penalty']}"
+
+    def columns(self, problem: Any) -> tuple[str, ...]:
+        """Measures of label sets."""
+        return OF_SETS if problem.multilabel else ()
+
+    def take(self, problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
+        """Rows of W by classes, or images."""
+        return pictures.take(state.weights(), wish, problem.regulariser)
+
+    def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
+        """A Problem with its parts."""
+        return [
+            "problem = ss.Problem(",
+            f"    {data},",
+            f"    loss={st.part_text(settings, 'loss', 'losses')},",
+            f"    penalty={st.part_text(settings, 'penalty', 'penalties')},",
+            f"    intercept={settings['intercept']},",
+            ")",
+        ]
+
+
+def kinks(problem: Problem, solver: Any, known: bool, before: str) -> list[str]:
+    """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
+    chosen one does not; ``before``: the solver up to now."""
+    # Those that are made for some losses alone keep a dual point of them.
+    made = [name for name in solvers.names() if (other := solvers.create(name)).only and other.solves(problem) is None]
+    said = f"the {problem.loss.title} has kinks: λ_max is only an upper bound"
+    if not made or solver.name in made or solver.name == "auto":
+        return [] if known else [said]
+    if known and solver.name == before:
+        return []
+    return [f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
+            f"{solver.name} it is true but stays open"]
+
+
+def null_objective(problem: Problem) -> float:
+    """F at W = 0 (with the best intercept, if there is one): where every run begins."""
+    b = problem.null_intercept if problem.intercept else None
+    return float(problem.objective(None, b))
