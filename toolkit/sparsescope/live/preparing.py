@@ -142,7 +142,7 @@ def facts(problem: Any, source: Any) -> dict[str, Any]:
 
 
 def specs(problem: Any) -> list[dict[str, Any]]:
-    """What the page draws: the views of its kind, in the order in which they stand on a narrow page, and what is no view
-    of a trace."""
+    """What the page draws: the views of its kind, in the order in which they stand on a narrow page, and what is no
+    view of a trace."""
     kind = kinds.of_problem(problem)
     return [*(view_registry.create(name).spec(problem) for name in kind.views if name in view_registry), *kind.looks]
