@@ -57,6 +57,13 @@ class SequenceProblem(Problem):
         made._set(problem.loss, None, problem.lam if lam is None else lam)
         return made
 
+    def of_weights(self, *, loss: Any = None, penalty: Any = "l1/l2", lam: float | None = None) -> Problem:
+        """The way back from :meth:`of`: a problem that looks for weights W, on the same data, shared."""
+        made: Problem = object.__new__(Problem)
+        made._data = self._data
+        made._set(self.loss if loss is None else loss, penalty, self.lam if lam is None else lam)
+        return made
+
     @property
     def parts(self) -> dict[str, Any]:
         """The loss."""

@@ -36,7 +36,7 @@ def schema(
         knobs.data_control(settings, list(names or datasets.names()), given, kind.words),
         knobs.task_control(settings, reasons),
         *kind.controls(settings, reasons),
-        knobs.lam_control(settings, lam_reference, lam_finite, lam_bound, words=kind.words),
+        kind.lam_control(settings, lam_reference, lam_finite, lam_bound),
         *kind.controls_below(settings, handed),
     ]
     solver = [knobs.part_select("solver", settings, reasons, chosen, words=kind.words, names=kind.solver_names())]
@@ -45,5 +45,6 @@ def schema(
     return [
         {"title": "Problem", "controls": problem},
         {"title": "Solver", "controls": solver},
-        {"title": "Run", "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons)]},
+        {"title": "Run",
+         "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons, kind.stops)]},
     ]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..session import Session
-from ..stopping import Gap, HeldOut, Stop
 from . import effects, kinds
 from . import settings as st
 from .effects import Effects
@@ -92,8 +91,8 @@ class Director:
             self._change_light(keys, ids)
         else:
             self._ids += ids
-            self.prepare(fresh=bool(keys & (FRESH | kinds.of(new).fresh)) or kinds.of(new) is not kind)
-        return bool(notices) or not keys <= {"lam_ratio"}
+            self.prepare(fresh=bool(keys & (FRESH | kinds.of(new).fresh)) or kinds.of(new).task != kind.task)
+        return bool(notices) or not keys <= {"lam_ratio", "ridge"}
 
     def _with_solver(self, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
         """Another task has other solvers: the one it had before comes back with it, else there is a notice."""
@@ -137,7 +136,7 @@ class Director:
             return
         stage = self.stage
         condition = effects.of_nothing()
-        if stage is not None and "lam_ratio" in keys:
+        if stage is not None and stage.kind.lam_setting in keys:
             condition = effects.of_tweak(stage.session)
             _tweak(stage.session, lam=self._lam(stage.prepared))
         if stage is not None and "speed" in keys:
@@ -147,7 +146,7 @@ class Director:
         self.effects.expect(ids, condition)
 
     def _lam(self, prepared: Prepared) -> float:
-        return float(self.settings["lam_ratio"]) * prepared.lam_reference
+        return kinds.of_problem(prepared.problem).lam(self.settings, prepared.lam_reference)
 
     # ------------------------------------------------------------------------------------------------------- preparing
     def prepare(self, fresh: bool) -> None:
@@ -291,8 +290,7 @@ def _tweak(session: Session, **parts: Any) -> None:
 
 def _set_stop(session: Session, settings: Mapping[str, Any]) -> None:
     """The stop rule of the settings; a run that had ended by another one can go on."""
-    rules: dict[str, Stop | None] = {"precision": None, "gap": Gap(1e-6), "held-out": HeldOut()}
-    session.set_stop(rules[settings["stop"]])
+    session.set_stop(kinds.of_problem(session.problem).stop(settings["stop"]))
 
 
 def _rate(settings: Mapping[str, Any]) -> float | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..registry import solvers
+from ..stopping import Gap, HeldOut, Stop
 from . import knobs
 from . import settings as st
 
@@ -29,7 +30,13 @@ class Kind:
     fresh: ClassVar[frozenset[str]]  # its own settings whose change makes a new problem
     letters: ClassVar[tuple[str, ...]] = ("n", "d", "m")  # fields of the message `problem` that sum the data up
     sorting: ClassVar[str] = "sort"  # the setting that orders its rows
+    lam_setting: ClassVar[str] = "lam_ratio"  # the setting that λ comes from
+    stops: ClassVar[Mapping[str, tuple[str, str]]] = knobs.STOPS  # what its stop rules are called, and their meaning
     words: ClassVar[Mapping[str, tuple[str, str]]] = knobs.KNOBS  # what its controls mean
+
+    def meant(self, settings: Mapping[str, Any]) -> bool:
+        """Whether settings mean this kind."""
+        return bool(settings["task"] == self.task)
 
     # --------------------------------------------------------------------------------------------------- the problem
     def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
@@ -39,6 +46,20 @@ class Kind:
     def sibling(self, problem: Any, settings: Settings) -> Any:
         """The problem with the parts of ``settings``, on the same data."""
         raise TypeError(f"{type(self).__name__} does not define sibling")
+
+    def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
+        """The problem of ``settings`` on the data of one of another kind with the same task, and notices. ``settings``
+        are changed where they do not fit."""
+        raise TypeError(f"{type(self).__name__} does not define cross")
+
+    def lam(self, settings: Mapping[str, Any], reference: float) -> float:
+        """λ; ``reference`` is the unit of the slider."""
+        return float(settings["lam_ratio"]) * reference
+
+    def stop(self, name: str) -> Stop | None:
+        """The stop rule of a setting's value; ``None``: at full precision."""
+        rules: dict[str, Stop | None] = {"precision": None, "gap": Gap(1e-6), "held-out": HeldOut()}
+        return rules[name]
 
     def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
         """Parts for ``Session.tweak``, of those settings that changed."""
@@ -75,6 +96,11 @@ class Kind:
         """Controls of the problem below that of λ; ``given``: the data were handed over."""
         return []
 
+    def lam_control(self, settings: Mapping[str, Any], reference: float | None, finite: bool,
+                    bound: bool) -> dict[str, Any]:
+        """The slider of λ."""
+        return knobs.lam_control(settings, reference, finite, bound, words=self.words)
+
     def solver_names(self) -> list[str]:
         """What the menu of solvers lists: those for other kinds would all be impossible for the same reason."""
         return [name for name in solvers.names() if set(solvers[name].kinds) & set(self.takes)]
@@ -84,10 +110,16 @@ class Kind:
         found: dict[tuple[str, str], str] = {}
         for name in self.solver_names():
             chosen = name == settings["solver"]
-            reason = (st.make_part(settings, "solver") if chosen else solvers.create(name)).solves(problem)
+            solver = st.make_part(settings, "solver") if chosen else solvers.create(name)
+            reason = self.refusal(solver, name, problem, settings)
             if reason is not None:
                 found["solver", name] = str(reason)
         return found
+
+    def refusal(self, solver: Any, name: str, problem: Any, settings: Mapping[str, Any]) -> str | None:
+        """Why a solver of this name cannot be chosen beside the other settings; ``None`` if it can."""
+        reason: str | None = solver.solves(problem)
+        return reason
 
     def title(self, settings: Mapping[str, Any]) -> str:
         """What is being prepared or solved, in words."""
@@ -100,6 +132,18 @@ class Kind:
     def take(self, problem: Any, state: Any, wish: Any) -> Any:
         """The picture of the weights that the page wishes; runs in the solver's worker."""
         raise TypeError(f"{type(self).__name__} does not define take")
+
+    def row_name(self, problem: Any, row: int) -> str | None:
+        """What a row of the picture is called; ``None`` if there is no such row."""
+        return str(problem.feature_name(row)) if 0 <= row < problem.d else None
+
+    def solution(self, settings: Mapping[str, Any]) -> list[str]:
+        """Lines of Python that solve ``problem`` and print the result."""
+        return [
+            f"problem = problem.with_lam({settings['lam_ratio']!r} * problem.lam_reference)",
+            f"result = ss.solve(problem, solver={st.part_text(settings, 'solver', 'solvers')}, tol=1e-6)",
+            "print(result)",
+        ]
 
     def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
         """Lines of Python that make ``problem`` from the expression ``data``."""

@@ -10,13 +10,14 @@ from . import settings as st
 from .covariances import Covariances
 from .kind import Kind
 from .predictions import Predictions
+from .sequences import Sequences
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Predictions(), Covariances())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Predictions(), Sequences(), Covariances())}
 
 
 def of(settings: Mapping[str, Any]) -> Kind:
     """The kind of problem that settings mean."""
-    return next(kind for kind in KINDS.values() if kind.task == settings["task"])
+    return next(kind for kind in KINDS.values() if kind.meant(settings))
 
 
 def of_problem(problem: Any) -> Kind:

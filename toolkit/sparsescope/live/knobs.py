@@ -183,6 +183,16 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
+def lam_slider(settings: Mapping[str, Any], key: str, label: str, low: float, high: float, scale: float | None,
+               doc: str, formula: str) -> dict[str, Any]:
+    """A logarithmic slider that reacts while it moves; ``scale`` times its value is shown too."""
+    return {
+        "id": key, "kind": "slider", "label": label, "doc": doc, "formula": formula, "value": settings[key], "low": low,
+        "high": high, "log": True, "step": math.log10(high / low) / (2 * SLIDER_STEPS), "integer": False,
+        "scale": scale, "live": True, "disabled": False, "reason": "",
+    }
+
+
 def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite: bool, bound: bool = False, *,
                 words: Words = KNOBS) -> dict[str, Any]:
     """The λ slider, in units of λ_max on a logarithmic scale; ``lam_reference`` is None until the data are there, and
@@ -192,23 +202,8 @@ def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite
         doc += " This penalty never forces weights to zero, so there is no λ_max; a reference of the same size is used."
     if bound:
         doc += " For this loss, which has kinks, λ_max is only an upper bound: weights may be zero below 1 already."
-    return {
-        "id": "lam_ratio",
-        "kind": "slider",
-        "label": "λ / λ_max" if finite else "λ / λ_ref",
-        "doc": doc,
-        "formula": formula,
-        "value": settings["lam_ratio"],
-        "low": st.LAM_LOW,
-        "high": st.LAM_HIGH,
-        "log": True,
-        "step": math.log10(st.LAM_HIGH / st.LAM_LOW) / (2 * SLIDER_STEPS),
-        "integer": False,
-        "scale": lam_reference,
-        "live": True,
-        "disabled": False,
-        "reason": "",
-    }
+    return lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
+                      lam_reference, doc, formula)
 
 
 def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,14 +225,14 @@ def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def stop_control(settings: Mapping[str, Any], reasons: Reasons) -> dict[str, Any]:
-    """The menu of stop rules."""
+def stop_control(settings: Mapping[str, Any], reasons: Reasons, stops: Words = STOPS) -> dict[str, Any]:
+    """The menu of stop rules; ``stops``: what they are called, and their meaning."""
     doc, formula = KNOBS["stop"]
     return {
         "id": "stop", "kind": "select", "label": "stop", "doc": doc, "formula": formula, "value": settings["stop"],
-        "about": STOPS[settings["stop"]][1], "about_formula": "",
+        "about": stops[settings["stop"]][1], "about_formula": "",
         "choices": [
-            {"value": value, "label": STOPS[value][0], "doc": STOPS[value][1], "disabled": ("stop", value) in reasons,
+            {"value": value, "label": stops[value][0], "doc": stops[value][1], "disabled": ("stop", value) in reasons,
              "reason": reasons.get(("stop", value), "")}
             for value in st.CHOICES["stop"]
         ],

@@ -30,7 +30,7 @@ class Wish:
     ``sort``: ``"norm"``, ``"name"``, ``"first"``, ``"block"``; ``rank``: (d,) sort keys for names and first
     entries; ``row``: the row of the inspector or None; ``asks``: exact values asked for, as (id, row, class);
     ``cells``: cells of the picture asked about, as (id, line, column); ``visible``: False leaves the picture out
-    and answers the rest.
+    and answers the rest; ``part``: of a sequence of models, what is shown (:data:`.steps.PARTS`).
     """
 
     rows: int = 200
@@ -43,6 +43,7 @@ class Wish:
     asks: tuple[tuple[str, int, int], ...] = ()
     cells: tuple[tuple[str, int, int], ...] = ()
     visible: bool = True
+    part: str = "stage"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,9 @@ class Picture:
     zero, ``row_norm`` is the norm of all. ``answers``: (id, row, class, value,
     block, norm of the block in this class), the last two None for a penalty without blocks. ``blocks``: (k,) int32, the
     block of each row shown, and ``block_names`` of those that have a name; None without blocks.
+
+    Of a sequence of models: ``said`` what is shown, ``reason`` why nothing can be, ``total`` rows there are,
+    ``names`` of rows that are no columns of X, and ``steps`` what its steps are called (:mod:`.steps`).
     """
 
     kind: str
@@ -80,12 +84,17 @@ class Picture:
     row_classes: np.ndarray | None = None
     row_nonzero: int = 0
     row_norm: float = 0.0
+    said: str = ""
+    reason: str = ""
+    total: int | None = None
+    names: dict[int, str] | None = None
+    steps: dict[str, Any] | None = None
 
     def header(self, add: Callable[[np.ndarray], Place]) -> dict[str, Any]:
         """The header field ``picture`` of a frame; arrays go through ``add``."""
         plain = {name: getattr(self, name) for name in
                  ("kind", "sort", "scale", "nonzero", "binned", "used", "together", "row_nonzero", "row_norm", "row",
-                  "block_names")}
+                  "block_names", "said", "reason", "total", "steps")}
         arrays = {name: add(getattr(self, name)) for name in ("cells", "rows", "norms")}
         some = {name: None if getattr(self, name) is None else add(getattr(self, name))
                 for name in ("blocks", "classes", "row_classes")}

@@ -13,6 +13,7 @@ from ..views.style import SET_MEASURES
 from . import knobs
 from . import picture as pictures
 from . import settings as st
+from .crossing import sequence_of, weights_of
 from .kind import Kind, Settings
 
 # No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
@@ -48,8 +49,17 @@ class Predictions(Kind):
 
     def sibling(self, problem: Any, settings: Settings) -> Problem:
         """The problem with another loss or penalty."""
-        found: Problem = problem.with_(**{part: st.make_part(settings, part) for part in self.parts})
-        return found
+        return weights_of(problem, settings)
+
+    def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
+        """From a problem whose model is a sequence."""
+        return weights_of(problem, settings), [
+            f"{settings['solver']} looks for weights W: the sequence of stages is not carried over. It begins at W = 0 "
+            f"with the penalty {settings['penalty']} and λ/λ_max = {settings['lam_ratio']:.2g}"]
+
+    def meant(self, settings: Mapping[str, Any]) -> bool:
+        """Where the solver looks for weights."""
+        return super().meant(settings) and not st.for_sequences(settings["solver"])
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
         """What is different for a loss with kinks."""
@@ -82,8 +92,12 @@ class Predictions(Kind):
             "all_classes": [str(c) for c in problem.class_names],
             "class_sizes": [int(c) for c in counts],
             "multilabel": problem.multilabel,
-            "objective0": null_objective(problem),
+            "objective0": self.start(problem),
         }
+
+    def start(self, problem: Any) -> float:
+        """F where every run begins: at W = 0, with the best intercept if there is one."""
+        return float(problem.objective(None, problem.null_intercept if problem.intercept else None))
 
     def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
         """Loss and penalty with their parameters."""
@@ -122,6 +136,20 @@ class Predictions(Kind):
                     found[part, name] = str(reason)
         return found | super().impossible(problem, settings)
 
+    def refusal(self, solver: Any, name: str, problem: Any, settings: Mapping[str, Any]) -> str | None:
+        """A solver of the other kind is tried with the problem that its choice would make."""
+        wanted = {**{key: value for key, value in settings.items() if not key.startswith("solver.")}, "solver": name}
+        try:
+            if not st.for_sequences(name):
+                made: Any = problem if problem.kind == Problem.kind else weights_of(problem, wanted)
+            elif problem.kind == Problem.kind:
+                made, _ = sequence_of(problem, wanted)
+            else:
+                made = problem
+        except ValueError as refused:
+            return str(refused)
+        return super().refusal(solver, name, made, settings)
+
     def title(self, settings: Mapping[str, Any]) -> str:
         """Loss and penalty."""
         return f"{settings['loss']} × {settings['penalty']}"
@@ -158,9 +186,3 @@ def kinks(problem: Problem, solver: Any, known: bool, before: str) -> list[str]:
         return []
     return [f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
             f"{solver.name} it is true but stays open"]
-
-
-def null_objective(problem: Problem) -> float:
-    """F at W = 0 (with the best intercept, if there is one): where every run begins."""
-    b = problem.null_intercept if problem.intercept else None
-    return float(problem.objective(None, b))

@@ -38,7 +38,7 @@ class Prepared:
     lam_bound: bool  # λ_max is only an upper bound
     name_rank: np.ndarray
     notices: list[str]
-    fresh: bool  # True: new data or intercept, a new session is needed
+    fresh: bool  # True: new data or intercept, or another kind of problem: a new session is needed
 
 
 def load(settings: Mapping[str, Any]) -> Any:
@@ -55,11 +55,16 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Any, before: str = ""
     """
     wanted = dict(settings)
     kind, notices = kinds.settle(wanted, source)
-    base, more = kind.create(source, wanted) if old is None else (kind.sibling(old, wanted), [])
+    if old is None:
+        base, more = kind.create(source, wanted)
+    elif old.kind != kind.name:
+        base, more = kind.cross(old, wanted)
+    else:
+        base, more = kind.sibling(old, wanted), []
     solver, replaced = _fitting_solver(base, wanted)
     notices = [*notices, *more, *replaced, *kind.notices(base, solver, old, before)]
     reference = lam_reference(base, kind)
-    problem = base.with_lam(wanted["lam_ratio"] * reference)
+    problem = base.with_lam(kind.lam(wanted, reference))
     return Prepared(
         settings=wanted,
         problem=problem,
@@ -74,7 +79,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Any, before: str = ""
         lam_bound=kind.bound(problem),
         name_rank=pictures.name_rank(problem.feature_names, problem.d),
         notices=notices,
-        fresh=old is None or problem.m != old.m,  # W has another shape
+        fresh=old is None or problem.kind != old.kind or problem.m != old.m,  # W has another shape
     )
 
 
@@ -96,7 +101,7 @@ def _fitting_solver(problem: Any, settings: dict[str, Any]) -> tuple[Any, list[s
         return solver, []
     for name in sorted(st.PARTS["solver"].names(), key=lambda name: name != "auto"):
         other = st.PARTS["solver"].create(name)
-        if other.solves(problem) is None:
+        if other.solves(problem) is None and kinds.of({**settings, "solver": name}).name == problem.kind:
             fresh, _ = st.merge(settings, {"solver": name}, [settings["dataset"]])
             notice = f"{settings['solver']} cannot be used here: {reason}. Using {name}"
             settings.clear()

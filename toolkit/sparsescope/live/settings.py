@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import datasets, problem, registry, solvers  # noqa: F401  (importing problem and solvers registers the parts)
@@ -18,6 +19,9 @@ MAX = "max"  # the speed without a cap
 LAM_LOW, LAM_HIGH = 1e-4, 1.0
 SPEED_LOW, SPEED_HIGH = 0.2, 1000.0
 SEED_HIGH = 2**31 - 1
+RIDGE_LOW, RIDGE_HIGH = 1e-10, 10.0
+# Most of a parameter on a page, where its part would take more: a stage costs features³ operations, features² numbers.
+MOST = {"solver.features": 4000}
 FEATURES_LOW, FEATURES_HIGH = 2, 200  # nodes of a network: more cannot be told apart on a page
 
 # Settings that hold the name of a part, and the registry they name it from.
@@ -39,6 +43,7 @@ SOLVERS = {"classes": WISHED["solver"], "covariance": "auto"}  # of a first visi
 PLAIN: dict[str, Any] = {
     "task": "classes",
     "lam_ratio": 0.1,
+    "ridge": 1e-6,
     "intercept": False,
     "correlation": True,
     "diagonal": True,
@@ -73,7 +78,14 @@ def first_of(names: list[str], wished: str) -> str:
 
 def fields_of(kind: str, name: str) -> tuple[Field, ...]:
     """The parameters that a user may set for the ``kind`` (``"loss"``, ``"penalty"``, ``"solver"``) called ``name``."""
-    return tuple(PARTS[kind].fields(name))
+    return tuple(replace(f, high=MOST[f"{kind}.{f.name}"]) if f"{kind}.{f.name}" in MOST else f
+                 for f in PARTS[kind].fields(name))
+
+
+def for_sequences(solver: Any) -> bool:
+    """Whether a solver of this name fits sequences of models, and does not look for weights W."""
+    kinds = registry.solvers[solver].kinds if solver in registry.solvers else ()
+    return "sequence" in kinds and "prediction" not in kinds
 
 
 def part_params(settings: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -116,6 +128,9 @@ def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[d
     for key, value in PLAIN.items():
         out[key] = _plain(key, raw.get(key), value, notices)
         seen.add(key)
+    if out["stop"] == "gap" and out["task"] == "classes" and for_sequences(out["solver"]):
+        out["stop"] = "precision"
+        notices.append("no gap is known of a sequence of models; the run ends when F has settled")
     notices.extend(_unknown(raw, seen, out))
     return out, notices
 
@@ -175,6 +190,8 @@ def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
         return default
     if key == "lam_ratio":
         return _clamped("λ/λ_max", number, LAM_LOW, LAM_HIGH, notices)
+    if key == "ridge":
+        return _clamped("the ridge", number, RIDGE_LOW, RIDGE_HIGH, notices)
     if key == "speed":
         return _clamped("speed", number, SPEED_LOW, SPEED_HIGH, notices)
     if key == "features":

@@ -21,10 +21,5 @@ def python_snippet(settings: Mapping[str, Any]) -> str:
     else:
         lines.append(f"data = ss.datasets.load({chosen['dataset']!r}, seed={chosen['seed']})")
         arguments = "data"
-    lines += kinds.of(chosen).snippet(chosen, arguments)
-    lines += [
-        f"problem = problem.with_lam({chosen['lam_ratio']!r} * problem.lam_reference)",
-        f"result = ss.solve(problem, solver={st.part_text(chosen, 'solver', 'solvers')}, tol=1e-6)",
-        "print(result)",
-    ]
+    lines += [*kinds.of(chosen).snippet(chosen, arguments), *kinds.of(chosen).solution(chosen)]
     return "\n".join(lines) + "\n"

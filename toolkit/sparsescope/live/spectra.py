@@ -11,12 +11,13 @@ import numpy as np
 from ..registry import losses
 from ..run import solve
 from ..session import Session
-from ..spectrum import LATE, SECOND, Spectrum, spectrum, theorem1
+from ..spectrum import EXACT_EACH, LATE, SECOND, Spectrum, spectrum, theorem1
 from ..trace import Trace
 from .jobs import Jobs
 from .packer import plain
 
 MAX_VALUES = 240  # singular values that are sent; more cannot be told apart on a log axis
+FEW = 200  # singular values of data for which 1000 would take minutes
 MAX_POINTS = 400  # points of the curves of Theorem 1
 FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
 KINDS = ("spectrum", "rate")
@@ -67,7 +68,8 @@ class Looks:
 
         def work() -> Message:
             if self._known is None or self._known[0] is not design:
-                self._known = design, spectrum_facts(spectrum(design))
+                few = min(design.n, design.d) > EXACT_EACH * LATE
+                self._known = design, spectrum_facts(spectrum(design, FEW if few else LATE))
             return self._known[1]
 
         return work

@@ -12,6 +12,7 @@ from . import kinds
 from . import picture as pictures
 from .packer import Block, Packer, plain
 from .preparing import MAX_NAMES, Prepared
+from .steps import PARTS
 
 MAX_PICTURE_ROWS = 600
 MAX_PICTURE_COLUMNS = 1000
@@ -31,9 +32,11 @@ class Layout:
         self.kind = "matrix"
         self.visible = True
         self.row: int | None = None
+        self.part = PARTS[0]
 
     def update(self, message: dict[str, Any]) -> None:
         """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
+        part = message.get("part", self.part)
         rows, kind, row = message.get("rows", self.rows), message.get("mode", self.kind), message.get("row")
         columns, zoom = message.get("columns", self.columns), message.get("zoom")
         for name, room in (("rows", rows), ("columns", columns)):
@@ -46,17 +49,19 @@ class Layout:
                              "as [0, 40, 100, 200]")
         if kind not in ("matrix", "images"):
             raise ValueError(f"layout: mode is {kind!r}; allowed: 'matrix', 'images'")
+        if part not in PARTS:
+            raise ValueError(f"layout: part is {part!r}; allowed: {', '.join(map(repr, PARTS))}")
         if row is not None and (isinstance(row, bool) or not isinstance(row, int)):
             raise ValueError(f"layout: row is {row!r}; a row number or null is needed")
         self.rows = int(min(max(rows, 8), MAX_PICTURE_ROWS))
         self.columns = int(min(max(columns, 8), MAX_PICTURE_COLUMNS))
         self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])
-        self.kind, self.row = kind, row
+        self.kind, self.row, self.part = kind, row, part
         self.visible = bool(message.get("visible", True))
 
     def key(self) -> tuple[Any, ...]:
         """What has to be equal for an old picture to be still right."""
-        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row
+        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part
 
 
 class Stage:
@@ -102,7 +107,7 @@ class Stage:
     def ask_value(self, key: str, row: int, cls: int) -> None:
         """An exact weight is wanted; the answer comes from the worker."""
         problem = self.prepared.problem
-        if not (0 <= row < problem.d and 0 <= cls < problem.m):
+        if self.kind.row_name(problem, row) is None or not 0 <= cls < problem.m:
             raise ValueError(f"there is no weight ({row}, {cls}); W is {problem.d} × {problem.m}")
         self._asks.append((key, row, cls))
         self._asked = None
@@ -129,7 +134,7 @@ class Stage:
         elif sort == "first":
             rank = pictures.first_rank(self.packer.first_order, self.prepared.problem.d)
         wish = pictures.Wish(layout.rows, layout.columns, layout.zoom, layout.kind, sort, rank, layout.row,
-                             tuple(self._asks), tuple(self._cells), layout.visible)
+                             tuple(self._asks), tuple(self._cells), layout.visible, layout.part)
         self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
         self.session.request(lambda problem, state: self.kind.take(problem, state, wish))
@@ -147,7 +152,7 @@ class Stage:
         return [
             {
                 "type": "answer", "id": key, "kind": "value", "row": row, "cls": cls, "value": plain(value),
-                "name": problem.feature_name(row), "iteration": found.iteration, "block": block,
+                "name": self.kind.row_name(problem, row), "iteration": found.iteration, "block": block,
                 "block_norm": None if norm is None else plain(norm),
             }
             for key, row, cls, value, block, norm in shot.answers
@@ -168,5 +173,6 @@ class Stage:
         if shot is not None:
             header["picture"] = {**shot.header(block.add), "iteration": self._shot_iteration}
             if problem.d > MAX_NAMES and shot.kind == "matrix":
-                header["names"] = packer.names(shot.rows.tolist(), problem.feature_names)
+                header["names"] = packer.names([j for j in shot.rows.tolist() if j < problem.d], problem.feature_names)
+            header["names"] |= getattr(shot, "names", None) or {}
         return header, block.buffers()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..trace import Snapshot, Trace
 
 SORTS = ("norm", "name", "first", "block")
+# Of a sequence of models: the last stage, the predictions in it, all stages on the columns of X.
+PARTS = ("stage", "calibration", "model")
 MAX_SEPARATORS = 150  # lines between blocks; with more of them the picture would be lines only
 ROW_PIXELS = 15  # the height of a row at which its name is still legible
 MAX_HEIGHT = 1400
@@ -139,6 +141,10 @@ class Weights(View):
     values = field("signed", choices=("signed", "magnitude"), doc="the weights, or their absolute values")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
+        if problem.kind == "sequence":
+            return {"id": self.name, "title": "Coefficients", "kind": "stages", "sorts": ["norm", "block"],
+                    "images": problem.image_shape is not None, "parts": list(PARTS),
+                    "empty": "Nothing to draw yet: no stage has been fitted."}
         return {
             "id": self.name,
             "title": self.title,

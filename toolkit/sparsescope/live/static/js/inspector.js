@@ -49,8 +49,8 @@ export class Inspector {
     const key = [picture.version, palette.theme, selected, names.of(selected)].join();
     if (key === this.key) return;
     this.key = key;
-    setText(this.note, `${names.of(selected) || "row"} · row ${selected} · norm ${exact(picture.row_norm)}`);
-    setText(this.past, past(store.active.history(selected, 0)));
+    setText(this.note, `${names.of(selected) || "row"}${selected < store.problem.d ? " · row " + selected : ""} · norm ${exact(picture.row_norm)}`);
+    setText(this.past, store.problem.kind === "sequence" ? "" : past(store.active.history(selected, 0)));
     const { shown, more, zero } = largest(values, picture.row_classes, picture.row_nonzero, store.problem.m);
     this.drawBars(shown);
     setText(this.rest, rest(more, zero));

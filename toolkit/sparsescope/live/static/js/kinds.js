@@ -56,7 +56,20 @@ const COVARIANCE = {
   }),
 };
 
-const WORDS = { prediction: PREDICTION, covariance: COVARIANCE };
+const SEQUENCE = {
+  ...PREDICTION,
+  start: "no stage",
+  rows: { label: "features", title: "features that stages were given so far, each time they were", of: (status) => [status.features, null], said: "features used" },
+  noGap: "no gap is known",
+  inspect: "Click a row of the coefficients to see it here. A feature that the stage shown does not have is not listed.",
+  facts: (p) => [
+    ...PREDICTION.facts(p).filter(([name]) => name !== "F at W = 0"),
+    ["F before the first stage", number(p.objective0, 6), "problem-F0"],
+  ],
+  noLamMax: "mean of the diagonal of XᵀX/n",
+};
+
+const WORDS = { prediction: PREDICTION, sequence: SEQUENCE, covariance: COVARIANCE };
 
 /** The words for a problem; those of predictions until there is one. */
 export function words(problem) {

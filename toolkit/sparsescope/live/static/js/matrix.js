@@ -157,7 +157,8 @@ export class MatrixChart {
   draw() {
     const { store, palette } = this.context;
     const picture = store.picture;
-    if (this.sortSelect.value !== store.settings.sort && store.settings.sort) this.sortSelect.value = store.settings.sort;
+    const sort = this.spec.sorts.includes(store.settings.sort) ? store.settings.sort : this.spec.sorts[this.spec.sorts.length - 1];
+    if (this.sortSelect.value !== sort) this.sortSelect.value = sort;
     const key = [picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();
     const order = picture && picture.blocks ? "block" : SORT_LABELS.block;
     for (const option of this.sortSelect.options) if (option.value === "block" && option.textContent !== order) option.textContent = order;
@@ -177,6 +178,12 @@ export class MatrixChart {
     if (picture.kind === "images") this.drawImages(context, picture, m);
     else this.drawMatrix(context, picture, k, m);
     this.drawScale(context, picture);
+    this.box.setNote(this.noteOf(picture));
+  }
+
+  /** What is shown, in the words that stand beside the title. */
+  noteOf(picture) {
+    const { store } = this.context;
     const d = count(store.problem.d);
     let note = `${count(picture.nonzero)} of ${d} rows are non-zero`;
     if (picture.classes) note = `${count(picture.nonzero)} of ${d} rows, ${count(picture.used)} of ${count(store.problem.m)} classes`;
@@ -185,7 +192,7 @@ export class MatrixChart {
       const cell = [short(picture.binned, 2), ...(picture.together > 1 ? [short(picture.together, 2)] : [])].join(" × ");
       note += picture.classes ? `; a cell: the largest of ${cell}` : `; ${cell} to a line, the largest shown`;
     }
-    this.box.setNote(note);
+    return note;
   }
 
   sentence(store, picture) {

@@ -18,6 +18,7 @@ import { ProblemCard } from "./card.js";
 import { RasterChart } from "./raster.js";
 import { textWidth } from "./axes.js";
 import { SpectrumChart } from "./spectrum.js";
+import { StageMatrix } from "./stagematrix.js";
 import { Store } from "./store.js";
 import { TimeAxis } from "./timeaxis.js";
 import { Tooltip } from "./tooltip.js";
@@ -171,6 +172,7 @@ export class Page {
       for (const { chart } of this.charts) if (chart instanceof MatrixChart) chart.setZoom(null);
     }
     this.store.takeProblem(message);
+    this.grid.dataset.kind = message.kind;
     this.palette.use(message.palette);
     this.applyTheme();
     const specs = JSON.stringify(message.views);
@@ -202,7 +204,7 @@ export class Page {
   buildCharts(specs) {
     for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
     this.observer.disconnect();
-    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart, spectrum: SpectrumChart };
+    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
       const chart = new makers[spec.kind](spec, this, HEIGHTS[spec.id] || 320);
       chart.box.element.style.gridArea = spec.id;
@@ -239,7 +241,7 @@ export class Page {
     const found = this.charts.find(({ chart }) => chart instanceof MatrixChart);
     if (!found || !this.store.problem) return;
     const message = {
-      rows: found.chart.pixelRows(), columns: found.chart.pixelColumns(), zoom: found.chart.zoom, mode: found.chart.kind, visible: found.visible, row: this.selected, stream: this.store.stream,
+      rows: found.chart.pixelRows(), columns: found.chart.pixelColumns(), zoom: found.chart.zoom, mode: found.chart.kind, visible: found.visible, row: this.selected, part: found.chart.part, stream: this.store.stream,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;
@@ -250,15 +252,17 @@ export class Page {
   /** Until somebody chooses, the inspector shows the row that weighs most when the first weights come. */
   chooseFirst() {
     const picture = this.store.picture;
-    if (this.chosen || !picture || !picture.nonzero) return;
+    const gone = this.auto && picture && picture.steps && !picture.rows.includes(this.selected); // another stage, other rows
+    if ((this.chosen && !gone) || !picture || !picture.nonzero) return;
     const sizes = picture.norms || picture.degrees; // of the rows shown, or of all features of a network
     let best = 0;
     for (let k = 1; k < sizes.length; k++) if (sizes[k] > sizes[best]) best = k;
-    this.select(picture.norms ? picture.rows[best] : best);
+    this.select(picture.norms ? picture.rows[best] : best, true);
   }
 
-  select(row) {
+  select(row, auto = false) {
     this.chosen = true;
+    this.auto = auto;
     this.selected = row;
     this.sendLayout();
     this.requestDraw();

@@ -55,7 +55,7 @@ export class StatusLine {
     const label = this.items.rows.parentElement;
     setText(label.firstChild, rows.label);
     setAttribute(label, "title", rows.title);
-    value("rows", known(some) ? `${count(some)} of ${count(all)}` : "–", some);
+    value("rows", known(some) ? count(some) + (known(all) ? ` of ${count(all)}` : "") : "–", some);
     value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
     value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
     for (const [name, column] of [["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
@@ -69,7 +69,7 @@ export class StatusLine {
     const certified = known(status.relative_gap);
     // a loss with kinks, and a solver without a dual point of its own
     const loose = store.problem && store.problem.lam_max_is_bound && !known(status.dual_entries);
-    setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? "no certificate yet" : "");
+    setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", certified);
     this.tick.title = certified
       ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
@@ -88,7 +88,7 @@ export class StatusLine {
       said.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
       if (known(status.relative_gap)) said.push(`relative gap ${scientific(status.relative_gap)}`);
       const rows = words(store.problem).rows;
-      if (store.problem) said.push(`${rows.of(status, store.problem)[0]} ${rows.said}`);
+      if (store.problem && known(rows.of(status, store.problem)[0])) said.push(`${rows.of(status, store.problem)[0]} ${rows.said}`);
     }
     setText(this.live, said.join(", ") + ".");
   }

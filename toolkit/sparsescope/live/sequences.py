@@ -1,0 +1,153 @@
+"""Sequences of models on the explorer's page: a solver such as `cls` or `stagewise` chooses them.
+
+The problem is a SequenceProblem on the same data, split and (where the solver takes it) loss. Penalty and λ/λ_max are
+kept in the settings for the way back, but have no effect: λ is the ridge of each stage, a setting of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..problem import Problem
+from ..sequence_model import SequenceModel
+from ..sequences import SequenceProblem
+from ..stopping import Settled, Stop
+from . import knobs, steps
+from . import picture as pictures
+from . import settings as st
+from .crossing import sequence_of
+from .kind import Settings
+from .predictions import Predictions
+
+SETTLED = 1e-6  # the run ends when F falls by less than this part of itself in each of some stages
+SNIPPET_STEPS = 100  # random features never end, but a program that somebody copies should
+NO_GAP = "Of a sequence of models no optimum is known, so there is no gap."
+
+
+class Sequences(Predictions):
+    """SequenceProblem: a smooth loss, and the ridge of each stage."""
+
+    name: ClassVar[str] = SequenceProblem.kind
+    views: ClassVar[tuple[str, ...]] = ("convergence", "accuracy", "features", "weights")
+    parts: ClassVar[tuple[str, ...]] = ("loss",)
+    lam_setting: ClassVar[str] = "ridge"
+    words: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **knobs.KNOBS,
+        "loss": (
+            "What is wrong with a prediction: stages lower its mean. Another loss begins a new sequence.",
+            "F = (1/n) Σ_i ℓ(ŷ_i, y_i), ŷ_i the prediction after all stages so far",
+        ),
+        "intercept": (
+            "Begin at the best constant predictions, not at zero. Switching it makes a new problem.",
+            "Ŷ_0 = 1bᵀ",
+        ),
+        "solver": (
+            "The method that fits the sequence. Another one for sequences goes on from the present predictions; one "
+            "that looks for weights W begins a new run.",
+            "Ŷ ← Ŷ + A V, stage after stage",
+        ),
+    }
+    stops: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **knobs.STOPS,
+        "precision": ("when F has settled", "When F falls by less than a millionth of itself in each of three stages."),
+    }
+
+    def meant(self, settings: Mapping[str, Any]) -> bool:
+        """Where the solver is for sequences, and not for weights."""
+        return bool(settings["task"] == self.task and st.for_sequences(settings["solver"]))
+
+    # --------------------------------------------------------------------------------------------------- the problem
+    def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
+        """On new data, with the chosen loss or (then ``settings`` are changed) one that fits."""
+        X, y = source if isinstance(source, tuple) else (source, None)
+        return sequence_of(Problem(X, y, loss="squared", lam=1.0, intercept=bool(settings["intercept"])), settings)
+
+    def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
+        """From a problem that looks for weights."""
+        made, notices = sequence_of(problem, settings)
+        return made, [
+            f"{settings['solver']} fits a sequence of models: it begins without the weights found so far. The penalty "
+            f"({settings['penalty']}) and λ/λ_max have no effect and come back with another method; every stage has a "
+            f"ridge of {settings['ridge']:.2g}", *notices]
+
+    def sibling(self, problem: Any, settings: Settings) -> Any:
+        """The problem with another loss."""
+        return problem.with_(loss=st.make_part(settings, "loss"))
+
+    def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
+        """That another loss begins a new sequence."""
+        if old is None or old.kind != problem.kind or old.loss == problem.loss:
+            return []
+        return ["another loss begins a new sequence: the stages so far were fitted to the old one"]
+
+    def bound(self, problem: Any) -> bool:
+        """There is no λ_max."""
+        return False
+
+    def lam(self, settings: Mapping[str, Any], reference: float) -> float:
+        """The ridge of each stage."""
+        return float(settings["ridge"])
+
+    def stop(self, name: str) -> Stop | None:
+        """No gap is known: in its place stands that F has settled."""
+        return Settled(SETTLED) if name in ("precision", "gap") else super().stop(name)
+
+    @property
+    def flat(self) -> str:
+        """When X is zero."""
+        return "X is zero everywhere, so there is nothing to fit"
+
+    # ------------------------------------------------------------------------------------------------------ the page
+    def start(self, problem: Any) -> float:
+        """F of the predictions before the first stage: zero, or the best constant ones."""
+        first = problem.null_intercept if problem.intercept else np.zeros(problem.m)
+        return float(problem.objective(SequenceModel(first.astype(problem.dtype), problem.d)))
+
+    def lam_control(self, settings: Mapping[str, Any], reference: float | None, finite: bool,
+                    bound: bool) -> dict[str, Any]:
+        """The slider of the ridge."""
+        doc = ("The ridge of the least squares problem of each stage. It is no part of F, so the penalty and λ/λ_max "
+               "of other methods do not apply here; they come back with such a method. Move it during a run: the next "
+               "stage uses it.")
+        if reference is not None:
+            doc += f" The diagonal of XᵀX/n is {reference:.2g} on average; of p random Fourier features it is 1/p."
+        return knobs.lam_slider(settings, "ridge", "ridge of a stage", st.RIDGE_LOW, st.RIDGE_HIGH, None, doc,
+                                "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage")
+
+    def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+        """As for predictions, and the stop rule that needs a gap."""
+        return {**super().impossible(problem, settings), ("stop", "gap"): NO_GAP}
+
+    def title(self, settings: Mapping[str, Any]) -> str:
+        """Loss and ridge."""
+        return f"a sequence, {settings['loss']} loss,"
+
+    def take(self, problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
+        """Coefficients of the last stage, of predictions, or of all stages on the columns of X."""
+        return steps.take(problem, state, wish)
+
+    def row_name(self, problem: Any, row: int) -> str | None:
+        """Columns of X, and features that are none."""
+        return steps.row_name(problem, row)
+
+    def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
+        """A SequenceProblem."""
+        return [
+            "problem = ss.SequenceProblem(",
+            f"    {data},",
+            f"    loss={st.part_text(settings, 'loss', 'losses')},",
+            f"    lam={settings['ridge']!r},",
+            f"    intercept={settings['intercept']},",
+            ")",
+        ]
+
+    def solution(self, settings: Mapping[str, Any]) -> list[str]:
+        """So many stages at most: random features never end."""
+        return [
+            f"solver = {st.part_text(settings, 'solver', 'solvers')}",
+            f"result = ss.solve(problem, solver, tol={SETTLED!r}, max_iter={SNIPPET_STEPS})",
+            "print(result)  # result.model predicts: problem.predict(result.model, X=...)",
+        ]
