@@ -76,7 +76,9 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
     spec = registry.views.create(name).spec(problem)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
     assert spec["id"] == name and spec["title"] and spec["empty"].endswith(".")
-    if spec["kind"] == "lines":
+    if spec["kind"] == "stages":
+        assert set(spec) == {"id", "title", "kind", "sorts", "images", "parts", "empty"} and problem.kind == "sequence"
+    elif spec["kind"] == "lines":
         assert set(spec) - {"choices", "x"} == {"id", "title", "kind", "y", "left", "right", "empty"}
         assert ("choices" in spec) == (name == "duality" or (problem.multilabel and name == "accuracy"))
         sizes = {len(choice["y"]) for choice in spec.get("choices", ())}
@@ -155,7 +157,7 @@ def test_a_sequence_is_drawn_by_its_features() -> None:
         run.advance()
     fig = views.draw("features", recorder.trace, problem, log=False)
     assert [line.name for line in fig.data] == ["train error", "test error"]
-    np.testing.assert_array_equal(fig.data[1].x, [0, 2, 4, 6, np.nan, 2, 4, 6])
+    np.testing.assert_array_equal(fig.data[1].x, [2, 4, 6, np.nan, 2, 4, 6])
     np.testing.assert_allclose(fig.data[1].y[-1], 100 * (1 - recorder.trace["test_accuracy"][-1]))
     assert views.draw("features", recorder.trace, log_x=True).layout.xaxis.type == "log"
     spec = registry.views.create("convergence").spec(problem)

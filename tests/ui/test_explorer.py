@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from explorer_page import PATIENT_MS, SOON_MS, ExplorerPage, Network
 from playwright.sync_api import BrowserContext, Page, expect
@@ -229,4 +230,28 @@ def test_a_penalty_over_blocks_shows_its_blocks(explorer: ExplorerPage) -> None:
     assert box is not None
     explorer.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.1 * box["height"])
     expect(explorer.page.locator(".tooltip")).to_contain_text("block 0: norm", timeout=SOON_MS)
+    assert explorer.errors == []
+
+
+def test_sequences_of_models_have_stages_and_the_spectrum_opens_on_a_click(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", loss="squared", solver="stagewise", speed=60, **{
+        "solver.generator": "fourier", "solver.features": 20})
+    explorer.run()
+    explorer.wait("s.status.features >= 200", PATIENT_MS)
+    explorer.pause()
+    errors = explorer.part("chart-features")
+    expect(errors.locator(".stage-line").nth(3)).to_be_attached()
+    box = errors.bounding_box()
+    assert box is not None
+    explorer.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(errors.locator(".stage-label")).to_have_text(re.compile(r"^stage \d+ · 20 random Fourier features · "))
+    expect(explorer.part("status-rows")).not_to_contain_text("of")
+    explorer.choose("part-select", "model")
+    expect(explorer.part("chart-empty-weights")).to_contain_text("Random features have no weights")
+    assert explorer.part("spectrum-words").text_content() == ""
+    explorer.click("spectrum-button")
+    expect(explorer.part("spectrum-words")).to_contain_text("64 of 64 singular values", timeout=SOON_MS)
+    explorer.choose("solver-select", "bcd-ls")
+    expect(explorer.part("chart-active-set")).to_be_visible()
+    expect(explorer.part("notices")).to_contain_text("looks for weights W")
     assert explorer.errors == []

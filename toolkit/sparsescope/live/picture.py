@@ -59,8 +59,8 @@ class Picture:
     block, norm of the block in this class), the last two None for a penalty without blocks. ``blocks``: (k,) int32, the
     block of each row shown, and ``block_names`` of those that have a name; None without blocks.
 
-    Of a sequence of models: ``said`` what is shown, ``reason`` why nothing can be, ``total`` rows there are,
-    ``names`` of rows that are no columns of X, and ``steps`` what its steps are called (:mod:`.steps`).
+    Of a sequence of models: the ``part`` shown, ``said`` in words, ``reason`` why nothing can be, ``total`` rows there
+    are, ``names`` of rows that are no columns of X, and ``steps`` what its steps are called (:mod:`.steps`).
     """
 
     kind: str
@@ -84,17 +84,18 @@ class Picture:
     row_classes: np.ndarray | None = None
     row_nonzero: int = 0
     row_norm: float = 0.0
+    part: str = "stage"
     said: str = ""
     reason: str = ""
     total: int | None = None
-    names: dict[int, str] | None = None
+    names: dict[str, str] | None = None
     steps: dict[str, Any] | None = None
 
     def header(self, add: Callable[[np.ndarray], Place]) -> dict[str, Any]:
         """The header field ``picture`` of a frame; arrays go through ``add``."""
         plain = {name: getattr(self, name) for name in
                  ("kind", "sort", "scale", "nonzero", "binned", "used", "together", "row_nonzero", "row_norm", "row",
-                  "block_names", "said", "reason", "total", "steps")}
+                  "block_names", "part", "said", "reason", "total", "steps")}
         arrays = {name: add(getattr(self, name)) for name in ("cells", "rows", "norms")}
         some = {name: None if getattr(self, name) is None else add(getattr(self, name))
                 for name in ("blocks", "classes", "row_classes")}

@@ -249,6 +249,8 @@ def to_query(settings: Mapping[str, Any]) -> dict[str, str]:
     task and is as it was at first."""
     usual = clean({})[0]
     others = [key for task, keys in OF_TASK.items() if task != settings.get("task", PLAIN["task"]) for key in keys]
+    if not for_sequences(settings.get("solver")):
+        others.append("ridge")
     idle = {key for key in settings if key.partition(".")[0] in others and settings[key] == usual.get(key)}
     idle -= {key.partition(".")[0] for key in set(settings) - idle}  # a parameter that was changed needs its part
     query = {key: _text(value) for key, value in settings.items() if key not in idle}

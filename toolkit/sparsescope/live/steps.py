@@ -72,7 +72,7 @@ def row_name(problem: Any, row: int) -> str | None:
         return str(problem.feature_name(row)) if row >= 0 else None
     row -= problem.d
     if row < MOST_RANDOM:
-        return f"random feature {row + 1}"
+        return f"random {row + 1}"
     power, c = divmod(row - MOST_RANDOM, problem.m)
     return f"{FUNCTIONS[power]} of {problem.score_names[c]}" if power < len(FUNCTIONS) else None
 
@@ -93,7 +93,8 @@ def take(problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
     shown = numbers[found.rows].astype(np.int32) if found.rows.size else found.rows
     asked = tuple((key, int(numbers[j]), c, value, None, None) for key, j, c, value, *_ in found.answers)
     return replace(
-        found, rows=shown, row=wish.row if found.row is not None else None, answers=asked, said=said, reason=reason,
-        names={int(j): str(row_name(problem, int(j))) for j in shown if j >= problem.d},
+        found, rows=shown, row=wish.row if found.row is not None else None, answers=asked, part=part, said=said,
+        reason=reason,
+        names={str(j): str(row_name(problem, int(j))) for j in shown if j >= problem.d},
         steps=names_of_steps(state.model, state.iteration), total=int(rows.shape[0]),
     )

@@ -98,6 +98,7 @@ class View(ABC):
           100 * search_share.
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
+        - ``"stages"``: coefficients of a sequence of models; as before, and ``parts`` of it that can be shown.
         """
 
     def __repr__(self) -> str:

@@ -62,7 +62,7 @@ class Features(View):
                                                    "stagewise) count the features that they use.")
         # a new loss begins a new sequence, whose features are counted from zero again: another line
         sequence = np.concatenate([[0], np.cumsum(np.diff(np.nan_to_num(x)) < 0)])
-        keep = x > 0 if self.log_x else np.isfinite(x)
+        keep = x > 0  # before the first stage there is nothing to judge
         for column, part in zip(COLUMNS, ("train", "test"), strict=True):
             y = 100.0 * (1.0 - reading.column(f"{part}_{measure}"))
             px, py = drawing.points(np.where(keep, x, np.nan), y, sequence, self.log)

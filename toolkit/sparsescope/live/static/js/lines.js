@@ -3,17 +3,16 @@
 // axes change, when the pointer comes (hover needs them) and when the run rests. Labels at the ends of the lines and marks
 // are our own elements, because a change of plotly's layout costs as much again.
 
-import { h, setText } from "./dom.js";
+import { h } from "./dom.js";
 import { logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
+import { placeLabels } from "./linelabels.js";
 import { MarkLayer } from "./marks.js";
-import { plotlyAxis, plotlyTitle, textWidth } from "./axes.js";
+import { plotlyAxis, plotlyTitle } from "./axes.js";
 import { FONT } from "./palette.js";
-import { between, decades, lastInView, shares, span } from "./ranges.js";
+import { between, decades, shares, span } from "./ranges.js";
 import { StageLayer } from "./stages.js";
-import { TimeAxis } from "./timeaxis.js";
 
-const LABEL_HEIGHT = 15;
 const LOWEST = 1e-17; // what a log axis still shows: below is rounding
 const REST = 400; // ms without new points after which plotly gets the data
 const HOVER_SYNC = 500; // the same while the pointer moves over the chart, measured from the last time
@@ -23,7 +22,7 @@ export class LineChart {
     this.spec = spec;
     this.context = context; // { store, palette, axis, Plotly, requestDraw }
     this.box = new ChartBox(spec.id, spec.title, height);
-    this.axis = spec.x ? new TimeAxis() : context.axis; // what is no clock of the run has an axis of its own
+    this.axis = context.axis;
     this.marks = new MarkLayer();
     this.stages = new StageLayer();
     this.labels = h("div", { class: "line-labels", "aria-hidden": "true" });
@@ -282,8 +281,7 @@ export class LineChart {
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
       if (Number.isNaN(value) || Number.isNaN(clock[i]) || (log && !(value > LOWEST)) || (xlog && !(clock[i] > 0))) continue;
-      const back = this.spec.x && x.length > 0 && clock[i] < x[x.length - 1]; // a new sequence counts from zero again
-      if (back || (breaks && before !== -1 && segment[i] !== before)) {
+      if ((breaks && before !== -1 && segment[i] !== before) || this.begins(clock, x, i)) {
         x.push(NaN);
         y.push(NaN);
       }
@@ -292,6 +290,11 @@ export class LineChart {
       y.push(value);
     }
     return { x, y, few: x.length === 1 }; // a single point would be invisible without a dot
+  }
+
+  /** Whether another line begins at event i, before which x holds the clock of the points so far. */
+  begins() {
+    return false;
   }
 
   fitRanges(lines) {
@@ -325,13 +328,15 @@ export class LineChart {
     return [settled.low, settled.high];
   }
 
+  clock(store) {
+    return store.clock(this.axis.x);
+  }
+
   draw() {
     const { store, Plotly } = this.context;
     const { axis } = this;
     if (!this.ready) return;
-    if (this.spec.x) this.axis.configure(this.spec.x, Boolean(store.settings.xlog));
-    const clock = store.clock(axis.x);
-    if (this.spec.x) this.axis.follow(clock);
+    const clock = this.clock(store);
     const segment = store.column("segment");
     const lines = this.spec.y.map((spec) => this.line(spec, clock, segment));
     const points = lines.reduce((sum, line) => sum + line.x.length, 0);
@@ -355,7 +360,7 @@ export class LineChart {
       clearTimeout(this.resting);
       this.resting = setTimeout(() => this.sync(), REST);
     }
-    this.drawLabels(lines);
+    placeLabels(this, lines);
     const area = this.area();
     const pixel = (value) => {
       const part = axis.part(value);
@@ -368,37 +373,6 @@ export class LineChart {
   emptySentence(clock) {
     if (clock && clock.length) return "There are values, but none that these axes can show. Try the other axis (x, y).";
     return this.spec.empty;
-  }
-
-  /** Names at the ends of the lines, pushed apart where they would touch. */
-  drawLabels(lines) {
-    const area = this.area();
-    const palette = this.context.palette;
-    const placed = [];
-    this.spec.y.forEach((spec, k) => {
-      const node = this.labelNodes[k];
-      const line = lines[k];
-      const value = lastInView(line, this.axis.range[1]);
-      const part = this.part(value, spec.axis);
-      const inView = part >= -0.02 && part <= 1.02;
-      node.style.visibility = inView ? "visible" : "hidden";
-      if (inView) placed.push({ node, y: area.top + area.height * (1 - part), colour: palette.colour(spec.colour) });
-    });
-    placed.sort((a, b) => a.y - b.y);
-    for (let k = 1; k < placed.length; k++) placed[k].y = Math.max(placed[k].y, placed[k - 1].y + LABEL_HEIGHT);
-    let limit = area.top + area.height + 6;
-    for (let k = placed.length - 1; k >= 0; k--) {
-      placed[k].y = Math.min(placed[k].y, limit);
-      limit = placed[k].y - LABEL_HEIGHT;
-    }
-    const left = area.left + area.width + (this.spec.right ? 44 : 6);
-    const room = this.box.width - left - 4;
-    this.spec.y.forEach((spec, k) => setText(this.labelNodes[k], textWidth(spec.label) > room ? spec.short : spec.label));
-    for (const { node, y, colour } of placed) {
-      node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
-      node.style.color = colour;
-      node.style.maxWidth = room + "px";
-    }
   }
 
   part(value, axis) {

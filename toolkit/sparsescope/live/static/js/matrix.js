@@ -25,6 +25,7 @@ export class MatrixChart {
     this.context = context;
     this.box = new ChartBox(spec.id, spec.title, height);
     this.kind = spec.images ? "images" : "matrix";
+    this.part = "stage"; // of a sequence of models
     this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
     this.box.plot.append(this.canvas);
     this.off = document.createElement("canvas");

@@ -6,6 +6,7 @@ import { words } from "./kinds.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./chartbox.js";
 import { Controls } from "./controls.js";
+import { FeaturesChart } from "./featureschart.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
 import { LineChart } from "./lines.js";
@@ -206,7 +207,8 @@ export class Page {
     this.observer.disconnect();
     const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
-      const chart = new makers[spec.kind](spec, this, HEIGHTS[spec.id] || 320);
+      const Chart = spec.x ? FeaturesChart : makers[spec.kind];
+      const chart = new Chart(spec, this, HEIGHTS[spec.id] || 320);
       chart.box.element.style.gridArea = spec.id;
       return { chart, visible: true, drawn: -1 };
     });

@@ -18,6 +18,18 @@ export function decades([low, high]) {
   return [bottom, top];
 }
 
+/** Around the values of a log axis whose values lie close together: to 1, 2 or 5 times a power of ten. */
+export function steps([low, high]) {
+  if (!(low > 0) || !Number.isFinite(high)) return [1, 100];
+  const grid = (value, up) => {
+    const power = 10 ** Math.floor(Math.log10(value) + 1e-12);
+    const at = [1, 2, 5, 10].map((k) => k * power);
+    return up ? at.find((v) => v >= value * 1.02) || 20 * power : at.reverse().find((v) => v <= value / 1.02) || power / 2;
+  };
+  const [bottom, top] = [grid(low, false), grid(high, true)];
+  return top / bottom < 4 ? [bottom / 2, top] : [bottom, top];
+}
+
 /** A range of shares from a round value below the lowest up to 1, with a little air. */
 export function shares([low]) {
   if (!Number.isFinite(low)) return [0, 1.02];

@@ -4,7 +4,7 @@
 import { h, setText, show } from "./dom.js";
 import { count } from "./format.js";
 
-const APART = 9; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
+const APART = 12; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
 const NUMBERS = 48; // pixels between the numbers of stages
 const STRIDES = [1, 2, 5];
 
@@ -78,14 +78,13 @@ export class StageLayer {
     Object.assign(this.element.style, { left: area.left + "px", top: area.top + "px", width: area.width + "px", height: area.height + "px" });
     this.element.dataset.lines = "0";
     const nodes = [];
-    let named = -Infinity;
+    const numbers = everyWhich(Math.max(0, this.places.length - 1), wide, NUMBERS);
     for (const { x, end } of this.places) {
       if (end.number % step) continue;
       const line = h("div", { class: "stage-line" });
       line.style.left = Math.round(x) + "px";
       nodes.push(line);
-      if (!numbered || x - named < NUMBERS || x > area.width - 16) continue;
-      named = x;
+      if (!numbered || end.number % numbers || x > area.width - 16) continue;
       const number = h("div", { class: "stage-number" }, count(end.number));
       number.style.left = Math.round(x) + "px";
       nodes.push(number);
@@ -94,10 +93,10 @@ export class StageLayer {
     this.element.replaceChildren(...nodes, this.here);
   }
 
-  /** Name the stage that the pointer at pixel x of the area is in: the first that ends there or later. */
+  /** Name the stage whose end is nearest to the pointer, at pixel x of the area. */
   hover(x) {
     const { area } = this;
-    const found = area && x >= 0 && x <= area.width ? this.places.find((place) => place.x >= x - 1) : null;
+    const found = area && x >= 0 && x <= area.width ? this.nearest(x) : null;
     show(this.label, Boolean(found));
     show(this.here, Boolean(found));
     if (!found) return;
@@ -106,6 +105,10 @@ export class StageLayer {
     this.label.style.top = area.top + area.height - 20 + "px";
     const left = Math.min(area.left + found.x + 4, area.left + area.width - this.label.offsetWidth - 2);
     this.label.style.left = Math.max(area.left, Math.round(left)) + "px";
+  }
+
+  nearest(x) {
+    return this.places.reduce((best, place) => (best && Math.abs(best.x - x) <= Math.abs(place.x - x) ? best : place), null);
   }
 
   leave() {
