@@ -23,7 +23,7 @@ def asked(page: Page, kind: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
+def client() -> Iterator[Page]:
     explorer = Explorer((X, Y), GLS, allow_data_choice=False)
     yield Page(explorer).start()
     explorer.close()
@@ -55,28 +55,28 @@ def test_long_spectra_are_thinned_and_the_first_values_stay() -> None:
     assert nothing["rank"] == 0 and nothing["proxy"] is None and nothing["condition"] is None
 
 
-def test_what_goes_wrong_reaches_the_page(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(design: Any) -> None:
+def test_what_goes_wrong_reaches_the_page(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(design: Any, k: int) -> None:
         raise MemoryError("too many samples")
 
     monkeypatch.setattr(spectra, "spectrum", fails)
-    found = asked(page, "spectrum")
+    found = asked(client, "spectrum")
     assert found["error"] == "MemoryError: too many samples" and "Traceback" in found["detail"]
     monkeypatch.undo()
-    assert asked(page, "spectrum")["error"] == ""
-    page.send("ask", kind="spektrum")
-    page.until(lambda: page.of("error"), "the error")
-    assert "known: value, cell, names, snippet, spectrum, rate" in page.of("error")[-1]["text"]
+    assert asked(client, "spectrum")["error"] == ""
+    client.send("ask", kind="spektrum")
+    client.until(lambda: client.of("error"), "the error")
+    assert "known: value, cell, names, snippet, spectrum, rate" in client.of("error")[-1]["text"]
 
 
-def test_theorem_1_stands_beside_a_run_of_gls(page: Page) -> None:
-    assert asked(page, "rate")["reason"] == "No iteration has been recorded yet."
-    page.applied(page.send("set", changes={"solver.accelerated": False}))
-    page.applied(page.send("do", action="reset"))
-    page.until(lambda: page.last()["total"] == 1, "a new start")
-    page.applied(page.send("do", action="step", n=30))
-    page.until(lambda: page.last()["status"]["iteration"] == 30, "thirty steps")
-    found = asked(page, "rate")
+def test_theorem_1_stands_beside_a_run_of_gls(client: Page) -> None:
+    assert asked(client, "rate")["reason"] == "No iteration has been recorded yet."
+    client.applied(client.send("set", changes={"solver.accelerated": False}))
+    client.applied(client.send("do", action="reset"))
+    client.until(lambda: client.last()["total"] == 1, "a new start")
+    client.applied(client.send("do", action="step", n=30))
+    client.until(lambda: client.last()["status"]["iteration"] == 30, "thirty steps")
+    found = asked(client, "rate")
     assert found["reason"] == found["error"] == "" and found["iteration"] == list(range(31))
     assert not found["accelerated"] and not found["linear"] and found["known_to"] < 1e-9
     excess, bound = np.array(found["excess"]), np.array(found["bound"])
@@ -91,7 +91,7 @@ def test_theorem_1_stands_beside_a_run_of_gls(page: Page) -> None:
     ({"solver": "fista-ls"}, "speaks of gls"), ({"intercept": True}, "knows no intercept"),
     ({"lam_ratio": 0.2}, "was changed during this run"),
 ])  # fmt: skip
-def test_where_theorem_1_says_nothing_the_reason_is_told(page: Page, changes: dict[str, Any], words: str) -> None:
-    page.applied(page.send("do", action="step", n=2))
-    page.applied(page.send("set", changes=changes))
-    assert words in asked(page, "rate")["reason"]
+def test_where_theorem_1_says_nothing_the_reason_is_told(client: Page, changes: dict[str, Any], words: str) -> None:
+    client.applied(client.send("do", action="step", n=2))
+    client.applied(client.send("set", changes=changes))
+    assert words in asked(client, "rate")["reason"]

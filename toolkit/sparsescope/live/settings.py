@@ -43,7 +43,7 @@ SOLVERS = {"classes": WISHED["solver"], "covariance": "auto"}  # of a first visi
 PLAIN: dict[str, Any] = {
     "task": "classes",
     "lam_ratio": 0.1,
-    "ridge": 1e-6,
+    "ridge": 1e-4,
     "intercept": False,
     "correlation": True,
     "diagonal": True,
