@@ -208,6 +208,17 @@ def test_the_snippet_reproduces_the_run(chosen: dict[str, Any]) -> None:
         assert len(made["result"].model) == 4 and made["problem"].lam == 1e-4
 
 
+def test_data_too_large_for_one_method_go_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparsescope.solvers.cls.too_large", lambda name, _: f"{name} would need too much memory")
+    prepared = prepare(st.clean({"solver": "cls", "loss": "logistic"})[0], (X, Y), None)
+    assert (prepared.settings["solver"], prepared.settings["loss"]) == ("stagewise", "logistic")
+    assert prepared.notices[-1].endswith("Using stagewise")
+    squared = prepare(st.clean({"solver": "stagewise", "loss": "squared"})[0], (X, Y), None)
+    assert squared.reasons["solver", "cls"] == "cls would need too much memory"
+    ordinary = prepare(st.clean({"solver": "bcd-ls", "loss": "logistic"})[0], (X, Y), None)
+    assert ("solver", "cls") in ordinary.reasons and ("solver", "stagewise") not in ordinary.reasons
+
+
 def test_a_run_that_settles_ends() -> None:
     with page_of({"solver": "stagewise", "loss": "squared"}) as page:  # one stage takes all 8 columns
         page.applied(page.send("do", action="run"))

@@ -23,13 +23,14 @@ def sequence_of(problem: Problem, settings: dict[str, Any]) -> tuple[SequencePro
     """The problem of ``settings`` on the data of ``problem``, of whatever kind that is.
 
     A loss that sequences, or the solver of ``settings``, do not take is replaced, in ``settings`` too, and a notice
-    says so. ``ValueError`` if no loss fits.
+    says so; a solver that takes the data with no loss is the caller's to replace. ``ValueError`` if no loss fits.
     """
-    refused, solver = "", st.make_part(settings, "solver")
+    refused, solver, rest = "", st.make_part(settings, "solver"), None
     for name in (settings["loss"], *SMOOTH):
         loss = st.make_part(settings, "loss") if name == settings["loss"] else losses.create(name)
         try:
             made = beside(problem, settings["ridge"], loss)
+            rest = rest or (name, made)
             solver.require(made)
         except ValueError as error:
             refused = refused or str(error)
@@ -38,7 +39,11 @@ def sequence_of(problem: Problem, settings: dict[str, Any]) -> tuple[SequencePro
             return made, []
         take_loss(settings, name)
         return made, [f"{refused}. Using {name}"]
-    raise ValueError(refused)
+    if rest is None:
+        raise ValueError(refused)
+    if rest[0] != settings["loss"]:
+        take_loss(settings, rest[0])
+    return rest[1], []
 
 
 def beside(problem: Problem, lam: float, loss: Any) -> SequenceProblem:

@@ -34,6 +34,10 @@ export class FeaturesChart extends LineChart {
     return found;
   }
 
+  emptySentence(clock) {
+    return clock && clock.some((value) => value > 0) ? super.emptySentence(clock) : this.spec.empty;
+  }
+
   /** A new sequence counts from zero again. */
   begins(clock, x, i) {
     return x.length > 0 && clock[i] < x[x.length - 1];

@@ -5,7 +5,8 @@ import { h, setText, show } from "./dom.js";
 import { count } from "./format.js";
 
 const APART = 12; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
-const NUMBERS = 48; // pixels between the numbers of stages
+const NUMBERS = 48; // pixels between the numbers of stages on average
+const LEAST = 24; // and at least
 const STRIDES = [1, 2, 5];
 
 /**
@@ -78,13 +79,15 @@ export class StageLayer {
     Object.assign(this.element.style, { left: area.left + "px", top: area.top + "px", width: area.width + "px", height: area.height + "px" });
     this.element.dataset.lines = "0";
     const nodes = [];
+    let named = -Infinity;
     const numbers = everyWhich(Math.max(0, this.places.length - 1), wide, NUMBERS);
     for (const { x, end } of this.places) {
       if (end.number % step) continue;
       const line = h("div", { class: "stage-line" });
       line.style.left = Math.round(x) + "px";
       nodes.push(line);
-      if (!numbered || end.number % numbers || x > area.width - 16) continue;
+      if (!numbered || end.number % numbers || x - named < LEAST || x > area.width - 16) continue;
+      named = x;
       const number = h("div", { class: "stage-number" }, count(end.number));
       number.style.left = Math.round(x) + "px";
       nodes.push(number);
