@@ -136,6 +136,27 @@ def test_bounds_of_a_budget_are_true_all_the_way(name: str) -> None:
     assert known > 20
 
 
+def test_a_bound_that_was_proved_is_kept_while_the_multiplier_swings_through_zero() -> None:
+    problem = problem_on("digits", HINGE, "block-l1/l2")
+    run = ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.5, balance=30.0), stop=Iterations(120), certify_every=3)
+    events = [(event.dual, run.state.level) for event in run if event.certified]
+    duals = np.array([dual for dual, _ in events])
+    assert min(level for _, level in events) == 0.0, "weights with room in the budget have no price"
+    assert duals[0] > 0.0 and np.diff(duals).min() >= -1e-12 * duals[-1]
+
+
+def test_a_bound_holds_for_other_budgets_and_is_forgotten_with_the_penalty() -> None:
+    problem = problem_on("iris", HINGE, "l1/l2")
+    run = ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.5), stop=Gap(1e-3) | Iterations(9000), certify_every=10)
+    list(run)
+    known = run.state.known
+    for eta in (0.4, 0.45, 0.55, 0.7):
+        optimum = ss.solve(problem, ss.solvers.FBPDConstrained(eta=eta), tol=1e-5, max_iter=30_000, certify_every=50)
+        assert optimum.converged and 0.0 < known.lower(eta) <= optimum.objective + optimum.gap
+    run.change(problem=problem.with_(penalty="ridge"), solver=ss.solvers.FBPDConstrained(eta=0.4))
+    assert run.observe(certify_now=True).dual < 0.9 * known.lower(0.4), "of another penalty nothing is known"
+
+
 def test_a_budget_of_the_whole_margin_is_kept_by_zero_and_none_by_a_full_margin_everywhere() -> None:
     problem = problem_on("text", HINGE, "l1/l2")
     found = ss.solve(problem, ss.solvers.FBPDConstrained(eta=1.0))

@@ -176,10 +176,9 @@ def test_liblinear_solves_the_same_problem(images: Pool) -> None:
 # ------------------------------------------------------------------------------------------------------- the command
 @pytest.fixture(scope="module")
 def made(images: Pool, text: Pool, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """All of paper 3 on tiny data, with hardly any time for each run; two of the penalties of Table 1."""
+    """All of paper 3 on tiny data, with hardly any time for each run."""
     folder = output.Folder(tmp_path_factory.mktemp("paper3"))
     patch = pytest.MonkeyPatch()
-    patch.setattr(protocol, "TABLE1_PENALTIES", ("ridge", "block-l1/linf"))
     patch.setattr(protocol, "QUICK", dataclasses.replace(protocol.QUICK, images=(3,), text=(3,), quadratic=(3,)))
     paper = load_paper(3)
     table = pool(ss.datasets.load("iris", test_size=0.0))
@@ -207,6 +206,7 @@ def test_every_loss_and_method_is_in_the_tables(made: tuple[Path, Any]) -> None:
     read = {name: pd.read_csv(folder / f"{name}.csv") for name in ("genes", "images", "text", "times", "distances",
                                                                    "quadratic")}  # fmt: skip
     assert set(read["genes"]["objective"]) == set(protocol.OBJECTIVES)
+    assert set(read["genes"]["penalty"]) == {"ridge", "block-l1/linf"} < set(protocol.FULL.penalties)
     for name in ("images", "text"):
         assert set(read[name]["objective"]) == {*protocol.OBJECTIVES, protocol.CONSTRAINED}
         assert read[name]["error_percent"].between(0, 100).all()
@@ -216,6 +216,8 @@ def test_every_loss_and_method_is_in_the_tables(made: tuple[Path, Any]) -> None:
         bounded = table["method"].isin(protocol.BOUNDED)
         assert table.loc[bounded, "eta"].between(0, 1.01).all() and table.loc[~bounded, "eta"].isna().all()
     assert (read["distances"].groupby("method")["distance"].last() == 0.0).all()
+    ends = read["distances"].groupby("method")["seconds"].last()
+    assert read["times"].set_index("method")["all_seconds"].to_dict() == ends.to_dict(), "quick: the same runs"
     assert set(read["quadratic"]["method"]) == set(quadratic.METHODS) and (read["quadratic"]["off"] > -1e-3).all()
 
 

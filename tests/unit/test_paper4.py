@@ -116,6 +116,16 @@ def test_parts_are_the_datas_own_or_a_quarter(classes: Pool, tags: Pool) -> None
     assert samples.not_for_growth(classes) is None and "planted-extreme" in str(samples.not_for_growth(tags))
 
 
+def test_quick_takes_a_part_of_the_generated_sets(classes: Pool, tags: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "QUICK_LABELS", 20)
+    monkeypatch.setattr(samples, "QUICK_SAMPLES", 50)
+    few = samples.quick(classes)
+    assert few.X.shape == (50, 200) and few.y.max() < 20 == len(few.class_names) and few.facts["n"] == 50
+    assert samples.quick(tags) is tags, "data that are not generated are measured as they are"
+    sets = samples.quick(dataclasses.replace(tags, name="planted-extreme-tags"))
+    assert sets.y.shape == (50, 20) and np.asarray(sets.y.sum(axis=1)).min() >= 1
+
+
 # ------------------------------------------------------------------------------------------------------ the command
 @pytest.fixture(scope="module")
 def made(classes: Pool, tags: Pool, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:

@@ -95,7 +95,8 @@ class Claim:
 class Paper:
     """A paper: what can be measured, what is made of it, what it claims, and how our protocol differs from its own.
 
-    ``load`` reads a data set by name or file; ``None``: :func:`sparsescope.experiments.load_data`.
+    ``load`` reads a data set by name or file; ``None``: :func:`sparsescope.experiments.load_data`. ``quick`` makes of a
+    data set what is measured with quick settings; ``None``: the whole of it.
     """
 
     number: int
@@ -107,6 +108,7 @@ class Paper:
     claims: tuple[Claim, ...]
     differences: tuple[str, ...]
     load: Callable[[str], Pool] | None = None
+    quick: Callable[[Pool], Pool] | None = None
 
     def choose(self, names: list[str] | None) -> list[Experiment]:
         """The experiments of these names, in the paper's order; all for ``None``. ``ValueError`` for unknown ones."""

@@ -48,6 +48,8 @@ def conduct(paper: Paper, pools: Sequence[Pool], settings: Settings, folder: out
     began = time.perf_counter()
     results = Results()
     wanted = paper.needed(list(chosen))
+    if settings.quick and paper.quick is not None:
+        pools = [paper.quick(pool) for pool in pools]
     try:
         with threadpool_limits(limits=1):  # one thread for everybody, so that CPU seconds are comparable
             for pool in pools:

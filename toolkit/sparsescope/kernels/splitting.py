@@ -91,21 +91,23 @@ def shortfall(z, y, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def simplex_step(Z, VZ, Q, Y, margin, sigma, a, b, c, VZ0, Q0, U, first, last, report):
-    """The dual half of a step of the regularised method, for the samples first…last.
+def flow_step(Z, VZ, Q, Y, margin, sigma, mass, ahead, a, b, c, VZ0, Q0, U, first, last, report):
+    """The dual half of a step, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y, t = ``mass`` ≥ 0 and
+    Δ the unit simplex, to Q_i + σ(2Z_i − VZ_i + r_i) with r = margin off the true class (``ahead``), or to what is in
+    U_i. Then VZ and Q are mixed.
 
-    P_i ← the nearest point to (Q_i + e_y) + σ(2Z_i − VZ_i + r_i) of the unit simplex, with r = margin off the true
-    class; U_i = P_i − e_y is a row of the domain of ℓ*. Then VZ and Q are mixed. Z, VZ : scores of the image W⁺ and of
-    the point V; Q : dual point; VZ0, Q0 : anchors. Projections on the simplex do not see a number added to a row, so
-    Z does as well as the differences Z − Z[y]·1ᵀ.
+    With t = 1 these are rows of the domain of ℓ*. Z, VZ : scores of the image W⁺ and of the point V; Q : dual point;
+    VZ0, Q0 : anchors. Such projections do not see a number added to a row, so Z does as well as the differences
+    Z − Z[y]·1ᵀ.
     """
     moved = 0.0
     cross = 0.0
     for start in range(first, last, ROWS):
         stop = min(start + ROWS, last)
-        look_ahead(Z, VZ, Q, Y, margin, sigma, U, start, stop)
+        if ahead:
+            look_ahead(Z, VZ, Q, Y, margin, sigma, U, start, stop)
         for i in range(start, stop):
-            cut_to_flows(U[i], Y[i], 1.0)
+            cut_to_flows(U[i], Y[i], mass)
         far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
         moved += far
         cross += along
@@ -132,23 +134,6 @@ def budget_gain(U, Y, mass, first, last):
             gain += level - U[i, y] - mass
             slope += 1.0 + 1.0 / kept
     return gain, slope
-
-
-@kernel
-def budget_step(Z, VZ, Q, Y, mass, a, b, c, VZ0, Q0, U, first, last, report):
-    """The dual half of a step under a budget, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y to U_i,
-    t = ``mass`` ≥ 0. Then VZ and Q are mixed, as in :func:`simplex_step`."""
-    moved = 0.0
-    cross = 0.0
-    for start in range(first, last, ROWS):
-        stop = min(start + ROWS, last)
-        for i in range(start, stop):
-            cut_to_flows(U[i], Y[i], mass)
-        far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
-        moved += far
-        cross += along
-    report[MOVED] = moved
-    report[CROSS] = cross
 
 
 @kernel

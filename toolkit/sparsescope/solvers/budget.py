@@ -4,6 +4,8 @@
 
 **Lower bound.** For flows q ≥ 0 off the true class with Σ_r q_ir ≤ t for every sample, U = q − (q1)∘onehot and V = XᵀU,
 every W that keeps the budget has Ω(W) ≥ max over s ≥ 0 of s(μΣq − ntη) − Ω*(−sV). The dual iterate gives q and t.
+While it swings, t may fall to 0, where it proves nothing; so the best bound so far is kept. With s, q and t fixed it is
+a line in η, so it stays a bound when η moves, and its slope −nts = −1/λ says which λ has the same solution.
 **Upper bound.** The weights shown overdraw the budget by a little until the end. A point that keeps it is made from
 them: s·W with the smallest s > 1 that does, or the mixture with an earlier point that had room left; as the hinge and Ω
 are convex, the values of that point are enough for a bound.
@@ -30,11 +32,18 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 @dataclass
-class Room:
-    """Points that had room in the budget: (mean hinge, Ω) of the one that bounds Ω best, for one loss and penalty."""
+class Known:
+    """What is known of the smallest Ω for any budget η, for one loss and penalty.
 
+    hinge, omega : of the point with room in the budget that bounds it best from above
+    height, price : it is at least ``height − price·η``, the line of the best dual point so far
+    """
+
+    of: Any = None
     hinge: float = math.inf
     omega: float = math.inf
+    height: float = 0.0
+    price: float = 0.0
 
     def upper(self, hinge: float, omega: float, eta: float) -> float:
         """Ω of a mixture of the kept point and one with these values, such that the budget is kept; +inf: none."""
@@ -51,6 +60,15 @@ class Room:
             kept = self.omega / (eta - self.hinge) if self.hinge < eta else math.inf
             if omega / (eta - hinge) < kept:
                 self.hinge, self.omega = hinge, omega
+
+    def lower(self, eta: float) -> float:
+        """The bound from below at η."""
+        return max(self.height - self.price * eta, 0.0)
+
+    def support(self, lower: float, price: float, eta: float) -> None:
+        """Keep the line through (η, ``lower``) if it is the best bound at η."""
+        if math.isfinite(lower) and lower > self.lower(eta):
+            self.height, self.price = lower + price * eta, price
 
 
 def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) -> Certificate:
@@ -76,12 +94,17 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
         repair_dual(work.U, problem.y, problem.loss)
         flows = limit_flows(work.U, problem.y, level)
     lower, factor = _lower(problem, work, margin * flows - n * level * eta)
+    price = n * level * factor
+    known = knowledge(problem, state)
+    known.support(lower, price, eta)
+    if lower < known.lower(eta):
+        lower, price = known.lower(eta), known.price
     upper = _upper(problem, state, eta, hinge, omega)
     if not math.isfinite(upper) and lower > state.suspicion:
         _complain_if_out_of_reach(problem, eta)
         state.suspicion *= MORE
     gap = max(upper, omega) - lower if math.isfinite(upper) else math.nan
-    lam = 1.0 / (n * level * factor) if level * factor > 0.0 else math.inf
+    lam = 1.0 / price if price > 0.0 else math.inf
     return Certificate(
         objective=omega, loss=hinge, penalty=omega, dual=lower, gap=gap,
         relative_gap=gap / omega if omega > 0.0 else gap,
@@ -90,6 +113,15 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
         nonzero_rows=rows, nonzero_entries=nonzeros, active_share=active / n, dual_entries=entries / n,
         excess=max(hinge - eta, 0.0), equivalent_lam=lam,
     )
+
+
+def knowledge(problem: Problem, state: Any) -> Known:
+    """What the state's run found out so far; nothing if that was for another loss or penalty."""
+    of = (problem.loss, problem.penalty)
+    if state.known.of != of:
+        state.known = Known(of)
+    found: Known = state.known
+    return found
 
 
 def first_suspicion(problem: Problem, unit: float) -> float:
@@ -147,13 +179,13 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
 
 def _upper(problem: Problem, state: Any, eta: float, hinge: float, omega: float) -> float:
     """A bound from above of the smallest Ω, from the state's weights and the point with room; +inf: none is known."""
-    state.room.offer(hinge, omega, eta)
-    found = state.room.upper(hinge, omega, eta)
+    state.known.offer(hinge, omega, eta)
+    found = state.known.upper(hinge, omega, eta)
     if hinge > eta and omega > 0.0:
         factor, reached = _along(problem, state.Z, eta)
         if reached <= eta:
             value = problem.regulariser.value(factor * state.coef[: problem.d])[0]
-            state.room.offer(reached, value, eta)
+            state.known.offer(reached, value, eta)
             found = min(found, value)
     return found
 

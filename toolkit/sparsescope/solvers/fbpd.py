@@ -11,7 +11,7 @@ each row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, w
 
 from __future__ import annotations
 
-from ..kernels.splitting import simplex_step
+from ..kernels.splitting import flow_step
 from ..problem import Problem
 from ..registry import solvers
 from .base import settings
@@ -28,8 +28,8 @@ class FBPD(Splitting):
 
     def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
              t: int) -> None:
-        simplex_step(state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, *weights, state.VZ0, state.Q0,
-                     state.U, state.shares[t], state.shares[t + 1], state.reports[t])
+        flow_step(state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, 1.0, True, *weights, state.VZ0,
+                  state.Q0, state.U, state.shares[t], state.shares[t + 1], state.reports[t])
 
 
 solvers.add("fbpd", FBPD)

@@ -28,11 +28,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..certificate import Certificate, Workspace
-from ..kernels.splitting import budget_ahead, budget_gain, budget_step, epigraph_step, hinge_rows
+from ..kernels.splitting import budget_ahead, budget_gain, epigraph_step, flow_step, hinge_rows
 from ..problem import Problem
 from ..registry import field, solvers
 from .base import settings
-from .budget import Room, certify_budget, first_suspicion
+from .budget import Known, certify_budget, first_suspicion
 from .splitting import Splitting, SplittingState
 
 SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
@@ -44,7 +44,7 @@ class BudgetState(SplittingState):
     """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
 
     slope : σ' · guess : the first level · level : the dual value of the budget, t; 1/(nt) is the λ with the same
-        solution · room : see budget.py
+        solution · known : see budget.py
     """
 
     of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level", "guess")
@@ -57,7 +57,7 @@ class BudgetState(SplittingState):
                                (self.zetaV, self.q))
         self.level = self.guess = self.slope = 0.0
         self.suspicion = math.inf
-        self.room = Room()
+        self.known = Known()
 
     def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         return [*super().triples(), (self.zeta, self.zetaV, self.zeta0), (self.sums, self.q, self.q0)]
@@ -78,6 +78,9 @@ class Budgeted(Splitting):
     eta: float = field(0.5, 0.0, 1e6, "η: the largest mean hinge a sample that is allowed (α of the paper)")
 
     follows_lam = False
+    # The multiplier of the budget is free to swing: what it does in the first, very short epochs would make the dual
+    # steps far too long, and it would stay at zero for a long time afterwards.
+    telling = 5
     remedy = "choose a larger eta, another balance of the steps or another solver"
 
     @property
@@ -137,13 +140,9 @@ class Budgeted(Splitting):
         new.level = old.mass(problem)
         self.scale_dual(problem, new)
         if isinstance(old, BudgetState):
-            new.sums[:], new.U[:], new.room = old.sums, old.U, old.room
+            new.sums[:], new.U[:], new.known = old.sums, old.U, old.known
             if type(old) is type(new):
                 new.zeta[:] = old.zeta
-
-    def adapt(self, problem: Problem, state: Any) -> None:
-        state.room = Room()
-        super().adapt(problem, state)
 
     def strength(self, problem: Problem) -> float:
         return 1.0
@@ -225,8 +224,8 @@ class FBPDConstrained(Budgeted):
         if self.explicit:
             super().dual(problem, state, sigma, weights, t)
             return
-        budget_step(state.Z, state.VZ, state.Q, problem.y, state.level, *weights, state.VZ0, state.Q0, state.U,
-                    state.shares[t], state.shares[t + 1], state.reports[t])
+        flow_step(state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, state.level, False, *weights,
+                  state.VZ0, state.Q0, state.U, state.shares[t], state.shares[t + 1], state.reports[t])
 
     def price(self, problem: Problem, state: BudgetState, target: float) -> float:
         """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""

@@ -120,6 +120,7 @@ class Splitting(Solver):
 
     only = ("crammer-singer",)
     takes_blocks = True
+    telling: ClassVar[int] = 1  # steps of an epoch that moves the weight of primal and dual
     remedy = "choose a larger λ, another balance of the steps or another solver"
 
     def refuses(self, problem: Problem) -> str | None:
@@ -354,7 +355,7 @@ class Splitting(Solver):
         step = state.coef - state.V0
         primal = math.sqrt(max(float(np.vdot(step, framed(state, step))), 0.0))
         dual = float(np.linalg.norm(state.U - state.Q0))
-        if self.steps == "adaptive" and primal > 0.0:
+        if self.steps == "adaptive" and primal > 0.0 and state.epoch >= self.telling:
             # A dual point that stands still (a budget that is kept without it) asks for longer primal steps as well.
             wanted = min(max(dual / primal, state.weight / MOST_SHIFT), state.weight * MOST_SHIFT)
             state.weight = wanted ** DAMPING * state.weight ** (1.0 - DAMPING)

@@ -10,7 +10,7 @@ from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
 from . import protocol, samples
-from .fitting import fit_along, ridge_alphas, sparse_alphas
+from .fitting import fit_along, fit_subset, ridge_alphas, sparse_alphas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def fit_table1(pool: Pool, settings: Settings, report: Report | None = None) -> 
     limit = protocol.limits(settings)
     split, blocks = samples.whole(pool), samples.blocks(pool, samples.PIXELS)
     jobs: list[Job] = []
-    for name in protocol.TABLE1_PENALTIES:
+    for name in limit.penalties:
         penalty = protocol.penalty(name, blocks)
         alphas = (ridge_alphas(split, limit) if name == protocol.RIDGE
                   else sparse_alphas(split, penalty, limit))
@@ -93,11 +93,12 @@ def fit_subsets(pool: Pool, kinds: tuple[str, ...], penalty: str, per_class: tup
                     labels = {"data": pool.name, "kind": features, "penalty": penalty, "per_class": size, "draw": k}
                     values = limit.etas if objective == protocol.CONSTRAINED else alphas
                     jobs.append((f"{features}, {size} a class, subset {k + 1}, {objective}",
-                                 partial(_fit, pool, features, size, seed + k, objective, part, values, limit, labels)))
+                                 partial(_fit, pool, features, size, seed + k, objective, penalty, values, limit,
+                                         labels)))
     return gather(jobs, report or Report())
 
 
-def _fit(pool: Pool, features: str, per_class: int, seed: int, objective: str, penalty: object,
+def _fit(pool: Pool, features: str, per_class: int, seed: int, objective: str, penalty: str,
          alphas: Sequence[float], limit: protocol.Limits, labels: dict[str, object]) -> pd.DataFrame:
-    split = samples.draw(pool, features, per_class, seed)
-    return fit_along(split, objective, penalty, alphas, limit, labels)
+    found = fit_subset(pool, features, per_class, penalty, objective, alphas, limit, seed)
+    return found.assign(**labels)[[*labels, *found.columns]]

@@ -84,6 +84,17 @@ def fit_along(split: Split, objective: str, penalty: Any, alphas: Sequence[float
     return pd.DataFrame([{**dict.fromkeys(READ, float("nan")), **row} for row in rows])
 
 
+def fit_subset(data: Pool, features: str, per_class: int, penalty: str, objective: str, alphas: Sequence[float],
+               limit: protocol.Limits, seed: int) -> pd.DataFrame:
+    """Models of one objective on one random subset at falling α, see :func:`fit_along`; made once for a case."""
+    key = ("fits", features, per_class, penalty, objective, tuple(alphas), limit, seed)
+    if key not in data.cache:
+        part = protocol.penalty(penalty, samples.blocks(data, features))
+        data.cache[key] = fit_along(samples.draw(data, features, per_class, seed), objective, part, alphas, limit, {})
+    found: pd.DataFrame = data.cache[key]
+    return found
+
+
 def _finish(run: Run) -> str:
     """Run until the rule is met; the reason in a word. A method that cannot go on is a result too."""
     try:
@@ -120,14 +131,10 @@ def mean_hinge(problem: Problem, W: np.ndarray, b: np.ndarray | None) -> float:
 
 def chosen_alpha(data: Pool, features: str, per_class: int, penalty: str, objective: str, limit: protocol.Limits,
                  seed: int) -> float:
-    """The largest α whose test error on one random subset is within a point of the smallest; found once for a case."""
-    key = ("alpha", features, per_class, penalty, objective, limit, seed)
-    if key not in data.cache:
-        split = samples.draw(data, features, per_class, seed)
-        part = protocol.penalty(penalty, samples.blocks(data, features))
-        alphas = (ridge_alphas(split, limit) if penalty == protocol.RIDGE
-                  else sparse_alphas(split, part, limit))
-        found = fit_along(split, objective, part, alphas, limit, {})
-        good = found["error_percent"] <= found["error_percent"].min() + ONE_POINT
-        data.cache[key] = float(found.loc[good, "alpha"].max())
-    return float(data.cache[key])
+    """The largest α whose test error on one random subset is within a point of the smallest."""
+    split = samples.draw(data, features, per_class, seed)
+    alphas = (ridge_alphas(split, limit) if penalty == protocol.RIDGE else
+              sparse_alphas(split, protocol.penalty(penalty, samples.blocks(data, features)), limit))
+    found = fit_subset(data, features, per_class, penalty, objective, alphas, limit, seed)
+    good = found["error_percent"] <= found["error_percent"].min() + ONE_POINT
+    return float(found.loc[good, "alpha"].max())

@@ -118,7 +118,8 @@ def matching_eta(problem: Problem, limit: protocol.Limits) -> float:
 def time_methods(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
     """Fig. 3, left: the five methods over α on random subsets, a row for each run.
 
-    The problems bounded by η have the η that gives them the regularised problem's solution. Columns: data, kind,
+    The problems bounded by η have the η that gives them the regularised problem's solution. Quick: at the second α,
+    with the runs of :func:`follow_methods`. Columns: data, kind,
     per_class, draw, alpha, method, lam, eta, seconds and iterations (until two iterates in a row are within 1e-5;
     NaN if that did not come), all_seconds, gap (relative, of the last point), features, samples.
     """
@@ -128,9 +129,8 @@ def time_methods(pool: Pool, settings: Settings, report: Report | None = None) -
     for size in limit.images:
         penalty = protocol.penalty(protocol.BLOCKINF, samples.blocks(pool, features))
         alphas = sparse_alphas(samples.draw(pool, features, size, settings.seed), penalty, limit)
-        alphas = alphas[1:2] if settings.quick else alphas[1:]  # at the first one most problems have W = 0
         for k in range(limit.race_draws):
-            for alpha in alphas:
+            for alpha in alphas[1:2 if limit.shared else None]:  # at the first one most problems have W = 0
                 labels = {"data": pool.name, "kind": features, "per_class": size, "draw": k, "alpha": alpha}
                 jobs += [(f"{size} a class, subset {k + 1}, α = {alpha:.2g}, {name}",
                           partial(_time, pool, features, settings.seed + k, name, penalty, limit, labels))
@@ -143,7 +143,8 @@ def _time(pool: Pool, features: str, seed: int, name: str, penalty: Any, limit: 
     import pandas as pd
 
     split = samples.draw(pool, features, labels["per_class"], seed)
-    path, run, eta = race(split, name, labels["alpha"], penalty, limit, protocol.CHANGE)
+    path, run, eta = race(split, name, labels["alpha"], penalty, limit,
+                          limit.settle if limit.shared else protocol.CHANGE)
     found = path.reached or (float("nan"), float("nan"))
     return pd.DataFrame([{
         **labels, "method": name, "lam": run.problem.lam, "eta": eta, "seconds": found[0], "iterations": found[1],
@@ -163,8 +164,12 @@ def race(split: Split, name: str, alpha: float, penalty: Any, limit: protocol.Li
         if key not in split.references:
             split.references[key] = matching_eta(problem, limit)
         eta = split.references[key]
-    path, run = run_path(problem, protocol.method(name, eta), settle, limit.race_seconds)
-    return path, run, eta
+    case = ("race", name, problem.key, settle, limit)
+    found: tuple[Path, Run] = split.references.get(case) or run_path(problem, protocol.method(name, eta), settle,
+                                                                     limit.race_seconds)
+    if limit.shared:
+        split.references[case] = found
+    return *found, eta
 
 
 def settled(path: Path, gap: float, limit: protocol.Limits) -> bool:
@@ -173,7 +178,8 @@ def settled(path: Path, gap: float, limit: protocol.Limits) -> bool:
 
 
 def follow_methods(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
-    """Fig. 3, right: distances to x∞ at the α of the best accuracy of each objective, a row for each kept point.
+    """Fig. 3, right: distances to x∞ at the α of the best accuracy of each objective (quick: at the second α of the
+    grid), a row for each kept point.
 
     Columns: data, kind, per_class, alpha, method, lam, eta, iteration, seconds, distance (‖x − x∞‖/‖x∞‖, x∞ the last
     point of the same run), settled (whether the last two iterates were within the limit's ``settle``, and the gap is
@@ -189,10 +195,10 @@ def follow_methods(pool: Pool, settings: Settings, report: Report | None = None)
 def _follow(pool: Pool, features: str, per_class: int, seed: int, name: str, limit: protocol.Limits) -> pd.DataFrame:
     import pandas as pd
 
-    objective, _, _ = protocol.METHODS[name]
-    alpha = chosen_alpha(pool, features, per_class, protocol.BLOCKINF, objective, limit, seed)
     split = samples.draw(pool, features, per_class, seed)
     penalty = protocol.penalty(protocol.BLOCKINF, samples.blocks(pool, features))
+    alpha = (sparse_alphas(split, penalty, limit)[1] if limit.shared else
+             chosen_alpha(pool, features, per_class, protocol.BLOCKINF, protocol.METHODS[name][0], limit, seed))
     path, run, eta = race(split, name, alpha, penalty, limit, limit.settle)
     gap = last_gap(run)
     return pd.DataFrame({

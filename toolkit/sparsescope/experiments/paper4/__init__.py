@@ -39,4 +39,5 @@ PAPER = Paper(
     claims=claims.CLAIMS,
     differences=DIFFERENCES,
     load=samples.load,
+    quick=samples.quick,
 )

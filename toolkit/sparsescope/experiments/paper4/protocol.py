@@ -59,7 +59,7 @@ class Limits:
 
 
 QUICK = Limits(lam4s=(0.1, 1.0), seconds=1.5, iterations=30, peer_seconds=1.0, search_seconds=1.0, search_gap=1e-1,
-               growth_n=4000, growth_d=4000, growth_m=(100, 300, 1000, 2000), growth_iterations=2)  # fmt: skip
+               growth_n=4000, growth_d=4000, growth_m=(100, 300, 1000), growth_iterations=2)  # fmt: skip
 FULL = Limits(lam4s=LAM4, seconds=120.0, iterations=200, peer_seconds=120.0, search_seconds=60.0, search_gap=1e-2,
               growth_n=100_000, growth_d=50_000,
               growth_m=(100, 300, 1000, 3000, 10_000, 30_000, 100_000), growth_iterations=3)  # fmt: skip
