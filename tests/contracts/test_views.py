@@ -11,13 +11,15 @@ import pytest
 import sparsescope as ss
 from recordings import annotations, has_ink, images, make_problem, record, sequence, sets
 from sparsescope import registry, views
+from sparsescope.live import kinds
 from sparsescope.trace import COLUMNS, Trace
 from sparsescope.views import style
 
 VIEWS = list(registry.views)
 # Columns the page computes itself.
 DERIVED = {"suboptimality", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
-           "weights_per_feature", "search_percent", "train_error", "test_error"}
+           "weights_per_feature", "search_percent", "train_error", "test_error", "working_entries", "used_entries"}
+NETWORKS = {"theta", "network", "entries"}  # views that need a covariance problem
 TRACES = {
     "empty": lambda: record(0),
     "one point": lambda: record(1),
@@ -93,6 +95,8 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
     elif spec["kind"] == "matrix":
         assert set(spec) == {"id", "title", "kind", "sorts", "images", "empty"}
         assert spec["images"] == (problem.image_shape is not None)
+    elif name in ("theta", "network"):
+        assert set(spec) - {"orders"} == {"id", "title", "kind", "empty"} and spec["kind"] == name
     else:
         assert spec["kind"] == "raster" and set(spec) == {"id", "title", "kind", "empty"}
 
@@ -137,7 +141,7 @@ def test_a_real_session_with_a_tweak_is_drawn() -> None:
         session.step(8)
         assert session.wait_idle(60)
         trace = session.trace
-    for name in set(VIEWS) - {"features"}:  # which needs a sequence of models
+    for name in set(VIEWS) - {"features"} - NETWORKS:  # they need a sequence of models, or an inverse covariance
         fig = views.draw(name, trace, problem)
         assert has_ink(fig) and not annotations(fig, "sentence")
         assert fig.layout.title.subtitle.text.startswith("iris · multiclass-squared-hinge + l1/l2 · BCD")
@@ -163,3 +167,30 @@ def test_a_sequence_is_drawn_by_its_features() -> None:
     spec = registry.views.create("convergence").spec(problem)
     assert [line["column"] for line in spec["y"]] == ["objective", "violation"], "no optimum is known, so no gap"
     assert registry.views.create("accuracy").spec(problem)["right"] is None
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_network_is_drawn_in_every_view_or_says_why_not(name: str) -> None:
+    problem = ss.CovarianceProblem.from_data(ss.datasets.load("wine"), correlation=True)
+    problem = problem.with_lam(0.4 * problem.lam_max)
+    result = ss.solve(problem, "lhac-covariance", tol=1e-8)
+    for known in (problem, None):
+        fig = views.draw(name, result.trace, known)
+        drawn = has_ink(fig) and not annotations(fig, "sentence")
+        assert drawn or name in ("accuracy", "features", "weights"), annotations(fig, "sentence")
+    if name in kinds.of_problem(problem).views:
+        json.dumps(registry.views.create(name).spec(problem), allow_nan=False)
+
+
+def test_the_pictures_of_a_network_show_theta() -> None:
+    problem = ss.CovarianceProblem.from_data(ss.datasets.load("wine"), correlation=True)
+    result = ss.solve(problem.with_lam(0.4 * problem.lam_max), "quic", tol=1e-9)
+    edges = (np.count_nonzero(result.W) - 13) // 2
+    fig = views.draw("theta", result.trace, problem, order="given")
+    np.testing.assert_array_equal(np.asarray(fig.data[0].z) + np.diag(np.diag(result.W)), result.W)
+    assert f"{edges} edges between" in fig.layout.title.subtitle.text
+    fig = views.draw("network", result.trace, problem)
+    ends = sum(np.isfinite(np.asarray(line.x, dtype=float)).sum() for line in fig.data[:-1])
+    assert ends == 2 * edges and fig.data[-1].hovertext[0].startswith("<b>alcohol</b>")
+    fig = views.draw("entries", result.trace, problem)
+    assert fig.data[1].y[-1] == edges + 13 and fig.data[0].y[-1] >= edges + 13

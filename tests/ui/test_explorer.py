@@ -255,3 +255,27 @@ def test_sequences_of_models_have_stages_and_the_spectrum_opens_on_a_click(explo
     expect(explorer.part("chart-active-set")).to_be_visible()
     expect(explorer.part("notices")).to_contain_text("looks for weights W")
     assert explorer.errors == []
+
+
+def test_the_features_are_shown_as_a_network(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="wine", task="covariance", lam_ratio=0.3)
+    expect(explorer.part("problem-card")).to_contain_text("strongest correlations")
+    expect(explorer.part("chart-empty-network")).to_contain_text("diagonal")
+    assert explorer.part("loss-select").count() == explorer.part("chart-accuracy").count() == 0
+    explorer.click("run-button")
+    explorer.expect_mode("finished", PATIENT_MS)
+    edges = explorer.number("status-rows")
+    assert 0 < edges < 78
+    expect(explorer.part("chart-network")).to_contain_text(f"{edges:.0f} edges")
+    expect(explorer.part("inspector")).to_contain_text("partner")
+    x, y = explorer.debug("page.charts.find(({ chart }) => chart.nodes).chart.nodes.map((n) => [n.x, n.y])[0]")
+    explorer.part("chart-network").locator("canvas").hover(position={"x": x, "y": y})
+    expect(explorer.page.locator(".tooltip")).to_contain_text("alcohol")
+    explorer.choose("order-select", "component")
+    explorer.wait("s.page.store.picture.sort === 'component'")
+    explorer.slide("lam-slider", 1.0)
+    expect(explorer.part("chart-empty-network")).to_contain_text("No edges")
+    explorer.choose("task-select", "classes")
+    expect(explorer.part("chart-accuracy")).to_be_visible()
+    expect(explorer.part("loss-select")).to_be_visible()
+    assert explorer.errors == []

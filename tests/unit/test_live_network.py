@@ -11,9 +11,12 @@ import scipy.sparse as sp
 from test_live_explorer import Page
 
 import sparsescope as ss
-from sparsescope.live import Explorer, kinds
+from sparsescope.live import Explorer, kinds, theta
 from sparsescope.live import settings as st
-from sparsescope.live.preparing import prepare
+from sparsescope.live.packer import Block
+from sparsescope.live.picture import Wish
+from sparsescope.live.preparing import load, prepare
+from sparsescope.views.places import places
 
 rng = np.random.default_rng(5)
 COMMON = rng.normal(size=(80, 1))
@@ -46,6 +49,15 @@ def test_the_features_that_vary_most_make_the_network_and_constant_ones_are_name
     covariance = prepare(wish(correlation=False, diagonal=False), (storage(X), Y), None).problem
     assert covariance.d == 7 and not covariance.diagonal
     np.testing.assert_allclose(covariance.S, np.cov(X[:, :7].T, bias=True), atol=1e-12)
+
+
+def test_pixels_stand_on_their_grid_and_words_by_their_correlations() -> None:
+    for name, grid in (("digits", True), ("pydocs", False)):
+        settings = st.clean({"dataset": name, "task": "covariance", "features": 20})[0]
+        facts = prepare(settings, load(settings), None).facts
+        assert (facts["p"], facts["grid"], len(facts["places"])) == (20, grid, 20)
+        if grid:
+            assert facts["feature_names"] == [f"pixel {y},{x}" for x, y in facts["places"]]
 
 
 @pytest.mark.parametrize(("data", "words"), [
@@ -91,6 +103,10 @@ def test_lambda_solver_and_diagonal_change_while_it_runs(client: Page) -> None:
     client.applied(client.send("set", changes={"solver": "lhac-covariance"}))
     client.applied(client.send("set", changes={"diagonal": False}))
     assert [mark["kind"] for mark in client.marks()] == ["lam", "solver", "diagonal"]
+    shown = next(frame["picture"] for frame in reversed(client.frames()) if frame["picture"])
+    assert shown["kind"] == "theta" and shown["nonzero"] > 0
+    status = client.last()["status"]
+    assert status["inner_sweeps"] > 0 and status["step_flops"] > 0 and status["test_accuracy"] is None
     client.until(lambda: client.last()["mode"] == "finished", "the end")
     session = client.explorer.session
     assert session is not None
@@ -132,3 +148,58 @@ def test_data_without_classes_can_be_handed_over(given: str) -> None:
 def test_a_matrix_that_is_too_large_for_a_page_is_refused() -> None:
     with pytest.raises(ValueError, match="1001 features, and the explorer shows at most 1000"):
         prepare(wish(), ss.CovarianceProblem(np.eye(1001)), None)
+
+
+THETA = np.diag([2.0, 1.0, 4.0, 1.0, 1.0])
+THETA[0, 2] = THETA[2, 0] = -1.0
+THETA[2, 4] = THETA[4, 2] = 0.5
+TIES = {(0, 2): 1.0 / np.sqrt(8.0), (2, 4): -0.25}
+
+
+def test_the_picture_has_partial_correlations_and_a_scale_without_the_diagonal() -> None:
+    shot = theta.take(THETA, Wish(sort="given", row=2, asks=(("a", 4, 2), ("b", 9, 9))))
+    assert shot.scale == 1.0 and shot.cells[0, 2] == -127 and not np.diag(shot.cells).any()
+    np.testing.assert_array_equal(shot.diagonal, [2, 1, 4, 1, 1])
+    pairs = shot.edges.reshape(-1, 2).tolist()
+    assert dict(zip(map(tuple, pairs), shot.ties.tolist(), strict=True)) == pytest.approx(TIES)
+    assert pairs[0] == [0, 2], "the strongest first"
+    assert shot.degrees.tolist() == [1, 0, 2, 0, 1] and (shot.nonzero, shot.components, shot.hidden) == (3, 1, 0)
+    assert shot.row_classes.tolist() == [0, 4] and shot.row_values == pytest.approx([TIES[0, 2], TIES[2, 4]])
+    assert shot.answers == (("a", 4, 2, 0.5, None, None),)
+    block = Block()
+    header = shot.header(block.add)
+    assert header["kind"] == "theta" and header["shape"] == [5, 5] and header["cells"][2] == 25
+    unseen = theta.take(THETA, Wish(sort="given", row=2, visible=False))
+    assert unseen.cells.size == unseen.edges.size == 0 and unseen.row_classes.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize(("order", "rows"), [
+    ("given", [0, 1, 2, 3, 4]), ("degree", [2, 0, 4, 1, 3]), ("component", [0, 2, 4, 1, 3]), ("name", [4, 3, 2, 1, 0]),
+])  # fmt: skip
+def test_features_stand_in_the_wished_order(order: str, rows: list[int]) -> None:
+    shot = theta.take(THETA, Wish(sort=order, rank=np.arange(5)[::-1] if order == "name" else None))
+    assert shot.rows.tolist() == rows
+    at = rows.index(0), rows.index(2)
+    assert shot.cells[at] == shot.cells[at[::-1]] == -127
+    assert (shot.parts is not None) == (order == "component")
+
+
+def test_a_large_picture_is_put_together_and_only_the_strongest_edges_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theta, "MAX_EDGES", 7)
+    large = np.eye(100) + np.triu(np.full((100, 100), -0.001), 1) + np.tril(np.full((100, 100), -0.001), -1)
+    large[50, 90] = large[90, 50] = -0.5
+    shot = theta.take(large, Wish(rows=20, columns=30, sort="given"))
+    assert shot.cells.shape == (20, 20) and shot.binned == 5.0 and shot.cells[10, 18] == -127
+    assert shot.edges[:2].tolist() == [50, 90] and shot.ties.size == 7 and shot.hidden == 4950 - 7
+    assert shot.degrees.tolist() == [99] * 100
+
+
+def test_places_are_always_the_same_apart_and_near_where_features_are_tied() -> None:
+    S = np.corrcoef(X[:, :7].T)
+    at = places(S)
+    np.testing.assert_array_equal(at, places(S.copy()))
+    gaps = np.linalg.norm(at[:, None] - at, axis=2)
+    assert np.abs(at).max() <= 1.0 + 1e-12 and gaps[np.triu_indices(7, 1)].min() > 0.3
+    assert gaps[:4, :4].max() < gaps[:4, 4:].max(), "the first four share a cause"
+    for odd in (np.eye(4), np.ones((5, 5)), np.eye(1), np.array([[1.0, 0.2], [0.2, 1.0]]), np.zeros((3, 3))):
+        assert np.isfinite(places(odd)).all() and places(odd).shape == (len(odd), 2)

@@ -46,8 +46,8 @@ class BaseProblem:
         """Sizes, names and parts, as traces and paths keep them (JSON)."""
         of: Any = self
         parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}
-        return {"dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam, "intercept": of.intercept, **parts,
-                "class_names": list(of.score_names),
+        return {"kind": of.kind, "dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam,
+                "intercept": of.intercept, **parts, "class_names": list(of.score_names),
                 "feature_names": None if of.feature_names is None else list(of.feature_names),
                 "image_shape": None if of.image_shape is None else list(of.image_shape)}
 

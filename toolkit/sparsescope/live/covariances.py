@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..covariance import CovarianceProblem
 from ..covariance_input import samples_of, varying
+from ..views.places import places
 from . import knobs, theta
 from . import picture as pictures
 from .kind import Kind, Settings
@@ -23,7 +25,8 @@ class Covariances(Kind):
 
     name: ClassVar[str] = CovarianceProblem.kind
     task: ClassVar[str] = "covariance"
-    views: ClassVar[tuple[str, ...]] = ("convergence", "active-set", "duality")
+    views: ClassVar[tuple[str, ...]] = ("network", "convergence", "entries", "theta",
+                                        "active-set", "duality")
     takes: ClassVar[tuple[str, ...]] = (CovarianceProblem.kind,)
     parts: ClassVar[tuple[str, ...]] = ("diagonal",)
     fresh: ClassVar[frozenset[str]] = frozenset({"correlation", "features"})
@@ -83,11 +86,13 @@ class Covariances(Kind):
         given = isinstance(source, CovarianceProblem)
         X = source[0] if isinstance(source, tuple) else source
         return {
+            "letters": list(self.letters) if problem.n else ["p"],
             "p": problem.d,
             "all_features": problem.d if given else samples_of(X)[0].d,
             "correlation": bool(np.all(np.diag(problem.S) == 1.0)),
             "given": given,
             "pairs": strongest(problem.S),
+            **where(problem, source),
             "objective0": float(problem.objective(problem.coefficients())),
         }
 
@@ -128,6 +133,35 @@ class Covariances(Kind):
             f"    features={settings['features']},",
             ")",
         ]
+
+
+def where(problem: CovarianceProblem, source: Any) -> dict[str, Any]:
+    """The places of the nodes: on the grid of the image (``grid``) if the features are pixels, else by their
+    correlations."""
+    shape = getattr(source, "image_shape", None)
+    if shape is not None and not isinstance(source, CovarianceProblem):
+        chosen, _ = varying(samples_of(source)[0], problem.d)
+        return {"places": np.column_stack([chosen % shape[1], chosen // shape[1]]).tolist(), "grid": True}
+    return {"places": np.round(_places(_Same(problem.S)), 4).tolist(), "grid": False}
+
+
+class _Same:
+    """A matrix as the key of a cache: itself and nothing else."""
+
+    def __init__(self, S: np.ndarray) -> None:
+        self.S = S
+
+    def __hash__(self) -> int:
+        return id(self.S)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.S is self.S
+
+
+@lru_cache(maxsize=4)
+def _places(same: _Same) -> np.ndarray:
+    """A change of λ or solver makes a sibling on the same S: its nodes are placed once."""
+    return places(same.S)
 
 
 def strongest(S: np.ndarray) -> list[list[Any]]:

@@ -25,7 +25,7 @@ SPARSE = (
 )
 STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
-    "working_set", "step_size", "trials", "features",
+    "working_set", "step_size", "trials", "features", "inner_sweeps", "coordinate_steps", "step_flops",
 )
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
+from ..views.theta import graph, ordered
 from .picture import MAX_ROW, Bins, Place, Wish, extremes, nice_scale, quantise
 
 MAX_EDGES = 2000  # that are sent: the strongest. More lines are a black spot anyhow
@@ -72,46 +71,29 @@ def take(Theta: np.ndarray, wish: Wish) -> ThetaPicture:
     """The picture of Θ (p, p), symmetric with a positive diagonal, that ``wish`` asks for."""
     began = time.perf_counter()
     p = Theta.shape[0]
-    off = Theta != 0.0
-    np.fill_diagonal(off, False)
-    degrees = np.count_nonzero(off, axis=1).astype(np.int32)
-    labels = np.asarray(connected_components(sp.csr_array(off), directed=False)[1])
-    sizes = np.bincount(labels)
-    root = np.sqrt(np.diag(Theta))
-    empty = np.zeros(0, dtype=np.int32)
-    cells, rows, binned, scale, parts = np.zeros((0, 0), dtype=np.int8), empty, 1.0, 1.0, None
-    edges, ties, hidden = empty, np.zeros(0, dtype=np.float32), 0
+    pairs, ties, degrees, labels = graph(Theta)
+    best = np.argsort(-np.abs(ties), kind="stable")
+    pairs, ties = pairs[best].astype(np.int32), ties[best]
+    row = wish.row if wish.row is not None and 0 <= wish.row < p else None
+    mine = np.flatnonzero((pairs == row).any(axis=1))[:MAX_ROW] if row is not None else np.zeros(0, dtype=np.int64)
+    cells, rows, binned, scale, parts = np.zeros((0, 0), dtype=np.int8), np.zeros(0, dtype=np.int32), 1.0, 1.0, None
+    sent = 0
     if wish.visible:
-        order = ordered(wish, degrees, labels, sizes)
+        order = ordered(wish.sort, degrees, labels, wish.rank)
         cells, rows, binned, scale = matrix(Theta, order, min(wish.rows, wish.columns))
         parts = labels[rows].astype(np.int32) if wish.sort == "component" else None
-        edges, ties, hidden = graph(Theta, off, root)
-    row = wish.row if wish.row is not None and 0 <= wish.row < p else None
-    partners, values = empty, np.zeros(0)
-    if row is not None:
-        partners, values = strongest(Theta, off, root, row)
+        sent = min(MAX_EDGES, ties.size)
     return ThetaPicture(
         sort=wish.sort, scale=scale, cells=cells, rows=rows, binned=binned, parts=parts,
-        diagonal=np.diag(Theta).astype(np.float32), edges=edges, ties=ties, hidden=hidden, degrees=degrees,
-        nonzero=int(np.count_nonzero(degrees)), components=int(np.count_nonzero(sizes > 1)), row=row,
-        row_classes=partners, row_values=values, row_nonzero=0 if row is None else int(degrees[row]),
+        diagonal=np.diag(Theta).astype(np.float32), edges=pairs[:sent].ravel(), ties=ties[:sent].astype(np.float32),
+        hidden=ties.size - sent, degrees=degrees.astype(np.int32), nonzero=int(np.count_nonzero(degrees)),
+        components=int(np.count_nonzero(np.bincount(labels) > 1)), row=row,
+        row_classes=(pairs[mine].sum(axis=1) - (row or 0)).astype(np.int32), row_values=ties[mine],
+        row_nonzero=0 if row is None else int(degrees[row]),
         answers=tuple((key, i, j, float(Theta[i, j]), None, None) for key, i, j in wish.asks
                       if 0 <= i < p and 0 <= j < p),
         visible=wish.visible, cost=time.perf_counter() - began,
     )
-
-
-def ordered(wish: Wish, degrees: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The features in the wished order, (p,): as given, by name, by degree, or component by component (the largest
-    first, isolated features last); equal ones as given."""
-    if wish.sort == "name" and wish.rank is not None:
-        return np.argsort(wish.rank, kind="stable")
-    if wish.sort == "degree":
-        return np.argsort(-degrees, kind="stable")
-    if wish.sort == "component":
-        first = np.unique(labels, return_index=True)[1]  # of two of the same size the one that begins earlier
-        return np.lexsort((np.arange(labels.size), first[labels], -sizes[labels]))
-    return np.arange(labels.size)
 
 
 def matrix(Theta: np.ndarray, order: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray, float, float]:
@@ -126,20 +108,3 @@ def matrix(Theta: np.ndarray, order: np.ndarray, room: int) -> tuple[np.ndarray,
         order = order[starts]
     scale = nice_scale(float(np.abs(shown).max(initial=0.0)))
     return quantise(shown, scale), order.astype(np.int32), p / k, scale
-
-
-def graph(Theta: np.ndarray, off: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Pairs, one after the other, their partial correlations, the strongest first, and how many are left out."""
-    rows, columns = np.nonzero(np.triu(off))
-    ties = -Theta[rows, columns] / (root[rows] * root[columns])
-    best = np.argsort(-np.abs(ties), kind="stable")[:MAX_EDGES]
-    pairs = np.column_stack([rows[best], columns[best]]).astype(np.int32)
-    return pairs.ravel(), ties[best].astype(np.float32), rows.size - best.size
-
-
-def strongest(Theta: np.ndarray, off: np.ndarray, root: np.ndarray, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """Partners of a feature and their partial correlations, the strongest first."""
-    partners = np.flatnonzero(off[j])
-    ties = -Theta[j, partners] / (root[j] * root[partners])
-    best = np.argsort(-np.abs(ties), kind="stable")[:MAX_ROW]
-    return partners[best].astype(np.int32), ties[best]

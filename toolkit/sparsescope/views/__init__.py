@@ -13,6 +13,9 @@ from . import active_set
 from . import weights
 from . import duality
 from . import features
+from . import theta
+from . import network
+from . import entries
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..trace import Trace
 
-__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "features", "weights"]
+__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "entries", "features", "network",
+           "theta", "weights"]
 
 
 def draw(view: str, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:

@@ -126,7 +126,7 @@ def working_percent(trace: Trace, n: int, d: int | None) -> np.ndarray:
 def has_sets(trace: Trace, problem: Problem | None) -> bool:
     """Whether the run was on label sets: the problem says so, or the trace has their measures."""
     if problem is not None:
-        return problem.multilabel
+        return bool(getattr(problem, "multilabel", False))
     return bool(np.isfinite(trace["train_precision_at_1"]).any())
 
 

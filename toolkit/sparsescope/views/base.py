@@ -94,11 +94,13 @@ class View(ABC):
           trace columns there are some that the page derives: ``suboptimality`` = (F - best) / best
           within a segment, ``nonzero_percent`` = 100 * nonzero_rows / d, ``working_percent``, the same for the solver's
           working set, ``dual`` = objective - gap, ``active_percent`` = 100 * active_share, ``dual_percent`` =
-          100 * dual_entries / (m - 1), ``weights_per_feature`` = nonzero_entries / d, and ``search_percent`` =
+          100 * dual_entries / (m - 1), ``working_entries`` = working_set, ``used_entries`` =
+          (nonzero_entries + d) / 2, ``weights_per_feature`` = nonzero_entries / d, and ``search_percent`` =
           100 * search_share.
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
         - ``"stages"``: coefficients of a sequence of models; as before, and ``parts`` of it that can be shown.
+        - ``"theta"``, ``"network"``: an inverse covariance as a matrix (``orders``) and as a graph; ``empty``.
         """
 
     def __repr__(self) -> str:

@@ -81,8 +81,9 @@ def about(trace: Trace, problem: Problem | None) -> str:
     parts = {key: str(info[key]).removesuffix("()") for key in ("loss", "penalty") if info.get(key)}
     if problem is not None:  # registry names, which people know, where the problem tells that they are meant
         for key, kind in (("loss", registry.losses), ("penalty", registry.penalties)):
-            name = kind.name_of(getattr(problem, key))
-            if name is not None and (key not in parts or info[key] == repr(getattr(problem, key))):
+            part = getattr(problem, key, None)  # other kinds of problems have neither
+            name = kind.name_of(part)
+            if name is not None and (key not in parts or info[key] == repr(part)):
                 parts[key] = name
     parts = {key: text if len(text) <= MAX_PART else text[: MAX_PART - 1] + "…" for key, text in parts.items()}
     solver = str(info.get("solver", "")).partition("(")[0]

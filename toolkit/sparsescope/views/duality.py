@@ -54,6 +54,9 @@ class Duality(View):
             "sparsity": {"left": {"title": COUNTS_TITLE, "log": True},
                          "right": {"title": WORK_TITLE, "range": list(PERCENT)}},
         }  # fmt: skip
+        if problem.kind == "covariance":  # no samples, and no labels, whose shares could be shown
+            return {"id": self.name, "title": self.title, "kind": "lines", "right": None, "empty": self.empty,
+                    "left": axes["values"]["left"], "y": lines("values")[: len(LEFT)]}
         order = sorted(PICTURES, key=lambda picture: picture != self.show)
         choices = [{"label": LABELS[p], "y": lines(p), **axes[p]} for p in order]
         first = {key: choices[0][key] for key in ("y", "left", "right")}

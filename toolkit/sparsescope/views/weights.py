@@ -77,7 +77,7 @@ class Grouping:
 def grouping(trace: Trace, problem: Problem | None) -> Grouping | None:
     """The blocks of the problem's penalty, or those that the trace began with; ``None`` if there are none."""
     if problem is not None:
-        blocks = problem.regulariser.blocks
+        blocks = problem.regulariser.blocks if hasattr(problem, "regulariser") else None  # an inverse covariance
         if blocks is None:
             return None
         return Grouping(blocks.of_feature, blocks.names, cast(Any, problem.penalty).row.value)

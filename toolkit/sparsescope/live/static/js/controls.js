@@ -127,7 +127,7 @@ export class Controls {
 function testId(control) {
   const fixed = {
     dataset: "data-select", loss: "loss-select", penalty: "penalty-select", solver: "solver-select",
-    lam_ratio: "lam-slider", intercept: "intercept-checkbox", speed: "speed-slider", seed: "seed-input",
+    lam_ratio: "lam-slider", task: "task-select", intercept: "intercept-checkbox", speed: "speed-slider", seed: "seed-input",
   };
   return fixed[control.id] || "field-" + control.id;
 }

@@ -52,6 +52,13 @@ export function powerOfTen(k) {
   return "10" + String(k).split("").map((c) => RAISED[c]).join("");
 }
 
+/** 21318 -> "21.3k": where there is little room. */
+export function compact(value) {
+  if (!known(value) || value < 1e4) return count(value);
+  const [size, unit] = value < 1e6 ? [1e3, "k"] : value < 1e9 ? [1e6, "M"] : [1e9, "G"];
+  return String(Number((value / size).toPrecision(3))) + unit;
+}
+
 export function plural(n, one, many) {
   return count(n) + " " + (n === 1 ? one : many);
 }

@@ -3,6 +3,7 @@
 import { h, setText, show } from "./dom.js";
 import { count, known } from "./format.js";
 import { exact } from "./axes.js";
+import { words } from "./kinds.js";
 
 const MOST = 40; // classes shown, the largest by magnitude
 
@@ -49,9 +50,11 @@ export class Inspector {
     const key = [picture.version, palette.theme, selected, names.of(selected)].join();
     if (key === this.key) return;
     this.key = key;
-    setText(this.note, `${names.of(selected) || "row"}${selected < store.problem.d ? " · row " + selected : ""} · norm ${exact(picture.row_norm)}`);
-    setText(this.past, store.problem.kind === "sequence" ? "" : past(store.active.history(selected, 0)));
-    const { shown, more, zero } = largest(values, picture.row_classes, picture.row_nonzero, store.problem.m);
+    const said = words(store.problem).inspector;
+    setText(this.note, said.note(names.of(selected) || "row", selected, picture, store.problem));
+    setText(this.past, said.silent ? "" : past(store.active.history(selected, 0), said));
+    const whole = said.zeros ? store.problem.m : picture.row_nonzero; // of a network those without a tie are not told
+    const { shown, more, zero } = largest(values, picture.row_classes, picture.row_nonzero, whole);
     this.drawBars(shown);
     setText(this.rest, rest(more, zero));
   }
@@ -86,10 +89,9 @@ function rest(more, zero) {
 }
 
 /** When a row was non-zero, in words. */
-function past(spans) {
-  if (!spans.length) return "This row has been zero all the time.";
+function past(spans, said) {
+  if (!spans.length) return said.never;
   const [start, end, ended] = spans[spans.length - 1];
   const times = spans.length > 1 ? ` It entered ${spans.length} times.` : "";
-  if (ended) return `Zero since iteration ${count(end)}.${times}`;
-  return `Non-zero since iteration ${count(start)}.${times}`;
+  return `${ended ? said.out : said.in} since iteration ${count(ended ? end : start)}.${times}${said.values}`;
 }

@@ -1,6 +1,6 @@
 // What the page calls things, kind of problem by kind of problem. Nothing here draws.
 
-import { count, known, number } from "./format.js";
+import { count, known, number, plural } from "./format.js";
 
 const MOST_BARS = 24; // classes, or pairs of features, on the first screen
 
@@ -14,6 +14,10 @@ const PREDICTION = {
     none: (after) => `After ${after} all rows of W are still zero: λ is too large for any feature to enter.`,
   },
   inspect: "Click a row of W or of the active set to see its weights here.",
+  inspector: {
+    note: (name, row, picture) => `${name} · row ${row} · norm ${number(picture.row_norm, 6)}`,
+    zeros: true, never: "This row has been zero all the time.", in: "Non-zero", out: "Zero", values: "",
+  },
   facts: (p) => [
     ["samples n", count(p.n) + (p.test_n ? ` (and ${count(p.test_n)} for testing)` : "")],
     ["features d", count(p.d) + (p.storage === "sparse" ? `, ${number(100 * p.density, 2)} % of X non-zero` : "")],
@@ -42,6 +46,10 @@ const COVARIANCE = {
     none: (after) => `After ${after} no feature has an edge: a smaller λ lets edges appear.`,
   },
   inspect: "Click a feature to see its partners here.",
+  inspector: {
+    note: (name, row, picture) => `${name} · ${plural(picture.row_nonzero, "partner", "partners")}`,
+    zeros: false, never: "This feature has had no edges all the time.", in: "With edges", out: "Without edges", values: " Partial correlations:",
+  },
   facts: (p) => [
     ...(p.n ? [["samples n", count(p.n)]] : []),
     ["features p", count(p.d) + (p.all_features > p.d ? ` of ${count(p.all_features)}, those that vary most` : "")],
@@ -61,6 +69,10 @@ const SEQUENCE = {
   start: "no stage",
   rows: { label: "features", title: "features that stages were given so far, each time they were", of: (status) => [status.features, null], said: "features used" },
   noGap: "no gap is known",
+  inspector: {
+    ...PREDICTION.inspector, silent: true,
+    note: (name, row, picture, p) => `${name}${row < p.d ? ` · row ${row}` : ""} · norm ${number(picture.row_norm, 6)}`,
+  },
   inspect: "Click a row of the coefficients to see it here. A feature that the stage shown does not have is not listed.",
   facts: (p) => [
     ...PREDICTION.facts(p).filter(([name]) => name !== "F at W = 0"),

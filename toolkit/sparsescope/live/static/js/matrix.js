@@ -5,15 +5,15 @@ import { count, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { fitText } from "./axes.js";
 import { FONT } from "./palette.js";
-import { answerLines, blockName, runs, windowOf } from "./cells.js";
+import { paintCells, paintScale } from "./paint.js";
+import { BRACKETS, drawBlocks } from "./blocks.js";
+import { answerLines, blockName, windowOf } from "./cells.js";
 
 const SORT_LABELS = { norm: "norm", name: "name", first: "first entry", block: "index" };
 const LEFT = 124; // room for feature names
 const RIGHT = 64; // room for the colour scale
 const TOP = 10;
 const LABEL_STEP = 13; // pixels between names
-const BRACKETS = 84; // room for the brackets of blocks and their names
-const LEAST_BLOCK = 4; // pixels of a block on average, for lines between blocks
 const CELL = 3; // pixels of a cell in both directions where classes have to share columns
 const SPARSE = 0.2; // with fewer lit cells than this share, small weights get a stronger colour
 const DRAG = 6; // pixels the pointer has to move for a zoom
@@ -28,7 +28,6 @@ export class MatrixChart {
     this.part = "stage"; // of a sequence of models
     this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
     this.box.plot.append(this.canvas);
-    this.off = document.createElement("canvas");
     this.sortSelect = h(
       "select", { "data-testid": "sort-select", "aria-label": "sort the rows by", onchange: () => this.chooseSort() },
       ...spec.sorts.map((name) => h("option", { value: name }, SORT_LABELS[name] || name)),
@@ -118,7 +117,11 @@ export class MatrixChart {
     this.context.sendLayout();
   }
 
-  /** Rows of pixels there are for the matrix: what the explorer needs to know. */
+  wish() {
+    return { rows: this.pixelRows(), columns: this.pixelColumns(), zoom: this.zoom, mode: this.kind, part: this.part };
+  }
+
+  /** Rows of pixels there are for the matrix. */
   pixelRows() {
     const pixels = this.box.height - TOP - this.bottom();
     const problem = this.context.store.problem;
@@ -210,7 +213,7 @@ export class MatrixChart {
     const area = { left: LEFT, top: TOP, width: this.box.width - LEFT - this.right(), height: this.box.height - TOP - bottom };
     const rowHeight = Math.min(28, area.height / k);
     area.height = rowHeight * k;
-    this.paint(context, picture.cells, m, k, area, (i) => palette.pixel(picture.cells[i], this.strong));
+    paintCells(context, m, k, area, (i) => palette.pixel(picture.cells[i], this.strong));
     context.strokeStyle = palette.colour("axis");
     context.lineWidth = 1;
     context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
@@ -226,43 +229,10 @@ export class MatrixChart {
       context.fillText(fitText(context, name, LEFT - 16), area.left - 8, y);
       if (step > 1) context.fillRect(area.left - 5, Math.round(y), 4, 1);
     }
-    if (this.bracketed(picture)) this.drawBlocks(context, area, picture, rowHeight);
+    if (this.bracketed(picture)) drawBlocks(context, area, picture, rowHeight, palette);
     this.drawClassNames(context, area, m, (c) => store.problem.class_names[picture.classes ? picture.classes[c] : c]);
     this.drawSelection(context, area, picture, rowHeight);
     this.places = { kind: "matrix", area, rowHeight, m, k };
-  }
-
-  /** A line between blocks, and at the right a bracket for each with its name. */
-  drawBlocks(context, area, picture, rowHeight) {
-    const { palette } = this.context;
-    const right = area.left + area.width;
-    context.font = "11px " + FONT;
-    context.textAlign = "left";
-    context.textBaseline = "middle";
-    context.lineWidth = 1;
-    let named = -Infinity;
-    const found = runs(picture.blocks);
-    const fine = area.height / found.length >= LEAST_BLOCK; // else there would be lines only
-    for (const { block, start, stop } of found) {
-      const top = Math.round(area.top + start * rowHeight);
-      const bottom = Math.round(area.top + stop * rowHeight);
-      context.fillStyle = palette.colour("axis");
-      if (fine) {
-        if (start > 0) context.fillRect(area.left, top, area.width, 1);
-        context.strokeStyle = palette.colour("muted");
-        context.beginPath();
-        context.moveTo(right + 4.5, top + 1.5);
-        context.lineTo(right + 8.5, top + 1.5);
-        context.lineTo(right + 8.5, bottom - 0.5);
-        context.lineTo(right + 4.5, bottom - 0.5);
-        context.stroke();
-      }
-      const middle = (top + bottom) / 2;
-      if (middle - named < LABEL_STEP) continue;
-      named = middle;
-      context.fillStyle = palette.colour("text");
-      context.fillText(fitText(context, blockName(picture, block), BRACKETS - 16), right + 13, middle);
-    }
   }
 
   drawSelection(context, area, picture, rowHeight) {
@@ -315,7 +285,7 @@ export class MatrixChart {
       const left = 8 + (c % across) * (tile.width + 8);
       const top = label + Math.floor(c / across) * (tile.height + label + 6);
       const area = { left, top, width: tile.width, height: tile.height };
-      this.paint(context, picture.cells, wide, high, area, (i) => palette.pixel(picture.cells[i * m + c]));
+      paintCells(context, wide, high, area, (i) => palette.pixel(picture.cells[i * m + c]));
       context.strokeStyle = palette.colour("grid");
       context.strokeRect(left - 0.5, top - 0.5, tile.width + 1, tile.height + 1);
       context.fillStyle = palette.colour("text");
@@ -327,31 +297,9 @@ export class MatrixChart {
     this.places = { kind: "images", tiles, high, wide, m };
   }
 
-  paint(context, cells, width, height, area, pixel) {
-    const image = new ImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < pixels.length; i++) pixels[i] = pixel(i);
-    this.off.width = width;
-    this.off.height = height;
-    this.off.getContext("2d").putImageData(image, 0, 0);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(this.off, area.left, area.top, area.width, area.height);
-  }
-
   drawScale(context, picture) {
-    const palette = this.context.palette;
-    const height = Math.min(140, this.box.height - 60);
-    const left = this.box.width - RIGHT + 16;
-    const column = new Int8Array(255).map((_, k) => 127 - k);
-    this.paint(context, column, 1, 255, { left, top: TOP + 8, width: 10, height }, (i) => palette.pixel(column[i], this.strong));
-    context.fillStyle = palette.colour("muted");
-    context.font = "11px " + FONT;
-    context.textAlign = "left";
-    context.textBaseline = "middle";
-    const value = short(picture.scale, 2);
-    context.fillText(value, left + 14, TOP + 8);
-    context.fillText("0", left + 14, TOP + 8 + height / 2);
-    context.fillText("\u2212" + value, left + 14, TOP + 8 + height);
+    const place = { left: this.box.width - RIGHT + 16, top: TOP + 8, height: Math.min(140, this.box.height - 60) };
+    paintScale(context, this.context.palette, place, picture.scale, this.strong);
   }
 
   /** The weight under the pointer: {row, cls, cell, bin}. */

@@ -14,6 +14,7 @@ import { Link } from "./link.js";
 import { MatrixChart } from "./matrix.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
+import { NetworkChart } from "./network.js";
 import { Palette } from "./palette.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./raster.js";
@@ -21,13 +22,14 @@ import { textWidth } from "./axes.js";
 import { SpectrumChart } from "./spectrum.js";
 import { StageMatrix } from "./stagematrix.js";
 import { Store } from "./store.js";
+import { ThetaChart } from "./theta.js";
 import { TimeAxis } from "./timeaxis.js";
 import { Tooltip } from "./tooltip.js";
 import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
 import { snippetButton } from "./snippet.js";
 
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, features: 288, weights: 368 };
+const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, features: 288, weights: 368, network: 584, entries: 232, theta: 540 };
 
 export class Page {
   constructor(host, send, theme) {
@@ -205,7 +207,9 @@ export class Page {
   buildCharts(specs) {
     for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
     this.observer.disconnect();
-    const makers = { lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart };
+    const makers = {
+      lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
+    };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
       const Chart = spec.x ? FeaturesChart : makers[spec.kind];
       const chart = new Chart(spec, this, HEIGHTS[spec.id] || 320);
@@ -240,10 +244,11 @@ export class Page {
 
   /** Tell the explorer what the weight picture needs. */
   sendLayout() {
-    const found = this.charts.find(({ chart }) => chart instanceof MatrixChart);
-    if (!found || !this.store.problem) return;
+    const found = this.charts.filter(({ chart }) => chart.wish);
+    if (!found.length || !this.store.problem) return;
     const message = {
-      rows: found.chart.pixelRows(), columns: found.chart.pixelColumns(), zoom: found.chart.zoom, mode: found.chart.kind, visible: found.visible, row: this.selected, part: found.chart.part, stream: this.store.stream,
+      rows: 200, columns: 200, zoom: null, mode: "matrix", ...Object.assign({}, ...found.map(({ chart }) => chart.wish())),
+      visible: found.some(({ visible }) => visible), row: this.selected, stream: this.store.stream,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;

@@ -1,7 +1,7 @@
 // The status line, the boxes for errors and notices, and what a screen reader is told.
 
 import { h, setAttribute, setText, show } from "./dom.js";
-import { count, known, number, scientific, seconds } from "./format.js";
+import { compact, count, known, number, scientific, seconds } from "./format.js";
 import { words } from "./kinds.js";
 
 const MODES = {
@@ -26,9 +26,10 @@ export class StatusLine {
     this.element = h(
       "div", { class: "status card", "data-testid": "status-line" },
       this.mode, item("iteration", "iteration", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 9), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
+      item("objective", "F", 9), gap, item("rows", "rows", 9), item("work", "κ", 10), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
     );
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
+    this.items.work.parentElement.title = "work of the last step: sweeps over its working set (κ) · single coordinates looked at × flops for each";
     this.items.dual.parentElement.title = "non-zeros of the dual point, a sample, off the true class";
     this.items.budget.parentElement.title = "by how much the mean hinge is above the budget eta; 0: the budget is kept";
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
@@ -56,9 +57,10 @@ export class StatusLine {
     setText(label.firstChild, rows.label);
     setAttribute(label, "title", rows.title);
     value("rows", known(some) ? count(some) + (known(all) ? ` of ${count(all)}` : "") : "–", some);
+    value("work", `${count(status.inner_sweeps)} · ${compact(status.coordinate_steps)} × ${compact(status.step_flops)}`, status.inner_sweeps);
     value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
     value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
-    for (const [name, column] of [["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
+    for (const [name, column] of [["work", "inner_sweeps"], ["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     setText(this.message, store.message || (store.late ? "shared server, slowed" : ""));

@@ -46,7 +46,10 @@ export class Store {
   takeProblem(message) {
     const other = !this.problem || message.epoch !== this.problem.epoch;
     this.problem = message;
-    if (other) this.names = new Map();
+    if (other) {
+      this.names = new Map();
+      this.picture = null; // of another problem
+    }
     this.version += 1;
   }
 
@@ -191,6 +194,11 @@ export class Store {
       const share = this.column(name === "active_percent" ? "active_share" : "dual_entries");
       const whole = name === "active_percent" ? 1 : this.problem ? this.problem.m - 1 : NaN;
       return share ? share.map((value) => (100 * value) / whole) : null;
+    }
+    if (name === "working_entries") return this.column("working_set");
+    if (name === "used_entries") {
+      const entries = this.column("nonzero_entries");
+      return entries && this.problem ? entries.map((value) => (value + this.problem.d) / 2) : null;
     }
     if (name === "weights_per_feature") {
       const entries = this.column("nonzero_entries");
