@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"registry", "problem", "trace"},
     "live": {"registry", "datasets", "problem", "sequence_model", "solvers", "spectrum", "stopping", "trace", "run",
              "session", "views", "version"},
-    "widgets": {"registry", "datasets", "session", "views", "live", "version"},
+    "widgets": {"registry", "datasets", "problem", "session", "views", "live", "version"},
     "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
     "experiments": {"registry", "design", "datasets", "feature_maps", "losses", "objectives", "penalties", "problem",
                     "solvers", "spectrum", "event", "stopping", "trace", "run", "views"},

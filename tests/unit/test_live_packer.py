@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from sparsescope.live import picture as pictures
-from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, Block, Packer
+from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, STATUS, Block, Packer
 from sparsescope.live.predictions import OF_SETS
 from sparsescope.live.thinning import keep
 
@@ -19,7 +19,7 @@ from sparsescope.live.thinning import keep
 class FakeTrace:
     """A trace as the packer reads it, with columns and supports that a test chooses."""
 
-    columns = (*EXACT, *DRAWN, *OF_SETS, "segment")
+    columns = tuple(dict.fromkeys((*EXACT, *DRAWN, *OF_SETS, *STATUS, "segment")))
 
     def __init__(self, supports: list[set[int]], segment: list[int] | None = None) -> None:
         n = len(supports)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sparsescope as ss
 from sparsescope import datasets, live
 from sparsescope.widgets import ExplorerWidget, explore
 
@@ -26,6 +27,18 @@ def test_a_matrix_needs_labels_and_a_data_set_does_not() -> None:
         explore(data.X)
     with pytest.raises(ValueError, match="brings its own labels"):
         explore(data, data.y)
+
+
+def test_a_network_needs_no_labels_and_other_problems_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    problem = ss.CovarianceProblem.from_data(X, correlation=True)
+    assert repr(explore(problem)).startswith("<sparsescope explorer of CovarianceProblem(n=20, p=5")
+    assert explore(X, task="covariance", features=4).settings["features"] == 4
+    with pytest.raises(ValueError, match="makes the problem itself; this is a Problem"):
+        explore(ss.Problem(X, np.arange(20) % 2))
+    for wrong in ({"y": np.arange(5)}, {"task": "classes"}):
+        with pytest.raises(ValueError, match="a covariance problem has no classes"):
+            explore(problem, **wrong)
 
 
 def test_wrong_settings_raise_in_words() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 
 from .. import datasets, live
+from ..problem_base import BaseProblem
 
 POLL_SECONDS = 0.03
 QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps
@@ -23,28 +24,41 @@ def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
 
     Parameters
     ----------
-    X: a data matrix of shape (n, d) (array or sparse matrix), a `Dataset`, or the name or path of a data set. None: the
-        default data set, and a choice of all of them.
-    y: labels of shape (n,); needed exactly when `X` is a matrix.
-    settings: what the page's controls start with: `loss`, `penalty`, `solver` (registry names), `lam_ratio` (λ/λ_max,
-        from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations", "passes", "seconds"),
+    X: a data matrix of shape (n, d) (array or sparse matrix), a `Dataset`, the name or path of a data set, or a
+        `CovarianceProblem`, whose network is shown. None: the default data set, and a choice of all of them.
+    y: labels of shape (n,); needed exactly when `X` is a matrix, and not for the network of its features.
+    settings: what the page's controls start with: `task` ("classes", or "covariance" for the network of the features,
+        with `features`, `correlation`, `diagonal` and `order`), `loss`, `penalty`, `solver` (registry names),
+        `lam_ratio` (λ/λ_max, from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations", "passes", "seconds"),
         and parameters of the chosen parts as `penalty_rho`, `loss_margin`, `solver_selection` and so on.
 
     Raises
     ------
     ValueError: for data or settings that cannot be used; the sentence says which and what is allowed.
     """
-    return ExplorerWidget(_data(X, y), _checked(settings))
+    return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings))
 
 
-def _data(X: Any, y: Any) -> Any:
+def _data(X: Any, y: Any, task: Any = None) -> Any:
+    if isinstance(X, BaseProblem):
+        return _problem(X, y, task)
     if X is None or isinstance(X, str | Path) or hasattr(X, "class_names"):
         if y is not None:
             raise ValueError("y is only needed with a data matrix; a data set brings its own labels")
         return datasets.load(str(X)) if isinstance(X, str | Path) else X
-    if y is None:
-        raise ValueError("labels y are needed with a data matrix X: explore(X, y)")
+    if y is None and task != "covariance":
+        raise ValueError("labels y are needed with a data matrix X: explore(X, y); without them there is the network "
+                         'of the features: explore(X, task="covariance")')
     return X, y
+
+
+def _problem(problem: BaseProblem, y: Any, task: Any) -> BaseProblem:
+    if problem.kind != "covariance":
+        raise ValueError(f"explore takes data and makes the problem itself; this is a {type(problem).__name__}. Give "
+                         "it the data: explore(X, y, loss=…, penalty=…)")
+    if y is not None or task not in (None, "covariance"):
+        raise ValueError("a covariance problem has no classes: neither y nor another task goes with it")
+    return problem
 
 
 def _checked(settings: Message) -> Message:
@@ -138,6 +152,8 @@ class ExplorerWidget(anywidget.AnyWidget):
             what = "all data sets"
         elif isinstance(self._data, tuple):
             what = f"your data, {self._data[0].shape[0]} × {self._data[0].shape[1]}"
+        elif isinstance(self._data, BaseProblem):
+            what = repr(self._data)
         else:
             what = self._data.title
         return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser of its own: sparsescope explore>"
