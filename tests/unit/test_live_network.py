@@ -105,11 +105,12 @@ def test_lambda_solver_and_diagonal_change_while_it_runs(client: Page) -> None:
     assert [mark["kind"] for mark in client.marks()] == ["lam", "solver", "diagonal"]
     shown = next(frame["picture"] for frame in reversed(client.frames()) if frame["picture"])
     assert shown["kind"] == "theta" and shown["nonzero"] > 0
-    status = client.last()["status"]
-    assert status["inner_sweeps"] > 0 and status["step_flops"] > 0 and status["test_accuracy"] is None
-    client.until(lambda: client.last()["mode"] == "finished", "the end")
+    seen = [frame["status"] for frame in client.frames() if frame["status"]]
+    assert any((status["inner_sweeps"] or 0) > 0 and status["step_flops"] > 0 for status in seen)
+    assert all(status["test_accuracy"] is None for status in seen)
     session = client.explorer.session
-    assert session is not None
+    assert session is not None and session.wait_idle()
+    client.until(lambda: client.last()["total"] == len(session.trace), "the last point")
     again = ss.solve(session.problem, "quic", tol=1e-9)
     assert client.last()["status"]["objective"] == pytest.approx(again.objective, rel=1e-7)
 

@@ -29,8 +29,9 @@ def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
     y: labels of shape (n,); needed exactly when `X` is a matrix, and not for the network of its features.
     settings: what the page's controls start with: `task` ("classes", or "covariance" for the network of the features,
         with `features`, `correlation`, `diagonal` and `order`), `loss`, `penalty`, `solver` (registry names),
-        `lam_ratio` (λ/λ_max, from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations", "passes", "seconds"),
-        and parameters of the chosen parts as `penalty_rho`, `loss_margin`, `solver_selection` and so on.
+        `lam_ratio` (λ/λ_max, from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations",
+        "passes", "seconds"), and parameters of the chosen parts as `penalty_rho`, `loss_margin`, `solver_selection`
+        and so on.
 
     Raises
     ------
