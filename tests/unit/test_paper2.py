@@ -13,7 +13,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.experiments import Settings, load_paper, output
 from sparsescope.experiments.conduct import conduct
-from sparsescope.experiments.paper2 import figures, protocol, samples, table1, table2
+from sparsescope.experiments.paper2 import figures, protocol, samples, side_by_side, table1, table2
 from sparsescope.experiments.paper2.protocol import CALIBRATED, LINEAR, LOGISTIC, RAW, STAGEWISE, SVM, VW
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Report
@@ -32,7 +32,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     text = pool(ss.datasets.make_extreme(300, 200, 12, length=25.0, words=5, test_size=0.0))
     patch = pytest.MonkeyPatch()
     patch.setattr(protocol, "QUICK", dataclasses.replace(
-        protocol.QUICK, features=(30,), blocks=(10, 20), most=40, peer_features=20, values=20, spectrum_features=30))
+        protocol.QUICK, features=(30,), blocks=(10, 20), most=40, peer_features=20, values=20, spectrum_features=30,
+        rate_steps=30))
     patch.setattr(protocol, "PIXEL_INNER", 10)
     patch.setattr(protocol, "CALIBRATIONS", 3)
     try:
@@ -56,6 +57,8 @@ def test_the_folder_holds_tables_figures_and_verdicts(made: tuple[Path, Any]) ->
     assert blocks.groupby(["method", "block"])["features"].max().eq(40).all() and blocks["seconds"].gt(0).all()
     peers = pd.read_csv(folder / "peers.csv").set_index("method")
     assert peers.loc[SVM, "error"] < 50 and set(peers.index) == set(protocol.PEERS)
+    rates = pd.read_csv(folder / "rates.csv")
+    assert rates.groupby("method")["iteration"].max().eq(30).all() and (rates["known_to"] < 1e-8).all()
     text = pd.read_csv(folder / "text.csv").set_index("method")
     assert text.loc[STAGEWISE, "error"] < 60 and "stages of" in text.loc[STAGEWISE, "note"]
 
@@ -123,6 +126,12 @@ def spectra(images: float = 72_000.0, kinds: tuple[str, ...] = ("3000 random fea
     return {"spectra": pd.DataFrame(rows)}
 
 
+def descents(excess: float = 0.01, methods: tuple[str, ...] = ("plain", "accelerated")) -> Any:
+    rows = [{"data": "hand", "method": method, "iteration": t, "samples": 100, "dims": 10, "excess": excess / (t + 1),
+             "bound": 0.5 / (t + 4), "known_to": 1e-12} for method in methods for t in range(21)]
+    return {"rates": pd.DataFrame(rows)}
+
+
 # claim -> (tables where it holds, tables where it does not, tables that cannot tell)
 CASES: dict[str, tuple[Any, Any, Any]] = {
     "table1": (fits(), fits({LINEAR: 20.0}), fits(n=1000)),
@@ -137,6 +146,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "text-error": (text(), text(14.0), text(other=np.nan)),
     "text-slower": (text(), text(seconds=10.0), text(other=np.nan)),
     "conditions": (spectra(), spectra(100.0), spectra(kinds=("words",))),
+    "theorem1": (descents(), descents(1.0), descents(methods=("accelerated",))),
 }
 
 
@@ -156,11 +166,13 @@ def test_tables_have_the_papers_layout() -> None:
     first = table1(fits()["fits"])
     assert first["linear [%]"].tolist() == [14.1, 1.83, 1.48] and first["calibrated of the paper [%]"].iloc[0] == 8.1
     assert table1(fits(n=100)["fits"])["linear of the paper [%]"].isna().all()
+    side = side_by_side(descents()).set_index("iteration")
+    assert side.index.tolist() == [1, 2, 5, 10, 20] and side.loc[5, "Theorem 1"] == 0.5 / 9
     second = table2(text()["text"]).set_index("method")
     assert second.loc[STAGEWISE, "paper, 20 newsgroups [%]"] == 11.7 and second.loc[SVM, "time [s]"] == 27.0
 
 
-TABLES = {**fits(), **peers(), **text(), **spectra()}
+TABLES = {**fits(), **peers(), **text(), **spectra(), **descents()}
 
 
 @pytest.mark.parametrize("experiment", PAPER.experiments, ids=lambda e: e.name)

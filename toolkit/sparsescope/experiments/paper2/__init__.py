@@ -6,11 +6,12 @@ from ..base import Experiment, Measurement, Paper
 from . import claims, figures, samples
 from .differences import DIFFERENCES
 from .fits import measure_blocks, measure_spectra, measure_table1
+from .rates import measure_rates, side_by_side
 from .rivals import measure_peers, measure_text
 from .tables import table1, table2
 
-__all__ = ["PAPER", "measure_blocks", "measure_peers", "measure_spectra", "measure_table1", "measure_text", "table1",
-           "table2"]
+__all__ = ["PAPER", "measure_blocks", "measure_peers", "measure_rates", "measure_spectra", "measure_table1",
+           "measure_text", "side_by_side", "table1", "table2"]
 
 MEASUREMENTS = (
     Measurement("Table 1", "fits", measure_table1, refuses=samples.not_dense),
@@ -18,6 +19,7 @@ MEASUREMENTS = (
     Measurement("Fig. 2", "peers", measure_peers, refuses=samples.not_dense),
     Measurement("Table 2", "text", measure_text, refuses=samples.not_sparse),
     Measurement("Fig. 1b", "spectra", measure_spectra),
+    Measurement("Theorem 1", "rates", measure_rates, refuses=samples.not_dense),
 )
 EXPERIMENTS = (
     Experiment("table1", "Table 1", "test error of linear, logistic and calibrated fits on the raw features and on "
@@ -30,6 +32,8 @@ EXPERIMENTS = (
                ("Table 2",), "text", figures.text, lambda t: table2(t["text"])),
     Experiment("spectra", "Fig. 1b", "share of the leading singular values, of images and of text", ("Fig. 1b",),
                "spectra", figures.spectra),
+    Experiment("theorem1", "Theorem 1", "the bound of Theorem 1 and what plain and accelerated steps of gls reach",
+               ("Theorem 1",), "rates", figures.rates, side_by_side),
 )  # fmt: skip
 
 PAPER = Paper(

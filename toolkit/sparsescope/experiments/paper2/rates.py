@@ -1,0 +1,71 @@
+"""Theorem 1 beside what `gls` does: F(W_t) − F(W*) of plain and accelerated steps, and the bound (Sec. 2.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...problem import Problem
+from ...registry import solvers
+from ...run import Run, solve
+from ...spectrum import theorem1
+from ...stopping import Iterations, Seconds
+from ..base import Settings, Tables
+from ..pools import Pool
+from ..progress import Report
+from . import protocol, samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PLAIN, ACCELERATED = "plain", "accelerated"
+BOUND = "Theorem 1"
+EXACT = 1e-10  # relative gap to which W* is known
+SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+def measure_rates(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
+    """Both variants from W = 0 on the raw features, logistic loss: a row for each iteration of each."""
+    import pandas as pd
+
+    limit, part = protocol.limits(settings), samples.parts(data, settings.seed)
+    X = np.asarray(part.X[: limit.rate_samples], dtype=np.float64)
+    problem = Problem(X, part.y[: limit.rate_samples], loss="logistic", penalty="ridge", lam=protocol.RATE_LAM)
+    report.jobs(3)
+    report.job("the solution")
+    best = solve(problem, "gls", tol=EXACT, max_seconds=limit.seconds, record=False)
+    report.done()
+    frames = []
+    for accelerated in (False, True):
+        method = ACCELERATED if accelerated else PLAIN
+        report.job(f"{method} steps")
+        rule = Iterations(limit.rate_steps) | Seconds(limit.seconds)
+        events = list(Run(problem, solvers.create("gls", accelerated=accelerated), stop=rule, certify_every=10**6))
+        t = np.array([e.iteration for e in events])
+        frames.append(pd.DataFrame({
+            "data": data.name, "method": method, "iteration": t, "samples": problem.n, "dims": problem.d,
+            "excess": np.maximum([e.objective - best.objective for e in events], 0.0),
+            "bound": theorem1(problem, best.W, t), "known_to": best.gap,
+        }))
+        report.keep(frames[-1])
+        report.done()
+    return pd.concat(frames, ignore_index=True)
+
+
+def side_by_side(tables: Tables) -> pd.DataFrame:
+    """A line for each data set and some iterations: the bound, and both variants."""
+    import pandas as pd
+
+    lines = []
+    for data, part in tables["rates"].groupby("data", sort=False):
+        at = {str(name): run.set_index("iteration") for name, run in part.groupby("method")}
+        for t in SHOWN:
+            line: dict[str, Any] = {"data": data, "iteration": t}
+            for name, run in at.items():
+                if t in run.index:
+                    line.setdefault(BOUND, run.loc[t, "bound"])
+                    line[f"{name} steps"] = run.loc[t, "excess"]
+            if BOUND in line:
+                lines.append(line)
+    return pd.DataFrame(lines)
