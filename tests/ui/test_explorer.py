@@ -141,6 +141,16 @@ def test_impossible_choices_are_visible_disabled_and_explained(explorer: Explore
             assert option.get_attribute("title"), "a disabled choice says why"
 
 
+def test_a_budget_out_of_reach_is_explained_in_one_place(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris", loss="crammer-singer", solver="fbpd-constrained", speed=1000, **{"solver.eta": 0.2})
+    explorer.click("run-button")
+    box = explorer.part("error-box")
+    expect(box).to_contain_text("Choose eta of at least 0.289", timeout=PATIENT_MS)
+    assert "ValueError" not in box.locator("p").inner_text()
+    expect(explorer.part("status-message")).to_have_text("")
+    assert explorer.errors == []
+
+
 def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
     program, address = start_explorer(script="broken_server.py")
     try:

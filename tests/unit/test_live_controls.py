@@ -127,3 +127,15 @@ def test_data_handed_over_come_first_and_alone_if_there_is_no_choice() -> None:
     assert data["choices"] == [{"value": "own", "label": "my data", "doc": "", "disabled": False, "reason": ""}]
     assert data["disabled"] and data["reason"]
     assert "seed" not in [c["id"] for c in group["controls"]]
+
+
+def test_a_parameter_is_called_by_its_name_and_its_symbol() -> None:
+    labels = {key: c["label"] for key, c in all_controls(loss="crammer-singer", solver="fbpd-constrained").items()}
+    assert labels["loss.margin"] == "margin μ" and labels["solver.eta"] == "eta η"
+    assert labels["solver.balance"] == "balance √(σ/τ)" and labels["solver.threads"] == "threads"
+
+
+def test_lam_stands_still_where_a_budget_takes_its_place() -> None:
+    hinge = all_controls(loss="crammer-singer", solver="fbpd")["lam_ratio"]
+    bound = all_controls(loss="crammer-singer", solver="fbpd-constrained")["lam_ratio"]
+    assert not hinge["disabled"] and bound["disabled"] and "η" in bound["reason"]

@@ -17,6 +17,7 @@ from . import settings as st
 SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 250.0, 500.0, 1000.0)
 # At how many places a slider of a real number stops between its ends.
 SLIDER_STEPS = 200
+LONGEST_SYMBOL = 7  # √(σ/τ)
 
 Words = Mapping[str, tuple[str, str]]  # a setting's meaning and its formula
 Reasons = Mapping[tuple[str, str], str]  # (setting, value) -> why it cannot be chosen
@@ -127,7 +128,7 @@ def field_control(kind: str, field: Field, value: Any) -> dict[str, Any]:
     """The control of one parameter of a part."""
     control: dict[str, Any] = {
         "id": f"{kind}.{field.name}",
-        "label": field.name.replace("_", " "),
+        "label": field.name.replace("_", " ") + _symbol(field.doc),
         "doc": field.doc,
         "formula": f"{field.bounds()}; default {_shown(field.default)}",
         "value": value,
@@ -154,6 +155,12 @@ def field_control(kind: str, field: Field, value: Any) -> dict[str, Any]:
     log = bool(field.log) and low > 0
     step = 1.0 if integer else _step(low, high, log)
     return {**control, "kind": "slider", "low": low, "high": high, "log": log, "step": step, "integer": integer}
+
+
+def _symbol(doc: str) -> str:
+    """The symbol that a parameter has in formulas, with a space before it: what its description may begin with."""
+    symbol, colon, _ = doc.partition(": ")
+    return f" {symbol}" if colon and len(symbol) <= LONGEST_SYMBOL and not symbol.isascii() else ""
 
 
 def _ends(field: Field) -> tuple[float | None, float | None]:
@@ -202,8 +209,11 @@ def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite
         doc += " This penalty never forces weights to zero, so there is no λ_max; a reference of the same size is used."
     if bound:
         doc += " For this loss, which has kinks, λ_max is only an upper bound: weights may be zero below 1 already."
-    return lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
+    made = lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
                       lam_reference, doc, formula)
+    if not st.PARTS["solver"][settings["solver"]].follows_lam:
+        made |= {"disabled": True, "reason": "This method has a budget η on the mean loss in the place of λ."}
+    return made
 
 
 def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:

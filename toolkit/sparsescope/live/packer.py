@@ -14,9 +14,9 @@ MAX_EVENTS = 1000  # events in one frame; more are thinned
 # Columns whose differences matter are sent in double precision: (F − best)/best has to reach 1e-15.
 EXACT = ("iteration", "passes", "seconds", "objective")
 DRAWN = (
-    "loss", "penalty", "violation", "paper_violation", "gap", "relative_gap", "nonzero_rows", "nonzero_entries",
-    "working_set", "step_size", "trials", "train_accuracy", "test_accuracy", "active_share", "dual_entries",
-    "search_share", "features",
+    "loss", "penalty", "violation", "paper_violation", "dual", "gap", "relative_gap", "nonzero_rows",
+    "nonzero_entries", "working_set", "step_size", "trials", "train_accuracy", "test_accuracy", "active_share",
+    "dual_entries", "search_share", "features",
 )
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
 SPARSE = (

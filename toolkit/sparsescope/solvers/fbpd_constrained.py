@@ -75,7 +75,8 @@ class BudgetState(SplittingState):
 class Budgeted(Splitting):
     """What the methods with a budget share, and the paper's steps with a slack variable ζ_i for each sample."""
 
-    eta: float = field(0.5, 0.0, 1e6, "η: the largest mean hinge a sample that is allowed (α of the paper)")
+    eta: float = field(0.5, 0.0, 10.0, "η: the largest mean hinge a sample that is allowed (α of the paper); W = 0 "
+                                       "keeps one of μ and more", log=True)
 
     follows_lam = False
     # The multiplier of the budget is free to swing: what it does in the first, very short epochs would make the dual

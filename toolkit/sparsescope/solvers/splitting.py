@@ -115,7 +115,7 @@ class Splitting(Solver):
                                   "paper's plain iteration")
     steps: str = field("adaptive", choices=("adaptive", "balanced", "paper"),
                        doc="√(σ/τ): moved at restarts, kept at its first guess, or 1 with the paper's bound of τσ")
-    balance: float = field(1.0, 1e-4, 1e4, "factor on the first guess of √(σ/τ)", log=True)
+    balance: float = field(1.0, 1e-4, 1e4, "√(σ/τ): factor on its first guess; W moves by τ, dual by σ", log=True)
     threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
 
     only = ("crammer-singer",)

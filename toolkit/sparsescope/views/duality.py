@@ -123,10 +123,11 @@ def between(objective: np.ndarray, dual: np.ndarray) -> list[float]:
 
     Dual values may begin far below (even at −∞ in effect); showing them all would press the two lines together.
     """
-    top, bottom = float(np.nanmax(objective)), float(np.nanmin(objective))
     known = dual[np.isfinite(dual)]
+    # Under a budget the bound may be above the objective of weights that overdraw it.
+    top, bottom = float(np.nanmax(np.append(objective, known))), float(np.nanmin(objective))
     lowest = min(bottom, float(known.max())) if known.size else bottom
-    width = max(top - lowest, 1e-12 * max(abs(top), 1e-300))
+    width = max(top - lowest, 1e-12 * abs(top)) or 1.0
     low = max(float(known.min()), lowest - DEPTH * width) if known.size else bottom
     pad = 0.05 * (top - min(low, bottom) or width)
     return [min(low, bottom) - pad, top + pad]

@@ -51,10 +51,10 @@ export function between(values, bounds) {
   const upper = inside(values);
   const lower = inside(bounds);
   if (!upper.length) return [0, 1];
-  const top = upper.reduce((a, b) => Math.max(a, b));
+  const top = [...upper, ...lower].reduce((a, b) => Math.max(a, b)); // under a budget the bound may be above
   const least = upper.reduce((a, b) => Math.min(a, b));
   const reach = lower.length ? Math.min(least, lower.reduce((a, b) => Math.max(a, b))) : least;
-  const width = Math.max(top - reach, 1e-12 * Math.abs(top), 1e-300);
+  const width = Math.max(top - reach, 1e-12 * Math.abs(top)) || 1; // nothing but zeros: any range that can be drawn
   const low = lower.length ? Math.max(lower.reduce((a, b) => Math.min(a, b)), reach - 1.5 * width) : least;
   const bottom = Math.min(low, least);
   const pad = 0.05 * (top - bottom || width);

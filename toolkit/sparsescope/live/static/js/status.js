@@ -63,7 +63,8 @@ export class StatusLine {
     for (const [name, column] of [["work", "inner_sweeps"], ["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
-    setText(this.message, store.message || (store.late ? "shared server, slowed" : ""));
+    const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong
+    setText(this.message, said || (store.late ? "shared server, slowed" : ""));
     this.speak(store, status);
   }
 

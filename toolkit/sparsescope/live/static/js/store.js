@@ -186,10 +186,6 @@ export class Store {
       const right = this.column(name.replace("_error", measure));
       return right ? right.map((value) => 100 * (1 - value)) : null;
     }
-    if (name === "dual") {
-      const gap = this.column("gap");
-      return gap ? this.column("objective").map((value, i) => value - gap[i]) : null;
-    }
     if (name === "active_percent" || name === "dual_percent") {
       const share = this.column(name === "active_percent" ? "active_share" : "dual_entries");
       const whole = name === "active_percent" ? 1 : this.problem ? this.problem.m - 1 : NaN;
