@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from sparsescope.design import Design
 from sparsescope.kernels import frank_wolfe as fw
 from sparsescope.kernels import sparse_rows as sr
-from sparsescope.kernels.sparse_duals import dual_sums, fit_box, rebuild
+from sparsescope.kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
 from sparsescope.kernels.two_sides import project_two_sides
 
@@ -82,6 +82,7 @@ class Case:
         self.alpha = np.zeros(len(self.targets))
         self.active = sr.empty_rows(self.n, 2 * self.n)
         self.rows = sr.empty_rows(self.d * self.parts, 16)
+        self.rows.used[sr.WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
         self.s = fw.scratch(self.m, self.parts, 3)
         self.gains = np.zeros(self.n)
         self.report = np.zeros(fw.REPORT)
@@ -144,8 +145,8 @@ class Case:
 def case(kind: str, **options: Any) -> Case:
     """A case with a sample without features, and with empty and full sets where there are sets."""
     rng = np.random.default_rng(4)
-    n, d, m = 24, 9, 6 if kind != "many" else 150
-    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.5)
+    n, d, m = (24, 9, 6 if kind != "many" else 150)
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < np.linspace(0.05, 0.9, d))
     X[5] = 0.0
     if kind == "sets":
         sets = [sorted(rng.permutation(m)[: rng.integers(1, 4)].tolist()) for _ in range(n)]
@@ -168,10 +169,10 @@ def reference_sweep(c: Case, A: np.ndarray, order: np.ndarray) -> None:
         A[i, off], A[i, own] = -x[0], y[0]
 
 
-@pytest.mark.parametrize("kind", ["classes", "sets"])
-@pytest.mark.parametrize("margin", [1.0, 0.4])
-def test_sweeps_with_all_labels_are_those_of_whole_arrays(kind: str, margin: float) -> None:
-    c = case(kind, margin=margin)
+@pytest.mark.parametrize(("kind", "margin", "lam4"), [
+    ("classes", 1.0, 0.15), ("sets", 1.0, 0.15), ("classes", 0.4, 0.15), ("sets", 0.4, 0.0), ("classes", 1.0, 0.0)])
+def test_sweeps_with_all_labels_are_those_of_whole_arrays(kind: str, margin: float, lam4: float) -> None:
+    c = case(kind, margin=margin, lam4=lam4)
     A = c.dual()
     assert A[5].min() == -c.C and A[5].max() == c.C, "a sample without features has t = C"
     for seed in range(4):
@@ -202,6 +203,18 @@ def test_sweeps_raise_the_dual_and_close_the_gap(kind: str, parts: int, rate: in
     for a, labels in zip(A, c.sets, strict=True):
         assert a.sum() == pytest.approx(0.0, abs=1e-12) and -np.minimum(a, 0).sum() <= c.C + 1e-12
         assert (a[labels] >= 0).all() and (np.delete(a, labels) <= 0).all()
+
+
+def test_a_row_that_comes_to_stand_by_label_holds_all_that_was_added_to_it() -> None:
+    c = Case(np.ones((2, 1)), [[0], [0]], 20, lam4=0.0)
+    U = np.zeros((2, 20))
+    U[0, 1:16], U[1, 16:] = 0.05, 0.2  # the first fills its block of 16, the second brings four labels more
+    U[:, 0] = -U[:, 1:].sum(axis=1)
+    c.active = sr.empty_rows(c.n, 64)
+    take_duals(U, c.indptr, c.targets, c.C, 0.0, c.alpha, c.active, c.s)
+    c.rebuild()
+    assert (c.rows.head[:, sr.BITS] >= sr.ORDERED).all()
+    np.testing.assert_allclose(c.v(), -c.C * U.sum(axis=0, keepdims=True), atol=1e-12)
 
 
 def test_v_is_made_anew_from_the_dual_point_without_what_is_left_of_zeros() -> None:

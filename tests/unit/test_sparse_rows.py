@@ -19,7 +19,11 @@ def contents(rows: sr.SparseRows, m: int) -> np.ndarray:
 
 def check_front(rows: sr.SparseRows, threshold: float) -> None:
     """What is above the threshold stands in front, and nothing else does."""
-    for start, size, front, _ in rows.head:
+    for start, size, front, bits in rows.head:
+        if bits >= sr.ORDERED:
+            assert threshold == 0.0 and size == front == rows.used[sr.WIDTH]
+            assert rows.labels[start: start + size].tolist() == list(range(size))
+            continue
         above = np.abs(rows.values[start: start + size]) > threshold
         assert above[:front].all() and not above[front:].any()
 
@@ -35,39 +39,47 @@ def fill(rows: sr.SparseRows, moves: tuple[np.ndarray, ...], threshold: float) -
     return rows
 
 
-@pytest.mark.parametrize(("m", "threshold"), [(6, 0.0), (40, 0.5), (3000, 0.3)])
-def test_rows_hold_what_a_dense_array_holds(m: int, threshold: float) -> None:
+@pytest.mark.parametrize(("m", "threshold", "width"), [(6, 0.0, 0), (40, 0.5, 0), (3000, 0.3, 0), (40, 0.0, 40)])
+def test_rows_hold_what_a_dense_array_holds(m: int, threshold: float, width: int) -> None:
     rng = np.random.default_rng(m)
     count, d = 4000, 7
     numbers = np.minimum(rng.geometric(0.4, count) - 1, d - 1)  # one row gets most, the last one little
     labels = rng.integers(0, m, count).astype(np.int32)
     values = rng.standard_normal(count) * (rng.random(count) < 0.9)
     rows, known = sr.empty_rows(d, 8), np.zeros((d, m))
+    rows.used[sr.WIDTH] = width
     for part in np.array_split(np.arange(count), 7):
         rows = fill(rows, (numbers[part], labels[part], values[part]), threshold)
         np.add.at(known, (numbers[part], labels[part]), values[part])
         np.testing.assert_allclose(contents(rows, m), known, atol=1e-12)
         check_front(rows, threshold)
+    assert (rows.head[:, sr.BITS] >= sr.ORDERED).any() == (width > 0), "long rows stand by label"
     assert rows.used[0] <= 4 * (rows.head[:, sr.SIZE].sum() + 2 * d), "blocks that rows left are not used again"
     twin = sr.copied(rows)
     fill(twin, (numbers[:5], labels[:5], values[:5]), threshold)
     np.testing.assert_allclose(contents(rows, m), known, atol=1e-12, err_msg="a copy shares its arrays")
 
 
-def test_the_front_is_the_soft_threshold_as_a_sparse_matrix() -> None:
+@pytest.mark.parametrize(("parts", "threshold", "width"), [(3, 0.4, 0), (1, 0.0, 9)])
+def test_the_front_is_the_soft_threshold_as_a_sparse_matrix(parts: int, threshold: float, width: int) -> None:
     rng = np.random.default_rng(0)
-    d, m, parts = 5, 9, 3
-    V = rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.6)
+    d, m = 5, 9
+    V = rng.standard_normal((d, m)) * (rng.random((d, m)) < np.linspace(0.2, 1.0, d)[:, None])
     j, k = np.nonzero(V)
-    rows = fill(sr.empty_rows(d * parts, 64), (j * parts + k % parts, k.astype(np.int32), V[j, k]), 0.4)
+    rows = sr.empty_rows(d * parts, 64)
+    rows.used[sr.WIDTH] = width
+    rows = fill(rows, (j * parts + k % parts, k.astype(np.int32), V[j, k]), threshold)
+    by_label = rows.head[:, sr.BITS] >= sr.ORDERED
+    assert by_label.any() == (width > 0) and not by_label.all(), "short rows do not stand by label"
     counts = np.zeros(d, dtype=np.int64)
     sr.count_front(rows, parts, counts)
     indptr = np.r_[0, np.cumsum(counts)]
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    sr.write_front(rows, parts, 0.4, indptr, indices, data)
+    sr.write_front(rows, parts, threshold, indptr, indices, data)
+    assert (data != 0.0).all()
     W = np.zeros((d, m))
     W[np.repeat(np.arange(d), counts), indices] = data
-    np.testing.assert_allclose(W, np.sign(V) * np.maximum(np.abs(V) - 0.4, 0), atol=1e-15)
+    np.testing.assert_allclose(W, np.sign(V) * np.maximum(np.abs(V) - threshold, 0), atol=1e-15)
 
 
 def test_a_pool_that_cannot_be_had_is_refused_in_words() -> None:

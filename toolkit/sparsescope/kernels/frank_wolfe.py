@@ -15,11 +15,14 @@ from .sparse_rows import (
     FRONT,
     SIZE,
     START,
+    WIDTH,
     add,
     add_listed,
     bits_for,
     find,
+    grow_ordered,
     leave_block,
+    ordered,
     shrunk,
     take_block,
 )
@@ -82,6 +85,10 @@ def draw(state):  # type: ignore[no-untyped-def]
 def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped-def]
     """scores += x·w for the non-zeros w of a row; new labels go on the list if there is one. Returns its length."""
     start = np.uintp(rows.head[r, START])
+    if ordered(rows, r):  # where there is such a row, no list is kept: it is as long as there are labels
+        for k in range(np.uintp(rows.used[WIDTH])):
+            s.scores[k] += x * rows.values[start + k]
+        return count
     for e in range(rows.head[r, FRONT]):
         p = start + np.uintp(e)
         k = rows.labels[p]
@@ -197,6 +204,13 @@ def score_block(samples, i, rows, parts, targets, first, last, size, threshold, 
         x = np.float64(samples.entry(p, i))
         for q in range(parts if x != 0.0 else 0):
             r = np.intp(samples.row(p, i) * parts + q)
+            if ordered(rows, r):
+                start = np.int64(rows.head[r, START])
+                for e in range(block):
+                    k = np.int64(s.labels[e] if e < size else targets[first + e - size])
+                    s.scores[k] += x * rows.values[start + k]
+                read += block
+                continue
             if rows.head[r, FRONT] <= LONG * block:
                 add_row(rows, r, x, threshold, False, 0, s)
                 read += rows.head[r, FRONT]
@@ -219,6 +233,8 @@ def lacking(samples, i, rows, parts, most):  # type: ignore[no-untyped-def]
     need = np.int64(0)
     for p in range(samples.start(i), samples.stop(i)):
         for r in range(samples.row(p, i) * parts, (samples.row(p, i) + 1) * parts):
+            if ordered(rows, r):
+                continue
             size = rows.head[r, SIZE] + most
             if rows.head[r, BITS] < 0 or size > (1 << rows.head[r, BITS]):
                 need += np.int64(2) << bits_for(size)  # it may grow step by step, and leaves its smaller blocks
@@ -237,6 +253,14 @@ def apply(samples, i, rows, parts, labels, moves, count, threshold, fixed, s):  
         x = np.float64(samples.entry(p, i))
         for q in range(parts if x != 0.0 else 0):
             r = np.intp(samples.row(p, i) * parts + q)
+            grow_ordered(rows, r, count)
+            if ordered(rows, r):
+                start = np.int64(rows.head[r, START])
+                for e in range(count):
+                    slot = start + labels[e]
+                    if not fixed or rows.values[slot] != 0.0:
+                        rows.values[slot] += x * moves[e]
+                continue
             there = 0
             if rows.head[r, SIZE] <= LONG * s.share[q]:
                 there = add_listed(rows, r, x, s.move, threshold)

@@ -5,6 +5,9 @@ the block it leaves is kept for the next row of that size. Its entries are in no
 above a threshold stand in front: with v = Xᵀα and w = S(v, λ₄) (Yen et al. 2016, Eq. 23) these are the non-zeros of w,
 and a search walks over them alone. Rows of more than 16 slots have a table that leads from a label to its entry.
 
+Without a threshold (λ₄ = 0) most rows of frequent features hold nearly all labels. A row whose block has room for all
+of them then stands by label, with zeros where it has no entry: there is nothing to look up, and no more memory is used.
+
 A kernel cannot make the pool larger. It asks for room before it changes anything, and gives up where there is too
 little; who called it makes the pool larger (:func:`grown`) and goes on.
 """
@@ -20,6 +23,8 @@ START, SIZE, FRONT, BITS = 0, 1, 2, 3
 SCAN = 4  # rows of at most 2^SCAN slots are searched from end to end
 MOST_BITS = 28
 LARGEST_POOL = 2**30
+ORDERED = 32  # added to the BITS of a row that stands by label
+WIDTH = 1  # in ``used``
 whole = lean(forceinline=False)
 small = lean()
 
@@ -30,7 +35,8 @@ class SparseRows:
 
     head : (rows, 4) int32 · labels (slots,) int32, values (slots,) float64 · table (2·slots,) int32: 1 + the position
     of an entry in its row, 0 for none · free (MOST_BITS,) int32: the first free block of each size, −1 for none; a free
-    block holds the next one in its first label · used (1,) int64: slots that were ever given to a row
+    block holds the next one in its first label · used (2,) int64: slots that were ever given to a row, and the number
+    of labels of a row that may stand by label (0: none may)
     """
 
     head: np.ndarray
@@ -47,7 +53,7 @@ def empty_rows(rows: int, slots: int) -> SparseRows:
     head[:, BITS] = -1
     slots = max(int(slots), 16)
     return SparseRows(head, np.empty(slots, np.int32), np.empty(slots), np.zeros(2 * slots, np.int32),  # type: ignore[call-arg]
-                      np.full(MOST_BITS, -1, np.int32), np.zeros(1, np.int64))
+                      np.full(MOST_BITS, -1, np.int32), np.zeros(2, np.int64))
 
 
 def grown(rows: SparseRows, slots: int) -> SparseRows:
@@ -85,11 +91,19 @@ def place(label, bits):  # type: ignore[no-untyped-def]
     return ((np.int64(label) * 2654435769) & 0xFFFFFFFF) >> np.int64(31 - bits)
 
 
+@small
+def ordered(rows, r):  # type: ignore[no-untyped-def]
+    """Whether row r stands by label."""
+    return rows.head[r, BITS] >= ORDERED
+
+
 @whole
 def find(rows, r, label):  # type: ignore[no-untyped-def]
     """The slot of a label in row r, or −1."""
     start = np.int64(rows.head[r, START])
     bits = rows.head[r, BITS]
+    if bits >= ORDERED:
+        return start + label
     if bits <= SCAN:
         for p in range(start, start + rows.head[r, SIZE]):
             if rows.labels[p] == label:
@@ -143,22 +157,39 @@ def leave_block(rows, start, bits):  # type: ignore[no-untyped-def]
 
 @whole
 def enlarge(rows, r, bits):  # type: ignore[no-untyped-def]
-    """Move row r to a block of 2^bits slots."""
+    """Move row r to a block of 2^bits slots, by label if it may stand so and the block has room for that."""
     old, before = np.int64(rows.head[r, START]), rows.head[r, BITS]
     start = take_block(rows, bits)
-    size = rows.head[r, SIZE]
+    size, width = rows.head[r, SIZE], rows.used[WIDTH]
+    by_label = width > 0 and (np.int64(1) << bits) >= width
+    for k in range(width if by_label else 0):
+        rows.labels[start + k] = np.int32(k)
+        rows.values[start + k] = 0.0
     for p in range(size):
-        rows.labels[start + p] = rows.labels[old + p]
-        rows.values[start + p] = rows.values[old + p]
+        to = start + (rows.labels[old + p] if by_label else p)
+        rows.labels[to] = rows.labels[old + p]
+        rows.values[to] = rows.values[old + p]
     if before >= 0:
         leave_block(rows, old, before)
-    if bits > SCAN:
+    if by_label:
+        rows.head[r, SIZE] = rows.head[r, FRONT] = np.int32(width)
+        bits += ORDERED
+    elif bits > SCAN:
         for at in range(2 * start, 2 * start + (np.int64(2) << bits)):
             rows.table[at] = 0
         for p in range(size):
             tell(rows, start, bits, start + p, True)
     rows.head[r, START] = np.int32(start)
     rows.head[r, BITS] = np.int32(bits)
+
+
+@small
+def grow_ordered(rows, r, more):  # type: ignore[no-untyped-def]
+    """Let row r stand by label now, if with so many entries more it may: what is added to it then looks nothing up."""
+    if rows.used[WIDTH] > 0 and not ordered(rows, r):
+        bits = bits_for(rows.head[r, SIZE] + more)
+        if bits > rows.head[r, BITS] and (np.int64(1) << bits) >= rows.used[WIDTH]:
+            enlarge(rows, r, bits)
 
 
 @whole
@@ -190,12 +221,16 @@ def add(rows, r, label, delta, threshold):  # type: ignore[no-untyped-def]
         size = rows.head[r, SIZE]
         if rows.head[r, BITS] < 0 or size == (1 << rows.head[r, BITS]):
             enlarge(rows, r, bits_for(size + 1))
-        p = np.int64(rows.head[r, START]) + size
-        rows.labels[p] = label
-        rows.values[p] = 0.0
-        rows.head[r, SIZE] = size + 1
-        if rows.head[r, BITS] > SCAN:
-            tell(rows, np.int64(rows.head[r, START]), rows.head[r, BITS], p, True)
+        p = np.int64(rows.head[r, START]) + (label if ordered(rows, r) else size)
+        if not ordered(rows, r):
+            rows.labels[p] = label
+            rows.values[p] = 0.0
+            rows.head[r, SIZE] = size + 1
+            if rows.head[r, BITS] > SCAN:
+                tell(rows, np.int64(rows.head[r, START]), rows.head[r, BITS], p, True)
+    if ordered(rows, r):
+        rows.values[p] += delta
+        return
     start, front = np.int64(rows.head[r, START]), rows.head[r, FRONT]
     value = rows.values[p] + delta
     rows.values[p] = value
@@ -277,6 +312,8 @@ def add_entries(rows, numbers, labels, values, threshold):
 def drop_behind(rows):
     """Take out the entries that are not above the threshold, and let all others count from now on (threshold 0)."""
     for r in range(rows.head.shape[0]):
+        if ordered(rows, r):  # the threshold was 0 already
+            continue
         start, bits, front = np.int64(rows.head[r, START]), rows.head[r, BITS], rows.head[r, FRONT]
         if bits > SCAN:
             for at in range(2 * start, 2 * start + (np.int64(2) << bits)):
@@ -292,7 +329,12 @@ def count_front(rows, parts, counts):
     for j in range(counts.size):
         counts[j] = 0
         for r in range(j * parts, (j + 1) * parts):
-            counts[j] += rows.head[r, FRONT]
+            if ordered(rows, r):
+                start = np.int64(rows.head[r, START])
+                for p in range(start, start + rows.head[r, SIZE]):
+                    counts[j] += rows.values[p] != 0.0
+            else:
+                counts[j] += rows.head[r, FRONT]
 
 
 @kernel
@@ -303,20 +345,7 @@ def write_front(rows, parts, threshold, indptr, indices, data):
         for r in range(j * parts, (j + 1) * parts):
             start = np.int64(rows.head[r, START])
             for p in range(start, start + rows.head[r, FRONT]):
-                indices[at] = rows.labels[p]
-                data[at] = shrunk(rows.values[p], threshold)
-                at += 1
-
-
-@kernel
-def write_all(rows, indptr, labels, values):
-    """All entries of all rows, one row after the other: labels, values (entries,), indptr (rows + 1,)."""
-    at = 0
-    for r in range(rows.head.shape[0]):
-        indptr[r] = at
-        start = np.int64(rows.head[r, START])
-        for p in range(start, start + rows.head[r, SIZE]):
-            labels[at] = rows.labels[p]
-            values[at] = rows.values[p]
-            at += 1
-    indptr[rows.head.shape[0]] = at
+                if rows.values[p] != 0.0:
+                    indices[at] = rows.labels[p]
+                    data[at] = shrunk(rows.values[p], threshold)
+                    at += 1
