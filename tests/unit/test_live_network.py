@@ -61,7 +61,7 @@ def test_pixels_stand_on_their_grid_and_words_by_their_correlations() -> None:
 
 
 @pytest.mark.parametrize(("data", "words"), [
-    (np.ones((9, 4)), "at least 2 features that vary, and these data have none"),
+    (np.ones((9, 4)), "all 4 features are constant"),
     (np.column_stack([np.ones(9), np.arange(9.0)]), "these data have only one"),
     (np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), "no two features are correlated"),
 ])  # fmt: skip

@@ -145,6 +145,16 @@ class CovarianceProblem(BaseProblem):
         return self._data.names
 
     @property
+    def kept(self) -> np.ndarray | None:
+        """Numbers of the samples' features that S is made of, (p,); ``None`` if they were not chosen."""
+        return self._data.kept
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """Names of the samples' features that were left out because they are constant."""
+        return self._data.constant
+
+    @property
     def score_names(self) -> list[str]:
         """Names of the columns of Θ."""
         return [self.feature_name(j) for j in range(self.d)]

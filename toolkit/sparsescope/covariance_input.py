@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,25 @@ from .registry import check_whole
 MOST_BYTES = 4_000_000_000  # of S, Θ, Θ⁻¹ and what a solver keeps of their size
 ARRAYS = 6  # of them
 SYMMETRIC, DEFINITE = 1e-8, 1e-8  # what passes for rounding, as a share of the largest entry
+BLOCK = 64  # features whose variance is found at a time
 FLAT = 1e-14  # share of the second moment below which a variance is that of a constant
 SINGLE = 1e4  # times as much passes in single precision
 
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """S (p, p) float64, read-only, of n samples (0: it was given), with the names of its features if they have any."""
+    """S (p, p) float64, read-only, of n samples (0: it was given), with the names of its features if they have any.
+
+    ``kept`` (p,): which features of the samples these are, ``None`` if they were not chosen; ``constant``: names of
+    those that were left out because they are constant.
+    """
 
     S: np.ndarray
     n: int
     names: list[str] | None
     name: str | None
+    kept: np.ndarray | None = None
+    constant: tuple[str, ...] = ()
 
     def feature_name(self, j: Any) -> str:
         """Name of feature j, or ``feature j``."""
@@ -138,12 +145,16 @@ def samples_of(X: Any, feature_names: Any = None) -> tuple[Design, list[str] | N
 def variances(design: Design) -> tuple[np.ndarray, np.ndarray]:
     """Variances of the features (p,), and flags of those that are constant: rounding of the mean leaves them a variance
     of about eps² times its square."""
-    matrix = design.matrix.astype(np.float64)
-    mean = np.asarray(matrix.mean(axis=0)).ravel()
+    matrix = design.matrix
+    mean = np.asarray(matrix.mean(axis=0, dtype=np.float64)).ravel()
     if design.is_sparse:
-        found = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel() - np.square(mean)
+        squares = matrix.astype(np.float64)
+        squares.data **= 2
+        found = np.asarray(squares.mean(axis=0)).ravel() - np.square(mean)
     else:
-        found = np.square(matrix - mean).mean(axis=0)
+        found = np.empty(design.d)
+        for j in range(0, design.d, BLOCK):  # not all at once, which would be a copy of the data
+            found[j : j + BLOCK] = np.square(matrix[:, j : j + BLOCK] - mean[j : j + BLOCK]).mean(axis=0)
     return found, found <= FLAT * (found + np.square(mean))
 
 
@@ -161,13 +172,14 @@ def from_samples(X: Any, correlation: bool, feature_names: Any, features: int | 
     if features is None and len(np.shape(X)) == 2:
         check_size(np.shape(X)[1])  # before anything is copied
     design, names, name = samples_of(X, feature_names)
-    matrix = design.matrix
+    matrix, chosen, constant = design.matrix, None, ()
     if features is not None:
-        chosen, _ = varying(design, check_whole("features", features, 1))
+        every = names or [f"feature {j}" for j in range(design.d)]
+        chosen, flat = varying(design, check_whole("features", features, 1))
         if not chosen.size:
             raise ValueError(f"all {design.d} features are constant; a covariance needs some that vary")
-        matrix = matrix[:, chosen]
-        names = [names[j] if names else f"feature {j}" for j in chosen]
+        matrix, constant = matrix[:, chosen], tuple(every[j] for j in flat)
+        names = [every[j] for j in chosen]
     check_size(matrix.shape[1])
     if design.is_sparse:
         mean = np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel()
@@ -178,7 +190,7 @@ def from_samples(X: Any, correlation: bool, feature_names: Any, features: int | 
         centred -= centred.mean(axis=0)
         S = centred.T @ centred / design.n
     S = 0.5 * (S + S.T)
-    found = _named(S, design.n, names, name)
+    found = replace(_named(S, design.n, names, name), kept=chosen, constant=constant)
     if correlation:
         _scale(found, matrix)
     S.flags.writeable = False

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..covariance import CovarianceProblem
-from ..covariance_input import samples_of, varying
 from ..views.places import places
 from . import knobs, theta
 from . import picture as pictures
@@ -62,13 +61,11 @@ class Covariances(Kind):
                                  "CovarianceProblem.from_data(X, features=200)")
             return source.with_(diagonal=diagonal), []
         X = source[0] if isinstance(source, tuple) else source
-        chosen, constant = varying(samples_of(X)[0], settings["features"])
-        if chosen.size < 2:
-            raise ValueError("a network needs at least 2 features that vary, and these data have "
-                             f"{'only one' if chosen.size else 'none'}")
         problem = CovarianceProblem.from_data(X, correlation=bool(settings["correlation"]), diagonal=diagonal,
                                               features=settings["features"])
-        return problem, said(X, constant)
+        if problem.d < 2:
+            raise ValueError("a network needs at least 2 features that vary, and these data have only one")
+        return problem, said(problem.constant, np.shape(samples(source))[1])
 
     def sibling(self, problem: Any, settings: Settings) -> CovarianceProblem:
         """The problem with its diagonal penalised or not."""
@@ -84,11 +81,10 @@ class Covariances(Kind):
     def facts(self, problem: Any, source: Any) -> dict[str, Any]:
         """How many features there are to choose from, and F where every run begins."""
         given = isinstance(source, CovarianceProblem)
-        X = source[0] if isinstance(source, tuple) else source
         return {
             "letters": list(self.letters) if problem.n else ["p"],
             "p": problem.d,
-            "all_features": problem.d if given else samples_of(X)[0].d,
+            "all_features": problem.d if given else np.shape(samples(source))[1],
             "correlation": bool(np.all(np.diag(problem.S) == 1.0)),
             "given": given,
             "pairs": strongest(problem.S),
@@ -135,13 +131,17 @@ class Covariances(Kind):
         ]
 
 
+def samples(source: Any) -> Any:
+    """The samples of a Dataset or of a pair (X, y)."""
+    return source[0] if isinstance(source, tuple) else source.X
+
+
 def where(problem: CovarianceProblem, source: Any) -> dict[str, Any]:
     """The places of the nodes: on the grid of the image (``grid``) if the features are pixels, else by their
     correlations."""
     shape = getattr(source, "image_shape", None)
-    if shape is not None and not isinstance(source, CovarianceProblem):
-        chosen, _ = varying(samples_of(source)[0], problem.d)
-        return {"places": np.column_stack([chosen % shape[1], chosen // shape[1]]).tolist(), "grid": True}
+    if shape is not None and problem.kept is not None:
+        return {"places": np.column_stack([problem.kept % shape[1], problem.kept // shape[1]]).tolist(), "grid": True}
     return {"places": np.round(_places(_Same(problem.S)), 4).tolist(), "grid": False}
 
 
@@ -172,13 +172,11 @@ def strongest(S: np.ndarray) -> list[list[Any]]:
     return [[int(rows[k]), int(columns[k]), float(values[k])] for k in order]
 
 
-def said(X: Any, constant: np.ndarray) -> list[str]:
-    """A notice that names the constant features, which are left out."""
-    if not constant.size:
+def said(constant: tuple[str, ...], many: int) -> list[str]:
+    """A notice that names the constant features, of so ``many``, which are left out."""
+    count = len(constant)
+    if not count:
         return []
-    design, names, _ = samples_of(X)
-    shown = ", ".join(names[j] if names else f"feature {j}" for j in constant[:NAMED])
-    more = f" and {constant.size - NAMED} more" if constant.size > NAMED else ""
-    one = constant.size == 1
-    return [f"{constant.size} of {design.d} features {'is' if one else 'are'} constant in these samples and "
-            f"{'was' if one else 'were'} left out: {shown}{more}"]
+    more = f" and {count - NAMED} more" if count > NAMED else ""
+    return [f"{count} of {many} features {'is' if count == 1 else 'are'} constant in these samples and "
+            f"{'was' if count == 1 else 'were'} left out: {', '.join(constant[:NAMED])}{more}"]

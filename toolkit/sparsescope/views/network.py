@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..trace import Trace
 
 MOST_NAMED = 80  # nodes whose names are written; the others have theirs on hover
-WIDTHS = (0.6, 1.2, 2.0, 3.2, 5.0)  # pixels of an edge, by the strength of its partial correlation
+WIDTHS = (1.0, 1.6, 2.4, 3.5, 5.0)  # pixels of an edge, by the strength of its partial correlation
 TOLD = 6  # partners that a node names on hover
 
 
@@ -72,7 +72,7 @@ class Network(View):
                 fig.add_trace(go.Scatter(
                     x=ends[..., 0].ravel(), y=ends[..., 1].ravel(), mode="lines", hoverinfo="skip", legendgroup=name,
                     name=f"{name} partial correlation", showlegend=name not in named,
-                    line={"color": colours[colour], "width": WIDTHS[width]}, opacity=0.45 + 0.11 * width,
+                    line={"color": colours[colour], "width": WIDTHS[width]}, opacity=0.6 + 0.1 * width,
                 ))  # fmt: skip
                 named.add(name)
 
