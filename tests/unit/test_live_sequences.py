@@ -95,20 +95,19 @@ def test_there_and_back_in_mid_run_and_what_is_not_carried_over_is_said() -> Non
 
 
 def test_a_loss_that_does_not_fit_is_replaced_and_that_is_said() -> None:
-    with page_of({"loss": "logistic"}) as page:
-        page.applied(page.send("set", changes={"solver": "cls"}))
-        assert page.explorer.settings["loss"] == "squared"
-        assert "Choose squared, or stagewise. Using squared" in notices(page)
-        page.applied(page.send("set", changes={"loss": "logistic"}))
-        assert page.explorer.settings["solver"] == "stagewise" and "Using stagewise" in notices(page)
-        stepped(page, 1)
-        page.applied(page.send("set", changes={"loss": "squared"}))
-        assert "another loss begins a new sequence" in notices(page)
-    prepared = prepare(st.clean({"loss": "crammer-singer", "solver": "stagewise"})[0], (X, Y), None)
-    assert prepared.settings["loss"] == "squared" and "has kinks" in prepared.notices[0]
+    first = prepare(st.clean({"solver": "auto"})[0], (X, Y), None)
+    cls = prepare(st.clean({**first.settings, "solver": "cls"})[0], (X, Y), first.problem)
+    assert (cls.settings["loss"], cls.problem.kind, cls.fresh) == ("squared", "sequence", True)
+    assert "Choose squared, or stagewise. Using squared" in cls.notices[-1] and "(l1/l2)" in cls.notices[0]
+    stages = prepare(st.merge(cls.settings, {"loss": first.settings["loss"]})[0], (X, Y), cls.problem)
+    assert stages.settings["solver"] == "stagewise" and "Using stagewise" in stages.notices[0] and not stages.fresh
+    assert "another loss begins a new sequence" in stages.notices[-1]
+    kinks = prepare(st.clean({"loss": "crammer-singer", "solver": "stagewise"})[0], (X, Y), None)
+    assert kinks.settings["loss"] == "squared" and "has kinks" in kinks.notices[0]
     sets = np.column_stack([Y > 0, Y > 1, Y == 0]).astype(int)
-    with page_of({"solver": "cls", "loss": "squared"}, (X, sets)) as page:
-        assert stepped(page, 2)["status"]["train_precision_at_1"] > 0.5
+    labels = prepare(st.clean({"solver": "stagewise", "loss": "squared"})[0], (X, sets), None)
+    assert not labels.notices and labels.facts["multilabel"]
+    assert next(view for view in labels.facts["views"] if view["id"] == "features")["left"]["title"].endswith("wrong]")
 
 
 # -------------------------------------------------------------------------------------------------------- the picture
