@@ -103,7 +103,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("weights_per_feature", "weights a feature (k_W)", "vermillion", "longdash", "no counts were recorded",
                  "k_W"),
         Quantity("search_percent", "searching", "green", "solid", "this solver does not search for labels", "search"),
-        Quantity("working_entries", "worked on", "blue", "solid", "this solver has no working set", "worked on"),
+        Quantity("working_entries", "worked on", "green", "longdash", "this solver has no working set", "worked on"),
         Quantity("used_entries", "not zero", "ink", "dash", "no counts were recorded", "not zero"),
         Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows", "working"),
     )
