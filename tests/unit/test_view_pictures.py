@@ -411,12 +411,13 @@ def test_lines_and_texts_stand_out_from_the_paper(theme: str) -> None:
 
 
 def test_each_quantity_has_a_look_of_its_own_and_each_theme_the_same_names() -> None:
-    # the measures of label sets stand in the place of accuracy, one at a time
-    single = [q for name, q in style.QUANTITIES.items() if name.partition("_")[2] not in style.SET_MEASURES]
+    # the measures of label sets, and errors, stand in the place of accuracy, one at a time
+    instead = {*style.SET_MEASURES, "error"}
+    single = [q for name, q in style.QUANTITIES.items() if name.partition("_")[2] not in instead]
     looks = [(q.colour, q.dash) for q in single]
     assert all((style.QUANTITIES[f"{part}_{m}"].colour, style.QUANTITIES[f"{part}_{m}"].dash)
                == (style.QUANTITIES[f"{part}_accuracy"].colour, style.QUANTITIES[f"{part}_accuracy"].dash)
-               for part in ("train", "test") for m in style.SET_MEASURES)
+               for part in ("train", "test") for m in instead)
     assert len(set(looks)) == len(looks)
     assert set(style.THEMES["light"]) == set(style.THEMES["dark"])
     for name in registry.views:
