@@ -188,6 +188,10 @@ def test_the_controls_are_those_of_sequences() -> None:
     assert not {"penalty", "lam_ratio"} & set(found)
     assert found["ridge"]["value"] == 1e-5 and found["ridge"]["log"] and "come back" in found["ridge"]["doc"]
     assert found["solver.features"]["high"] == 4000
+    assert found["solver.inner"]["disabled"] and "one least squares step" in found["solver.inner"]["reason"]
+    assert not found["solver.width"]["disabled"] and not found["solver.seed"]["disabled"]
+    columns = prepare(st.merge(settings, {"solver.generator": "gradient"})[0], (X, Y), prepared.problem).reasons
+    assert "no width" in columns["solver.width", ""] and ("solver.seed", "") in columns
     stops = {entry["value"]: entry for entry in found["stop"]["choices"]}
     assert stops["gap"]["disabled"] and "no gap" in stops["gap"]["reason"] and "settled" in stops["precision"]["label"]
     losses = {entry["value"]: entry for entry in found["loss"]["choices"]}

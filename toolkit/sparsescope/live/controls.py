@@ -27,7 +27,8 @@ def schema(
     """The groups of controls: a list of ``{"title", "controls"}``.
 
     ``names`` are the data sets to choose from (None: all), ``given`` the (name, title) of data handed over in Python.
-    ``reasons`` gives for (kind, name) why a choice is impossible beside the others; what is missing is possible.
+    ``reasons`` gives for (kind, name) why a choice is impossible beside the others; what is missing is possible. For
+    (setting, "") it says why a whole control has no effect.
     ``chosen`` says which solver ``auto`` chose and why.
     """
     reasons, kind = reasons or {}, kinds.of(settings)
@@ -40,8 +41,10 @@ def schema(
         *kind.controls_below(settings, handed),
     ]
     solver = [knobs.part_select("solver", settings, reasons, chosen, words=kind.words, names=kind.solver_names())]
-    solver += [knobs.field_control("solver", f, settings[f"solver.{f.name}"]) for f in
-               st.fields_of("solver", settings["solver"])]
+    for f in st.fields_of("solver", settings["solver"]):
+        key = f"solver.{f.name}"
+        reason = reasons.get((key, ""), "")
+        solver.append({**knobs.field_control("solver", f, settings[key]), "disabled": bool(reason), "reason": reason})
     return [
         {"title": "Problem", "controls": problem},
         {"title": "Solver", "controls": solver},

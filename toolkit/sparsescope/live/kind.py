@@ -106,8 +106,10 @@ class Kind:
         return [name for name in solvers.names() if set(solvers[name].kinds) & set(self.takes)]
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-        """Reasons in words for each (setting, value) that does not fit: here for the solvers."""
-        found: dict[tuple[str, str], str] = {}
+        """Reasons in words for each (setting, value) that does not fit: here for the solvers, and with the value "" for
+        settings of the chosen one that have no effect."""
+        solver = st.make_part(settings, "solver")
+        found = {(f"solver.{name}", ""): why for name, why in solver.idle(problem).items()}
         for name in self.solver_names():
             chosen = name == settings["solver"]
             solver = st.make_part(settings, "solver") if chosen else solvers.create(name)

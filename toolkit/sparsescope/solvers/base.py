@@ -182,6 +182,10 @@ class Solver:
                    and solvers.create(name).solves(problem) is None]
         return ", ".join(fitting) or "none for this loss"
 
+    def idle(self, problem: Any) -> dict[str, str]:
+        """Settings of this solver that have no effect on this problem, as they are chosen, and why, in words."""
+        return {}
+
     def require(self, problem: Any) -> None:
         """``ValueError`` with the reason if the problem cannot be solved."""
         reason = self.solves(problem)

@@ -71,6 +71,16 @@ class Stagewise(SequenceSolver):
     doc = "Least squares on one batch of features after the other, made on the fly; predictions add up."
     source = "Agarwal et al. 2013, Alg. 3"
 
+    def idle(self, problem: Any) -> dict[str, str]:
+        found = {}
+        if self.generator in COLUMNS:
+            found["width"] = "Columns of X have no width; choose random features."
+        if self.generator == "gradient":
+            found["seed"] = "The order of the gradients is no matter of chance."
+        if isinstance(problem.loss, losses["squared"]):
+            found["inner"] = "For the squared loss one least squares step is the solution of a stage."
+        return found
+
     def init(self, problem: Any, W: Any = None, b: Any = None) -> StagewiseState:
         super().init(problem, W, b)
         return StagewiseState(problem)
