@@ -11,7 +11,7 @@ import { answerLines, blockName, windowOf } from "./cells.js";
 
 const SORT_LABELS = { norm: "norm", name: "name", first: "first entry", block: "index" };
 const LEFT = 124; // room for feature names
-const RIGHT = 64; // room for the colour scale
+const RIGHT = 76; // room for the colour scale
 const TOP = 10;
 const LABEL_STEP = 13; // pixels between names
 const CELL = 3; // pixels of a cell in both directions where classes have to share columns

@@ -7,6 +7,7 @@ import { count } from "./format.js";
 const APART = 12; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
 const NUMBERS = 48; // pixels between the numbers of stages on average
 const LEAST = 24; // and at least
+const CLOSE = 4; // pixels between lines at least where stages differ in length
 const STRIDES = [1, 2, 5];
 
 /**
@@ -61,6 +62,7 @@ export class StageLayer {
     this.drawn = "";
     this.places = []; // [{x, end}] in view
     this.area = null;
+    this.pointed = null; // pixel under the pointer
   }
 
   /** Draw over an area; `at(end)` is the pixel or null when it is out of view, `numbered` writes numbers at some. */
@@ -71,6 +73,7 @@ export class StageLayer {
       const x = at(end);
       if (x !== null) this.places.push({ x, end });
     }
+    if (this.pointed !== null) this.hover(this.pointed); // names come later than events
     const wide = this.places.length > 1 ? this.places[this.places.length - 1].x - this.places[0].x : area.width;
     const step = everyWhich(Math.max(0, this.places.length - 1), wide);
     const key = JSON.stringify([area, step, numbered, this.places.map(({ x }) => Math.round(x))]);
@@ -80,9 +83,11 @@ export class StageLayer {
     this.element.dataset.lines = "0";
     const nodes = [];
     let named = -Infinity;
+    let lined = -Infinity;
     const numbers = everyWhich(Math.max(0, this.places.length - 1), wide, NUMBERS);
     for (const { x, end } of this.places) {
-      if (end.number % step) continue;
+      if (end.number % step || x - lined < CLOSE) continue;
+      lined = x;
       const line = h("div", { class: "stage-line" });
       line.style.left = Math.round(x) + "px";
       nodes.push(line);
@@ -99,6 +104,7 @@ export class StageLayer {
   /** Name the stage whose end is nearest to the pointer, at pixel x of the area. */
   hover(x) {
     const { area } = this;
+    this.pointed = x;
     const found = area && x >= 0 && x <= area.width ? this.nearest(x) : null;
     show(this.label, Boolean(found));
     show(this.here, Boolean(found));
@@ -115,6 +121,7 @@ export class StageLayer {
   }
 
   leave() {
+    this.pointed = null;
     show(this.label, false);
     show(this.here, false);
   }
