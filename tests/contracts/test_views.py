@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sparsescope as ss
-from recordings import annotations, has_ink, images, make_problem, record, sequence, sets
+from recordings import Recording, annotations, has_ink, images, make_problem, record, sequence, sets
 from sparsescope import registry, views
 from sparsescope.live import kinds
 from sparsescope.trace import COLUMNS, Trace
@@ -39,12 +40,18 @@ TRACES = {
 }
 
 
+@cache
+def recorded(kind: str) -> Recording:
+    """One of the traces, made once: views change nothing."""
+    return TRACES[kind]()
+
+
 # ------------------------------------------------------------------------------------------------------- every view
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", TRACES)
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_view_draws_every_trace(name: str, kind: str, theme: str) -> None:
-    recording = TRACES[kind]()
+    recording = recorded(kind)
     for problem in (recording.problem, None):
         fig = views.draw(name, recording.trace, problem, theme=theme)
         assert has_ink(fig) or len(annotations(fig, "sentence")) == 1, "a blank figure must say why"

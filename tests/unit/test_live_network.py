@@ -52,7 +52,7 @@ def test_the_features_that_vary_most_make_the_network_and_constant_ones_are_name
 
 
 def test_pixels_stand_on_their_grid_and_words_by_their_correlations() -> None:
-    for name, grid in (("digits", True), ("pydocs", False)):
+    for name, grid in (("digits", True), ("breast_cancer", False)):
         settings = st.clean({"dataset": name, "task": "covariance", "features": 20})[0]
         facts = prepare(settings, load(settings), None).facts
         assert (facts["p"], facts["grid"], len(facts["places"])) == (20, grid, 20)
