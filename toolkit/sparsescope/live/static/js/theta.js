@@ -73,7 +73,7 @@ export class ThetaChart {
   drawMatrix(context, picture) {
     const { palette } = this.context;
     const k = picture.shape[0];
-    const side = Math.min(this.side(), 28 * k);
+    const side = Math.min(this.side(), 48 * k);
     const area = { left: SIDE, top: OVER, width: side, height: side };
     const strong = picture.cells.reduce((sum, cell) => sum + (cell !== 0), 0) < FEW_LIT * picture.cells.length;
     const diagonal = pack(rgb(palette.colour("kept")));
