@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from sparsescope.design import Design
 from sparsescope.kernels import frank_wolfe as fw
 from sparsescope.kernels import sparse_rows as sr
-from sparsescope.kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
+from sparsescope.kernels.sparse_duals import dual_sums, fit_box, take_duals
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
 from sparsescope.kernels.two_sides import project_two_sides
 
@@ -96,20 +96,17 @@ class Case:
             self.active = sr.grown(self.active, self.active.labels.size + int(self.report[fw.NEEDED_ACTIVE]))
         self.report[fw.NEEDED] = self.report[fw.NEEDED_ACTIVE] = 0.0
 
-    def sweep(self, order: np.ndarray, wanted: int) -> None:
+    def sweep(self, order: np.ndarray, wanted: int, anew: bool = False) -> None:
         at = 0
         while at < self.n:
             at = fw.sweep(self.design.sparse_samples, self.squares, order, at, self.parts, wanted, self.rate, False,
-                          self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin,
+                          anew, self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin,
                           self.lam4, self.s, self.gains, self.report)
             self.room()
 
     def rebuild(self) -> None:
-        at = 0
-        while at < self.n:
-            at = rebuild(self.design.sparse_samples, at, self.parts, self.indptr, self.targets, self.alpha, self.active,
-                            self.rows, self.lam4, self.s, self.report)
-            self.room()
+        sr.clear(self.rows)
+        self.sweep(np.arange(self.n), 0, anew=True)
 
     def dual(self) -> np.ndarray:
         """α (n, m), with its signs."""

@@ -71,14 +71,10 @@ def test_the_front_is_the_soft_threshold_as_a_sparse_matrix(parts: int, threshol
     rows = fill(rows, (j * parts + k % parts, k.astype(np.int32), V[j, k]), threshold)
     by_label = rows.head[:, sr.BITS] >= sr.ORDERED
     assert by_label.any() == (width > 0) and not by_label.all(), "short rows do not stand by label"
-    counts = np.zeros(d, dtype=np.int64)
-    sr.count_front(rows, parts, counts)
-    indptr = np.r_[0, np.cumsum(counts)]
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    sr.write_front(rows, parts, threshold, indptr, indices, data)
+    indptr, indices, data = sr.front(rows, parts, threshold)
     assert (data != 0.0).all()
     W = np.zeros((d, m))
-    W[np.repeat(np.arange(d), counts), indices] = data
+    W[np.repeat(np.arange(d), np.diff(indptr)), indices] = data
     np.testing.assert_allclose(W, np.sign(V) * np.maximum(np.abs(V) - threshold, 0), atol=1e-15)
 
 

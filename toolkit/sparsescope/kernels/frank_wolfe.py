@@ -183,12 +183,14 @@ def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
             have = offer(label, s.scores[label], wanted, have, s)
     if have < wanted or s.best[have - 1] < 0.0:
         size = (m - q + parts - 1) // parts
-        at = min(int(draw(s.random) * size), size - 1)
+        at = np.int64(draw(s.random) * size)
+        if at == size:
+            at = np.int64(size - 1)
         for _ in range(size):
             k = q + at * parts
             if s.seen[k] != tick and s.mark[k] != tick:
                 return offer(k, 0.0, wanted, have, s)
-            at = at + 1 if at + 1 < size else 0
+            at = at + 1 if at + 1 < size else np.int64(0)
     return have
 
 
@@ -238,7 +240,7 @@ def lacking(samples, i, rows, parts, most):  # type: ignore[no-untyped-def]
             size = rows.head[r, SIZE] + most
             if rows.head[r, BITS] < 0 or size > (1 << rows.head[r, BITS]):
                 need += np.int64(2) << bits_for(size)  # it may grow step by step, and leaves its smaller blocks
-    return max(need - left, 0)
+    return need - left if need > left else np.int64(0)
 
 
 @whole
@@ -318,7 +320,9 @@ def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alph
     exact = False
     count = -1
     if wanted > 0:
-        q = min(int(draw(s.random) * parts), parts - 1) if parts > 1 else 0
+        q = np.int64(draw(s.random) * parts) if parts > 1 else np.int64(0)
+        if q == parts:
+            q = np.int64(parts - 1)
         stored = samples.stop(i) - samples.start(i)
         draws = (stored + rate - 1) // rate if rate > 1 else 0
         count, read = search(samples, i, rows, parts, q, draws, threshold, s)
@@ -348,14 +352,33 @@ def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alph
     return size
 
 
+@whole
+def all_of(i, first, last, targets, alpha, active, s):  # type: ignore[no-untyped-def]
+    """The non-zero duals of sample i in s.best, their labels in s.found; returns how many they are."""
+    count = 0
+    for e in range(first, last):
+        if alpha[e] != 0.0:
+            s.found[count] = targets[e]
+            s.best[count] = alpha[e]
+            count += 1
+    start = np.int64(active.head[i, START])
+    for p in range(start, start + active.head[i, SIZE]):
+        s.found[count] = active.labels[p]
+        s.best[count] = -active.values[p]
+        count += 1
+    return count
+
+
 @kernel
-def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, targets, alpha, active, rows, most,
+def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, anew, indptr, targets, alpha, active, rows, most,
           margin, threshold, s, gains, report):
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
     searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps
-    the entries that it has, and all others stay zero (post-solve) · indptr, targets :
+    the entries that it has, and all others stay zero (post-solve) · anew : instead of steps, v (empty at first) gets
+    what the dual points of the samples are; entries that are 0, or what is left of 0 after many small sums, are gone
+    then · indptr, targets :
     the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most : C · margin : μ ·
     threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains at least · report : see above, added to.
     O(entries read + nnz(x_i)·|block|) a step.
@@ -365,38 +388,41 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, indptr, ta
     for t in range(begin, order.size):
         i = order[t]
         first, last = indptr[i], indptr[i + 1]
-        gains[i] = 0.0
-        if squares[i] == 0.0 or first == last or last - first == m:
-            continue
-        size = prepare(samples, i, squares[i], rows, parts, wanted, rate, indptr, targets, alpha, active, margin,
-                       threshold, s, report)
-        if size == 0:
-            continue
         own = last - first
-        balance(s.b[:size], s.c[:own], most, s.best[:size], s.scores[:own])
-        moved = 0
-        path = 0.0
-        for e in range(size + own):
-            k = s.labels[e] if e < size else targets[first + e - size]
-            delta = s.old[e] - s.b[e] if e < size else s.c[e - size] - alpha[first + e - size]
-            if delta != 0.0:
-                s.found[moved] = k
-                s.best[moved] = delta
-                path += delta * delta
-                moved += 1
+        size, moved, path = np.int64(0), 0, 0.0
+        if anew:
+            moved = all_of(i, first, last, targets, alpha, active, s)
+        else:
+            gains[i] = 0.0
+            if squares[i] == 0.0 or own == 0 or own == m:
+                continue
+            size = prepare(samples, i, squares[i], rows, parts, wanted, rate, indptr, targets, alpha, active, margin,
+                           threshold, s, report)
+            if size == 0:
+                continue
+            balance(s.b[:size], s.c[:own], most, s.best[:size], s.scores[:own])
+            for e in range(size + own):
+                k = s.labels[e] if e < size else targets[first + e - size]
+                delta = s.old[e] - s.b[e] if e < size else s.c[e - size] - alpha[first + e - size]
+                if delta != 0.0:
+                    s.found[moved] = k
+                    s.best[moved] = delta
+                    path += delta * delta
+                    moved += 1
         if moved == 0:
             continue
         stored = samples.stop(i) - samples.start(i)
         if rows.labels.size - rows.used[0] < stored * parts * width:
             report[NEEDED] = lacking(samples, i, rows, parts, moved)
-        if active.labels.size - active.used[0] < (np.int64(1) << bits_for(size)):
+        if not anew and active.labels.size - active.used[0] < (np.int64(1) << bits_for(size)):
             report[NEEDED_ACTIVE] = np.int64(1) << bits_for(size)
         if report[NEEDED] > 0.0 or report[NEEDED_ACTIVE] > 0.0:
             return t
-        gains[i] = squares[i] * path
-        for e in range(own):
-            alpha[first + e] = s.c[e]
-        keep(active, i, s.labels, s.b, size)
+        if not anew:
+            gains[i] = squares[i] * path
+            for e in range(own):
+                alpha[first + e] = s.c[e]
+            keep(active, i, s.labels, s.b, size)
+            report[UPDATED] += stored * moved
         apply(samples, i, rows, parts, s.found, s.best, moved, threshold, fixed, s)
-        report[UPDATED] += stored * moved
     return order.size

@@ -1,41 +1,12 @@
-"""Dual points of PD-Sparse as wholes: made to fit another C, taken from another method, added up to v = Xᵀα."""
+"""Dual points of PD-Sparse as wholes: made to fit another C, taken from another method, added up."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..jit import kernel
-from .frank_wolfe import NEEDED, apply, keep, lacking
-from .sparse_rows import SIZE, START, clear
-
-
-@kernel
-def rebuild(samples, begin, parts, indptr, targets, alpha, active, rows, threshold, s, report):
-    """v = Xᵀα anew, sample by sample from ``begin`` on (0 empties v first); returns where it stopped for want of room.
-
-    Entries that are 0, or what is left of 0 after many small sums, are gone then.
-    """
-    n = indptr.size - 1
-    if begin == 0:
-        clear(rows)
-    for i in range(begin, n):
-        count = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            if alpha[e] != 0.0:
-                s.found[count] = targets[e]
-                s.best[count] = alpha[e]
-                count += 1
-        start = np.int64(active.head[i, START])
-        for p in range(start, start + active.head[i, SIZE]):
-            s.found[count] = active.labels[p]
-            s.best[count] = -active.values[p]
-            count += 1
-        if count > 0:
-            report[NEEDED] = lacking(samples, i, rows, parts, count)
-            if report[NEEDED] > 0.0:
-                return i
-            apply(samples, i, rows, parts, s.found, s.best, count, threshold, False, s)
-    return n
+from .frank_wolfe import keep
+from .sparse_rows import SIZE, START
 
 
 @kernel

@@ -284,16 +284,11 @@ def shrunk(value, threshold):  # type: ignore[no-untyped-def]
     return value - np.copysign(threshold, value)
 
 
-@whole
-def clear(rows):  # type: ignore[no-untyped-def]
+def clear(rows: SparseRows) -> None:
     """Take all entries out and give all blocks back."""
-    for r in range(rows.head.shape[0]):
-        rows.head[r, START] = 0
-        rows.head[r, SIZE] = 0
-        rows.head[r, FRONT] = 0
-        rows.head[r, BITS] = -1
-    for bits in range(rows.free.size):
-        rows.free[bits] = -1
+    rows.head[:] = 0
+    rows.head[:, BITS] = -1
+    rows.free[:] = -1
     rows.used[0] = 0
 
 
@@ -323,29 +318,14 @@ def drop_behind(rows):
         rows.head[r, SIZE] = front
 
 
-@kernel
-def count_front(rows, parts, counts):
-    """counts[j] = entries above the threshold of the rows j·parts … (j+1)·parts − 1; counts (d,)."""
-    for j in range(counts.size):
-        counts[j] = 0
-        for r in range(j * parts, (j + 1) * parts):
-            if ordered(rows, r):
-                start = np.int64(rows.head[r, START])
-                for p in range(start, start + rows.head[r, SIZE]):
-                    counts[j] += rows.values[p] != 0.0
-            else:
-                counts[j] += rows.head[r, FRONT]
-
-
-@kernel
-def write_front(rows, parts, threshold, indptr, indices, data):
-    """W = S(v, threshold) as the arrays of a CSR matrix (d, m) whose indptr is already there; labels in no order."""
-    for j in range(indptr.size - 1):
-        at = indptr[j]
-        for r in range(j * parts, (j + 1) * parts):
-            start = np.int64(rows.head[r, START])
-            for p in range(start, start + rows.head[r, FRONT]):
-                if rows.values[p] != 0.0:
-                    indices[at] = rows.labels[p]
-                    data[at] = shrunk(rows.values[p], threshold)
-                    at += 1
+def front(rows: SparseRows, parts: int, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """W = S(v, threshold) as the arrays indptr, indices and data of a CSR matrix (d, m), row j out of the rows
+    j·parts … (j+1)·parts − 1; labels in no order. Once a pass, so numpy does what need not be compiled."""
+    counts = rows.head[:, FRONT].astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    slots = np.repeat(rows.head[:, START] - ends[:-1], counts) + np.arange(ends[-1])
+    values = rows.values[slots]
+    there = values != 0.0  # rows that stand by label have zeros in between
+    before = np.concatenate([[0], np.cumsum(there)])  # entries in the slots before
+    values = values[there]
+    return before[ends[::parts]], rows.labels[slots[there]], values - np.copysign(threshold, values)

@@ -103,13 +103,15 @@ def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, sla
             s.mark[k] = s.tick[0]
             scored = s.seen[k] == s.tick[0]
             others -= not scored
-            low = min(low, s.scores[k] if scored else 0.0)
+            score = s.scores[k] if scored else 0.0
+            low = score if score < low else low
         top = 0.0 if others > 0 else -np.inf
         for e in range(count):
             k = s.touched[e]
-            if s.mark[k] != s.tick[0]:
-                top = max(top, s.scores[k])
-        hinge = max(margin + top - low, 0.0)
+            if s.mark[k] != s.tick[0] and s.scores[k] > top:
+                top = s.scores[k]
+        hinge = margin + top - low
+        hinge = hinge if hinge > 0.0 else 0.0
         total += hinge
         active += hinge > slack
     return total, active

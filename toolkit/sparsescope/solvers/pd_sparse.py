@@ -28,8 +28,8 @@ import scipy.sparse as sp
 
 from ..certificate import Certificate
 from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
-from ..kernels.sparse_duals import dual_sums, fit_box, rebuild, take_duals
-from ..kernels.sparse_rows import SIZE, WIDTH, copied, count_front, drop_behind, empty_rows, grown, write_front
+from ..kernels.sparse_duals import dual_sums, fit_box, take_duals
+from ..kernels.sparse_rows import SIZE, WIDTH, clear, copied, drop_behind, empty_rows, front, grown
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problem import Problem
 from ..registry import check_whole, field, losses, penalties, solvers
@@ -88,11 +88,7 @@ class PDSparseState(State):
     def weights(self) -> sp.csr_array:
         """W = S(Xᵀα, λ₄), CSR (d, m), labels in order; its arrays are read-only."""
         if self._weights is None:
-            counts = np.zeros(self.d, dtype=np.int64)
-            count_front(self.rows, self.parts, counts)
-            indptr = np.concatenate([[0], np.cumsum(counts)])
-            indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-            write_front(self.rows, self.parts, self.lam4, indptr, indices, data)
+            indptr, indices, data = front(self.rows, self.parts, self.lam4)
             made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
             made.sort_indices()
             for array in (made.data, made.indices, made.indptr):
@@ -129,13 +125,20 @@ class PDSparseState(State):
 
     def refresh(self, problem: Problem) -> None:
         """v = Xᵀα anew, which takes out what is left of entries that have become 0."""
-        at = 0
-        while at < problem.n:
-            at = rebuild(problem.design.sparse_samples, at, self.parts, self.indptr, self.targets, self.alpha,
-                         self.active, self.rows, self.lam4, self.scratch, self.report)
-            self.make_room()
+        clear(self.rows)
+        self.sweep(problem, np.arange(problem.n), anew=True)
         self.filled = int(self.rows.used[0])
         self.moved()
+
+    def sweep(self, problem: Problem, order: np.ndarray, wanted: int = 0, rate: int = 1, fixed: bool = False,
+              anew: bool = False) -> None:
+        """A pass over the samples of ``order``, one after the other: the kernel of the same name."""
+        at = 0
+        while at < order.size:
+            at = sweep(problem.design.sparse_samples, self.squares, order, at, self.parts, wanted, rate, fixed, anew,
+                       self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin, self.lam4,
+                       self.scratch, self.gains, self.report)
+            self.make_room()
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
         W = self.weights()
@@ -265,7 +268,7 @@ class PDSparse(Solver):
             if not order.size:
                 break
             before = work(state)
-            self.sweep(problem, state, order, 0, 1, False)
+            state.sweep(problem, order)
             visits += order.size
             done += 1
             if state.gains[order].sum() < pace * (work(state) - before):
@@ -286,7 +289,7 @@ class PDSparse(Solver):
         rate = self.rate(problem, state.C) if self.sampling else 1
         awake = np.flatnonzero(state.missed == 0)
         state.missed[state.missed > 0] -= 1
-        self.sweep(problem, state, state.rng.permutation(awake), state.wanted, rate, False)
+        state.sweep(problem, state.rng.permutation(awake), state.wanted, rate)
         state.gained = float(state.gains[awake].sum())
         if self.shrinking and rate == 1 and state.parts == 1:  # else a search may not have found what would move
             still = awake[state.gains[awake] == 0.0]
@@ -301,16 +304,6 @@ class PDSparse(Solver):
         if not self.shrinking:
             return np.flatnonzero(active)
         return np.flatnonzero(active & (state.gains > STILL * state.gains.mean()))
-
-    def sweep(self, problem: Problem, state: PDSparseState, order: np.ndarray, wanted: int, rate: int,
-              fixed: bool) -> None:
-        """Steps for the samples of ``order``, one after the other; ``fixed``: the weights keep their support."""
-        at = 0
-        while at < order.size:
-            at = sweep(problem.design.sparse_samples, state.squares, order, at, state.parts, wanted, rate, fixed,
-                       state.indptr, state.targets, state.alpha, state.active, state.rows, state.C, state.margin,
-                       state.lam4, state.scratch, state.gains, state.report)
-            state.make_room()
 
     def rate(self, problem: Problem, C: float) -> int:
         """d_i/d̃_i: of so many features of a sample one is drawn (Yen et al. 2016, Sec. 4.4)."""
@@ -329,7 +322,7 @@ class PDSparse(Solver):
         drop_behind(own.rows)
         own.lam4 = 0.0
         for _ in range(sweeps):
-            self.sweep(problem, own, own.rng.permutation(problem.n), 0, 1, True)
+            own.sweep(problem, own.rng.permutation(problem.n), fixed=True)
         own.moved()
         return own.weights().copy()
 
