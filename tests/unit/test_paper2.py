@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from claim_cases import check_case
 
 import sparsescope as ss
 from sparsescope.experiments import Settings, load_paper, output
@@ -17,7 +18,7 @@ from sparsescope.experiments.paper2 import figures, protocol, samples, side_by_s
 from sparsescope.experiments.paper2.protocol import CALIBRATED, LINEAR, LOGISTIC, RAW, STAGEWISE, SVM, VW
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Report
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN, judge
+from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
 
 PAPER = load_paper(2)
 
@@ -157,9 +158,7 @@ def test_every_claim_has_its_cases() -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
 def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    (found,) = judge([c for c in PAPER.claims if c.name == name], CASES[name][place])
-    assert found.word == word, [f.numbers for f in found.findings]
-    assert all(f.numbers for f in found.findings)
+    check_case(PAPER, CASES, name, place, word)
 
 
 def test_tables_have_the_papers_layout() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import claim_cases
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from paper3_tables import AS_CLAIMED, distances, genes, quadratic, sweep, times,
 from sparsescope.experiments import load_paper
 from sparsescope.experiments.paper3 import figures, protocol, reading
 from sparsescope.experiments.paper3.accuracy import best_alphas, table1
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN, judge
+from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
 
 PAPER = load_paper(3)
 HINGE, SQUARE, RIDGE = protocol.HINGE, protocol.SQUARE, protocol.RIDGE
@@ -51,9 +53,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }  # fmt: skip
 
 
-def verdict(name: str, tables: Any) -> Any:
-    (found,) = judge([next(c for c in PAPER.claims if c.name == name)], tables)
-    return found
+verdict = partial(claim_cases.verdict, PAPER)
 
 
 def test_every_claim_has_its_cases() -> None:
@@ -63,9 +63,7 @@ def test_every_claim_has_its_cases() -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
 def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    found = verdict(name, CASES[name][place])
-    assert found.word == word, [f.numbers for f in found.findings]
-    assert all(f.numbers for f in found.findings)
+    claim_cases.check_case(PAPER, CASES, name, place, word)
 
 
 def test_a_method_that_is_not_at_rest_counts_for_what_it_shows() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import claim_cases
 import numpy as np
 import pytest
 from paper3_tables import where
@@ -14,7 +16,7 @@ from sparsescope.experiments.paper4 import claims, figures, protocol
 from sparsescope.experiments.paper4.models import tables12
 from sparsescope.experiments.paper4.protocol import MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from sparsescope.experiments.paper4.sparsity import choose, table3
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN, judge
+from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
 
 PAPER = load_paper(4)
 ABSENT = where(chosen=False)()
@@ -47,9 +49,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }  # fmt: skip
 
 
-def verdict(name: str, tables: Any) -> Any:
-    (found,) = judge([next(c for c in PAPER.claims if c.name == name)], tables)
-    return found
+verdict = partial(claim_cases.verdict, PAPER)
 
 
 def test_every_claim_has_its_cases() -> None:
@@ -59,9 +59,7 @@ def test_every_claim_has_its_cases() -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
 def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    found = verdict(name, CASES[name][place])
-    assert found.word == word, [f.numbers for f in found.findings]
-    assert all(f.numbers for f in found.findings)
+    claim_cases.check_case(PAPER, CASES, name, place, word)
 
 
 def test_what_is_not_there_is_said() -> None:
