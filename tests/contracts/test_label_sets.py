@@ -242,7 +242,7 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "loss"), [
-    ("fista-ls", RANKING), ("bcd-ls", "multitask-squared-hinge"),
+    ("fista-ls", RANKING), pytest.param("bcd-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
     pytest.param("bcd-ls", RANKING, marks=pytest.mark.slow),
     pytest.param("fista-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
 ])

@@ -165,7 +165,8 @@ def test_handles_sparse_data_with_an_empty_row_and_column(name: str, loss: str, 
 
 # The logistic loss has the elastic net here: with a penalty that is not strongly convex it is so flat on these data
 # that ISTA stands at a relative gap of 1e-5 after 12 000 iterations.
-TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"), ("squared", "l1/linf"),
+TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"),
+               pytest.param("squared", "l1/linf", marks=pytest.mark.slow),
                pytest.param("multitask-squared-hinge", "l1", marks=pytest.mark.slow),
                pytest.param("logistic", "elastic-net", marks=pytest.mark.slow)]
 

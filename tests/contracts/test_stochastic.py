@@ -74,7 +74,7 @@ def test_a_stochastic_method_approaches_it_with_ten_classes(name: str, loss: str
     check_approach(problem, name, best(problem))
 
 
-@pytest.mark.parametrize(("form", "intercept"), [("dense", False), ("csr", True)])
+@pytest.mark.parametrize(("form", "intercept"), [pytest.param("dense", False, marks=pytest.mark.slow), ("csr", True)])
 @pytest.mark.parametrize("loss", test_label_sets.SMOOTH)
 @stochastic_solver
 def test_a_stochastic_method_approaches_it_with_label_sets(name: str, loss: str, form: str, intercept: bool) -> None:
