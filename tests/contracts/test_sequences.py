@@ -140,19 +140,19 @@ def test_a_session_plays_changes_lam_and_solver_and_forks(name: str) -> None:
     other = next(each for each in METHODS if each != name)
     with ss.Session(problem, name, test=(X[:9], y[:9])) as session:
         session.step(3)
-        assert session.wait_idle()
+        assert session.wait_idle(120.0)
         before = session.run.state.Z.copy()
         session.tweak(lam=1e-2)
         session.tweak(solver=other)
         session.step(2)
-        assert session.wait_idle()
+        assert session.wait_idle(120.0)
         assert session.status().error is None and len(session.run.state.model) == 5
         np.testing.assert_allclose(session.run.state.model.scores(X, steps=3), before, atol=1e-12)
         assert [mark.kind for mark in session.trace.marks] == ["lam", "solver"]
         assert session.trace.segments == 1, "λ is no part of F: values before and after can be compared"
         with session.fork() as fork:
             fork.step()
-            assert fork.wait_idle() and len(fork.run.state.model) == 6 and len(session.run.state.model) == 5
+            assert fork.wait_idle(120.0) and len(fork.run.state.model) == 6 and len(session.run.state.model) == 5
 
 
 def test_another_loss_begins_a_new_sequence() -> None:

@@ -282,7 +282,7 @@ def test_a_session_with_a_diverging_step_says_so_and_shows_numbers() -> None:
     problem = ss.Problem(*text(), lam=1e-4)
     session = ss.Session(problem, ss.solvers.FOBOS(eta0=1e6))
     session.play()
-    assert session.wait_idle()
+    assert session.wait_idle(120.0)
     status = session.status()
     session.close()
     assert status.mode == "error" and "fobos diverged" in status.message and "eta0" in status.message

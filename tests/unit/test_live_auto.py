@@ -39,7 +39,7 @@ def test_a_page_can_follow_the_working_set_of_a_session() -> None:
         working: set[int] = set()
         for _ in range(4):
             session.step(2)
-            assert session.wait_idle()
+            assert session.wait_idle(120.0)
             block = Block()
             header = packer.columns(block)
             if header["working"]:
@@ -57,7 +57,7 @@ def test_solvers_that_work_on_all_rows_send_no_working_set(solver: str) -> None:
     prepared = prepare(settings, load(settings), None)
     with Session(prepared.problem, prepared.solver) as session:
         session.step(3)
-        assert session.wait_idle()
+        assert session.wait_idle(120.0)
         assert Packer(session.trace, prepared.problem.d).columns(Block())["working"] is None
 
 

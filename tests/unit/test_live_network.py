@@ -109,7 +109,7 @@ def test_lambda_solver_and_diagonal_change_while_it_runs(client: Page) -> None:
     assert any((status["inner_sweeps"] or 0) > 0 and status["step_flops"] > 0 for status in seen)
     assert all(status["test_accuracy"] is None for status in seen)
     session = client.explorer.session
-    assert session is not None and session.wait_idle()
+    assert session is not None and session.wait_idle(120.0)
     client.until(lambda: client.last()["total"] == len(session.trace), "the last point")
     again = ss.solve(session.problem, "quic", tol=1e-9)
     assert client.last()["status"]["objective"] == pytest.approx(again.objective, rel=1e-7)

@@ -383,31 +383,31 @@ def test_a_session_steps_along_a_path(problem: ss.Problem) -> None:
     make = functools.partial(ss.PathRun, n_lams=4, ratio=0.1, tol=1e-12)  # tighter than where sessions call it a day
     with ss.Session(problem, "bcd-ls", make_run=make) as session:
         session.play()
-        assert session.wait_idle()
+        assert session.wait_idle(120.0)
         status, run = session.status(), session.run
         assert status.mode == "finished" and "path done: 4 λ" in status.message and isinstance(run, ss.PathRun)
         assert run.path.converged.all() and session.trace.segments == 4
         assert [m.kind for m in session.trace.marks] == ["lam"] * 3
         session.reset()
         session.open()
-        assert session.wait_idle() and session.run is not run and session.problem.lam == run.lams[0]
+        assert session.wait_idle(120.0) and session.run is not run and session.problem.lam == run.lams[0]
 
 
 def test_a_session_on_a_path_takes_another_solver_and_nothing_else(problem: ss.Problem) -> None:
     with ss.Session(problem, "ista", make_run=functools.partial(ss.PathRun, n_lams=5, ratio=0.1)) as session:
         while session.run.position < 2:
             session.step(5)
-            assert session.wait_idle()
+            assert session.wait_idle(120.0)
         for change in ({"lam": 0.1}, {"loss": "logistic"}, {"penalty": "l1"}):
             with pytest.raises(ValueError, match="a path sets λ itself"):
                 session.tweak(**change)
         lam = session.problem.lam
         session.tweak(solver="bcd-ls")
-        assert session.wait_idle() and session.status().error is None
+        assert session.wait_idle(120.0) and session.status().error is None
         assert session.problem.lam == lam and session.solver.name == "bcd-ls"
         assert [m.kind for m in session.trace.marks] == ["lam", "lam", "solver"]
         session.play()
-        assert session.wait_idle() and session.status().mode == "finished" and len(session.run.path) == 5
+        assert session.wait_idle(120.0) and session.status().mode == "finished" and len(session.run.path) == 5
 
 
 def test_a_fork_goes_on_along_its_own_copy_of_the_path(problem: ss.Problem) -> None:
@@ -415,16 +415,16 @@ def test_a_fork_goes_on_along_its_own_copy_of_the_path(problem: ss.Problem) -> N
                     make_run=functools.partial(ss.PathRun, n_lams=5, ratio=0.1)) as session:
         while session.run.position < 2:
             session.step(3)
-            assert session.wait_idle()
+            assert session.wait_idle(120.0)
         other = session.fork()
         with other:
             position, size = session.run.position, len(session.run.path)
             assert other.run.position == position and len(other.run.path) == size
             other.play()
-            assert other.wait_idle() and len(other.run.path) == 5
+            assert other.wait_idle(120.0) and len(other.run.path) == 5
             assert (session.run.position, len(session.run.path)) == (position, size)
             session.play()
-            assert session.wait_idle()
+            assert session.wait_idle(120.0)
             np.testing.assert_array_equal(session.run.path.weights(), other.run.path.weights())
             assert session.run.path.iterations.tolist() == other.run.path.iterations.tolist()
 
