@@ -18,7 +18,7 @@ import numpy as np
 from problems import Missing, dataset
 
 import sparsescope as ss
-from sparsescope.stopping import Iterations, Objective
+from sparsescope.runs.stopping import Iterations, Objective
 
 LEVEL = 1e-4
 KINDS = ("class-aware", "tight", "paper")

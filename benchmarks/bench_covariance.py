@@ -27,10 +27,10 @@ import common
 import numpy as np
 
 import sparsescope as ss
-from sparsescope.covariance_certificate import cholesky, inverse
 from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, lowrank_descent
 from sparsescope.kernels.covariance import newton_descent
-from sparsescope.stopping import Gap, Seconds
+from sparsescope.problems.linear_algebra import cholesky, inverse
+from sparsescope.runs.stopping import Gap, Seconds
 
 NAME = "covariance"
 PEERS = Path(__file__).resolve().parent / "peers"

@@ -28,7 +28,7 @@ import numpy as np
 from problems import Missing, dataset
 
 import sparsescope as ss
-from sparsescope.jit import kernel, part
+from sparsescope.jit.parts import kernel, part
 from sparsescope.kernels.sweeps import column_gradient
 from sparsescope.losses import MulticlassSquaredHinge
 

@@ -30,10 +30,10 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from sparsescope.experiments import peers
-from sparsescope.feature_maps import data_scale, draw
+from sparsescope.inputs.feature_maps import data_scale, draw
+from sparsescope.problems.spectrum import spectrum
+from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers import CLS, FISTA, GLS, Stagewise
-from sparsescope.spectrum import spectrum
-from sparsescope.stopping import Iterations
 
 NAME = "least_squares"
 WIDTH = 3.0  # of random Fourier features, in units of the median squared distance; chosen on 4000 features
@@ -60,7 +60,7 @@ def images(quick: bool) -> tuple[Any, np.ndarray, Any, np.ndarray]:
 
 def reduced(quick: bool) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """The same on the first 50 principal components."""
-    from sparsescope.transformers import PCA
+    from sparsescope.inputs.transformers import PCA
 
     X, y, Xt, yt = images(quick)
     pca = PCA(50, random_state=0).fit(X)

@@ -22,7 +22,7 @@ from common import shared_data, show, store
 def child(path: str, penalty: str, watched: bool, iterations: int) -> None:
     """The process that is measured: prints one line of JSON."""
     import sparsescope as ss
-    from sparsescope.trace import Recorder
+    from sparsescope.runs.trace import Recorder
 
     problem = ss.Problem(ss.datasets.load(path), penalty=penalty)
     problem = problem.with_lam(0.02 * problem.lam_reference)

@@ -16,7 +16,7 @@ from typing import Any
 from common import shared_data, show, store
 
 import sparsescope as ss
-from sparsescope.trace import Recorder
+from sparsescope.runs.trace import Recorder
 
 
 def once(problem: ss.Problem, solver: str, iterations: int, watched: bool) -> tuple[float, float]:

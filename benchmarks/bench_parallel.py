@@ -20,9 +20,9 @@ import problems
 import race
 
 import sparsescope as ss
+from sparsescope.runs.stopping import Objective, Seconds
 from sparsescope.solvers import BCD, BCDConstant, ParallelBCD
 from sparsescope.solvers.parallel_bcd import cores
-from sparsescope.stopping import Objective, Seconds
 
 CASES = ("news20 0.9 %", "news20 4.8 %", "MNIST-10k 5 %", "text50k 1 %")
 QUICK = ("digits 30 %",)

@@ -37,7 +37,7 @@ from problems import Missing, dataset, file_of
 import sparsescope as ss
 from sparsescope.experiments import Settings, peers
 from sparsescope.experiments.paper4 import claims, growth, models, protocol, samples
-from sparsescope.stopping import Gap, HeldOut, Iterations, Seconds
+from sparsescope.runs.stopping import Gap, HeldOut, Iterations, Seconds
 
 PARTS = ("news20", "ridge", "scale", "growth", "bibtex", "gaps")
 ACCURACY, NEWS_BAR, NEWS_ROW, NEWS_DUALS = 0.930, 4.5, 1.9, 3.1

@@ -20,7 +20,7 @@ from problems import PAPER1, Case, Missing
 from race import optimum
 
 import sparsescope as ss
-from sparsescope.run import warm_up
+from sparsescope.runs.run import warm_up
 from sparsescope.solvers import WorkingSet
 
 CASES = ("MNIST-10k 5 %", "news20 0.9 %", "news20 4.8 %")

@@ -29,8 +29,8 @@ from problems import Missing, dataset, file_of
 
 import sparsescope as ss
 from sparsescope.kernels.projections import project_epigraph, project_simplex
+from sparsescope.runs.stopping import Gap, Seconds
 from sparsescope.solvers.parallel_bcd import cores, together
-from sparsescope.stopping import Gap, Seconds
 
 PARTS = ("cost", "projections", "gaps", "races")
 COST_BAR, MILLISECONDS_BAR, GAP_BAR = 1.5, 60.0, 1e-6

@@ -21,7 +21,7 @@ import sparsescope.losses
 import sparsescope.penalties
 import sparsescope.solvers  # noqa: F401
 from sparsescope.penalties.block import BlockPenalty
-from sparsescope.problem import Problem
+from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
 
 

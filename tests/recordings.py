@@ -10,9 +10,9 @@ import numpy as np
 
 import sparsescope as ss
 from sparsescope import registry
-from sparsescope.metrics import WATCHED
+from sparsescope.problems.metrics import WATCHED
+from sparsescope.runs.trace import Trace
 from sparsescope.solvers.base import State
-from sparsescope.trace import Trace
 
 
 def make_problem(d: int = 12, m: int = 3, **options: Any) -> ss.Problem:

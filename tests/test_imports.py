@@ -6,7 +6,9 @@ The imports are read from the source, not observed at run time, so that an impor
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,50 +16,30 @@ from pathlib import Path
 
 import pytest
 
+from sparsescope import moved
+
 PACKAGE = Path(__file__).resolve().parents[1] / "toolkit" / "sparsescope"
 
-# layer -> layers of the package it may import (itself is always allowed). A layer is a top-level module or sub-package.
+# room -> rooms of the package it may import (itself is always allowed). A room is a top-level module or sub-package.
 MAY_IMPORT: dict[str, set[str]] = {
     "version": set(),
-    "jit": {"registry"},
+    "moved": set(),
     "registry": set(),
-    "design": {"jit"},
-    "labels": set(),
-    "blocks": set(),
-    "datasets": {"registry", "design", "labels"},
-    "losses": {"jit", "registry"},
-    "penalties": {"blocks", "jit", "registry"},
-    "objectives": {"losses", "registry"},
+    "jit": {"registry"},
     "kernels": {"jit"},
-    "metrics": {"kernels", "labels"},
-    "feature_maps": set(),
-    "sequence_model": {"feature_maps", "kernels"},
-    "problem": {"blocks", "jit", "registry", "design", "feature_maps", "kernels", "labels", "losses", "metrics",
-                "penalties", "sequence_model"},
-    "transformers": {"feature_maps"},
-    "solvers": {"jit", "registry", "design", "feature_maps", "kernels", "labels", "problem", "sequence_model"},
-    "spectrum": {"design", "problem", "registry"},
-    "event": {"problem", "solvers.base"},
-    "stopping": {"event", "registry"},
-    "trace": {"event", "kernels", "problem"},
-    "run": {"registry", "design", "sequence_model", "kernels", "labels", "metrics", "problem", "solvers.base", "event",
-            "stopping", "trace"},
-    "paths": {"event", "problem", "registry", "run", "solvers.base", "stopping", "trace"},
-    "session": {"registry", "problem", "solvers.base", "stopping", "trace", "run"},
-    "views": {"registry", "problem", "trace"},
-    "live": {"registry", "datasets", "problem", "sequence_model", "solvers", "spectrum", "stopping", "trace", "run",
-             "session", "views", "version"},
-    "widgets": {"registry", "datasets", "problem", "session", "views", "live", "version"},
-    "dashboard": {"registry", "datasets", "session", "views", "live", "version"},
-    "experiments": {"registry", "design", "datasets", "feature_maps", "losses", "objectives", "penalties", "problem",
-                    "solvers", "spectrum", "event", "stopping", "trace", "run", "views"},
+    "losses": {"jit", "registry"},
+    "inputs": {"jit"},
+    "penalties": {"inputs", "jit", "registry"},
+    "datasets": {"inputs", "registry"},
+    "problems": {"inputs", "jit", "kernels", "losses", "penalties", "registry"},
+    "solvers": {"inputs", "jit", "kernels", "problems", "registry"},
+    "runs": {"inputs", "kernels", "problems", "registry", "solvers"},
+    "views": {"problems", "registry", "runs"},
+    "live": {"datasets", "problems", "registry", "runs", "solvers", "version", "views"},
+    "experiments": {"datasets", "inputs", "losses", "penalties", "problems", "registry", "runs", "solvers", "views"},
+    "widgets": {"datasets", "live", "problems", "registry", "runs", "version", "views"},
+    "dashboard": {"datasets", "live", "registry", "runs", "version", "views"},
 }
-# Files that belong to the layer of another file: `problem` is more than one page can hold.
-PART_OF = {"certificate": "problem", "constants": "problem", "covariance": "problem",
-           "covariance_certificate": "problem", "covariance_input": "problem", "null_fits": "problem",
-           "problem_base": "problem", "regulariser": "problem", "scalings": "problem", "sequences": "problem",
-           "changes": "session", "kernel_cache": "jit", "kernel_compiler": "jit", "path_result": "paths",
-           "watching": "run"}
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "__main__"}
 
@@ -67,8 +49,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "llvmlite": {"jit"},
-    "sklearn": {"datasets", "experiments", "transformers"},
-    "pandas": {"trace", "paths", "datasets", "experiments"},
+    "sklearn": {"datasets", "experiments", "inputs"},
+    "pandas": {"runs", "datasets", "experiments"},
     "plotly": {"views", "experiments"},
     "panel": {"dashboard"},
     "panel_material_ui": {"dashboard"},
@@ -79,7 +61,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "anywidget": {"widgets"},
     "traitlets": {"widgets"},
     "IPython": {"widgets"},
-    "threadpoolctl": {"dashboard", "session", "experiments"},
+    "threadpoolctl": {"dashboard", "runs", "experiments"},
     "tqdm": {"experiments"},
     "vowpalwabbit": {"experiments"},
 }
@@ -93,7 +75,7 @@ def sources() -> list[Path]:
 def layer_of(dotted: str) -> str:
     """`sparsescope.solvers.base` -> `solvers`; the package itself -> ``."""
     parts = dotted.split(".")
-    return PART_OF.get(parts[1], parts[1]) if len(parts) > 1 else ""
+    return parts[1] if len(parts) > 1 else ""
 
 
 def dotted_name(path: Path) -> str:
@@ -120,12 +102,7 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
 
 def is_allowed(layer: str, target: str) -> bool:
     """Whether a layer may import the dotted name `target` of this package."""
-    if layer_of(target) == layer:
-        return True
-    inner = target.split(".", 1)[1] if "." in target else ""
-    # An entry `solvers.base` allows that module and the names in it, not the rest of `solvers`.
-    allowed = MAY_IMPORT[layer]
-    return layer_of(target) in allowed or any(inner == e or inner.startswith(e + ".") for e in allowed)
+    return layer_of(target) in {layer, *MAY_IMPORT[layer]}
 
 
 def faults(path: Path) -> list[str]:
@@ -156,14 +133,31 @@ def test_imports_follow_the_table(path: Path) -> None:
     assert not found, "\n".join(found)
 
 
+def test_the_rooms_stand_on_those_below_them() -> None:
+    below: set[str] = set()
+    for room, may_import in MAY_IMPORT.items():
+        assert may_import <= below, f"{room} stands below {sorted(may_import - below)}"
+        below.add(room)
+
+
+@pytest.mark.parametrize("old", sorted(moved.MOVED))
+def test_old_module_paths_work_and_warn(old: str) -> None:
+    new = importlib.import_module(moved.MOVED[old])
+    spec = new.__spec__
+    sys.modules.pop(old, None)
+    with pytest.warns(DeprecationWarning, match=re.escape(moved.MOVED[old])):
+        assert importlib.import_module(old) is new
+    assert new.__spec__ is spec
+
+
 def test_the_reader_of_imports_sees_relative_and_nested_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "sparsescope"
     (package / "views").mkdir(parents=True)
     source = package / "views" / "bad.py"
-    source.write_text("def f():\n    from ..session import Session\n    import panel.io\n    from . import style\n")
+    source.write_text("def f():\n    from ..live import Session\n    import panel.io\n    from . import style\n")
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", package)
     assert faults(source) == [
-        "sparsescope/views/bad.py:2: views may not import sparsescope.session.Session",
+        "sparsescope/views/bad.py:2: views may not import sparsescope.live.Session",
         "sparsescope/views/bad.py:3: views may not import panel",
     ]
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from watch import Watch, read_data, read_task
 
 import sparsescope as ss
-from sparsescope.certificate import Workspace, certify
+from sparsescope.problems.certificate import Workspace, certify
 from sparsescope.registry import solvers
-from sparsescope.run import warm_up
+from sparsescope.runs.run import warm_up
 
 REHEARSAL = 2000  # samples and features of the rehearsal problem
 REHEARSAL_SECONDS = 1.0

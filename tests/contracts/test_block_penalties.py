@@ -26,8 +26,8 @@ from helpers import (
     text,
 )
 from sparsescope.kernels import blocks as kernels
+from sparsescope.problems.regulariser import BlockRegulariser, regulariser_of
 from sparsescope.registry import penalties, solvers
-from sparsescope.regulariser import BlockRegulariser, regulariser_of
 
 D, M = 11, 3
 MIXED = ((10, 0, 3), (1,), (9, 2, 8, 4), (7, 5, 6))  # blocks whose features are anywhere, for D features

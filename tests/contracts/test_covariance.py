@@ -13,13 +13,13 @@ from sklearn.covariance import graphical_lasso
 
 import sparsescope as ss
 from helpers import interpreted, iris, solvers_for, values_of
-from sparsescope.covariance_certificate import cholesky, inverse
 from sparsescope.kernels.coordinates import REPORT, STEPS, SWEEPS
 from sparsescope.kernels.covariance import newton_descent, support_descent
+from sparsescope.problems.linear_algebra import cholesky, inverse
 from sparsescope.registry import solvers
+from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.runs.watching import WATCHERS
 from sparsescope.solvers import quic
-from sparsescope.stopping import Gap, Iterations
-from sparsescope.watching import WATCHERS
 
 METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if name != "auto"]
 every_solver = pytest.mark.parametrize("name", METHODS)

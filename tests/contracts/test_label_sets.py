@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import PREDICTING, ROW_PENALTIES, dense, forms, gradient, objective, random_point, tags
-from sparsescope.constants import INFLATE, block_constants
-from sparsescope.design import Design
-from sparsescope.metrics import WATCHED
+from sparsescope.inputs.design import Design
+from sparsescope.problems.constants import INFLATE, block_constants
+from sparsescope.problems.metrics import WATCHED
 from sparsescope.registry import losses, penalties, solvers
-from sparsescope.stopping import Gap, Iterations
+from sparsescope.runs.stopping import Gap, Iterations
 
 TAKING = [name for name in losses if "sets" in losses[name].takes]
 SMOOTH = [name for name in TAKING if losses[name].smooth]

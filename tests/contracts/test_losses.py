@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from helpers import LOSS_FORMULAS, LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
-from sparsescope.constants import block_constants
-from sparsescope.design import Design
+from sparsescope.inputs.design import Design
 from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
+from sparsescope.problems.constants import block_constants
 from sparsescope.registry import losses
 
 CLASSES = (2, 3, 6)

@@ -12,7 +12,7 @@ import pytest
 import sparsescope as ss
 from helpers import digits, forms, iris, solvers_for, tags, text
 from sparsescope.registry import solvers
-from sparsescope.stopping import SETTLED, Iterations, Settled
+from sparsescope.runs.stopping import SETTLED, Iterations, Settled
 
 METHODS = [name for name in solvers_for("sequence") if name != "auto"]
 # Every solver with its defaults, and every setting that is worth a run: what a step is, and where features come from.

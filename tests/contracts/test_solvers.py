@@ -31,11 +31,11 @@ from helpers import (
     text,
     values_of,
 )
-from sparsescope.jit import part
+from sparsescope.jit.parts import part
 from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import solvers
-from sparsescope.solvers.entries import EntrySolver
-from sparsescope.stopping import Gap, Iterations
+from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers.shared.entries import EntrySolver
 
 # Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
 # conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.

@@ -15,7 +15,7 @@ from test_solvers import BUDGETED, SPLITTING, VARIANTS, problem_on
 import sparsescope as ss
 from helpers import forms, gradient_rows, hinge_program, iris, tags
 from sparsescope.registry import penalties, solvers
-from sparsescope.stopping import Gap, Iterations
+from sparsescope.runs.stopping import Gap, Iterations
 
 HINGE = "crammer-singer"
 TOL = 1e-7

@@ -24,7 +24,7 @@ from test_solvers import (
 )
 
 import sparsescope as ss
-from sparsescope.stopping import Iterations
+from sparsescope.runs.stopping import Iterations
 
 NEAR, PASSES, STRETCHES = 0.02, 800, (1, 51, 201, 801)
 

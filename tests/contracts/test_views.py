@@ -13,7 +13,7 @@ import sparsescope as ss
 from recordings import Recording, annotations, has_ink, images, make_problem, record, sequence, sets
 from sparsescope import registry, views
 from sparsescope.live import kinds
-from sparsescope.trace import COLUMNS, Trace
+from sparsescope.runs.trace import COLUMNS, Trace
 from sparsescope.views import style
 
 VIEWS = list(registry.views)

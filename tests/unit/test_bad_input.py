@@ -19,7 +19,7 @@ import sparsescope as ss
 from helpers import iris
 from sparsescope import cli
 from sparsescope.registry import UnknownName
-from sparsescope.stopping import Gap, Iterations, Seconds
+from sparsescope.runs.stopping import Gap, Iterations, Seconds
 
 
 @pytest.fixture

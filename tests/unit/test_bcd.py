@@ -18,7 +18,7 @@ from sparsescope.kernels.sweeps import (
     sweep_constant_step,
     sweep_line_search,
 )
-from sparsescope.stopping import Iterations, PaperViolation
+from sparsescope.runs.stopping import Iterations, PaperViolation
 
 
 def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:

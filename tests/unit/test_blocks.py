@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from sparsescope.blocks import canonical, resolve
-from sparsescope.changes import marks_between
+from sparsescope.inputs.blocks import canonical, resolve
 from sparsescope.penalties import BlockL1L2, BlockL1Linf
+from sparsescope.runs.changes import marks_between
 
 NAMES = ["gene_a", "gene_b", "genes", "age", "sex"]
 

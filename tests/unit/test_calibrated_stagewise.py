@@ -9,9 +9,10 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, iris, tags, text
-from sparsescope.feature_maps import draw
-from sparsescope.solvers import CLS, Stagewise, stage_data
-from sparsescope.stopping import Iterations
+from sparsescope.inputs.feature_maps import draw
+from sparsescope.runs.stopping import Iterations
+from sparsescope.solvers import CLS, Stagewise
+from sparsescope.solvers.shared import stage_data
 
 
 def fitted(problem: ss.SequenceProblem, solver: Any, steps: int) -> Any:
@@ -144,7 +145,7 @@ def test_features_that_are_made_again_are_the_ones_that_would_be_kept(monkeypatc
     ends = []
     for held, chunk in ((10**9, 10**9), (0, 1), (0, 10**9)):
         monkeypatch.setattr(stage_data, "HOLD_BYTES", held)
-        monkeypatch.setattr("sparsescope.sequence_model.CHUNK_BYTES", chunk)
+        monkeypatch.setattr("sparsescope.problems.sequence_model.CHUNK_BYTES", chunk)
         problem = ss.SequenceProblem(np.tile(X, (5, 1)), np.tile(y, 5), loss="logistic", lam=1e-3)
         ends.append(fitted(problem, Stagewise(generator="fourier", features=10, inner=5), 2).Z)
     for other in ends[1:]:

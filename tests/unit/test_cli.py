@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sparsescope import cli
-from sparsescope.trace import Trace
+from sparsescope.runs.trace import Trace
 from sparsescope.version import __version__
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import sparsescope as ss
 from helpers import SMOOTH_LOSSES, digits, fitting, forms, gradient, iris, random_point, text
-from sparsescope.constants import INFLATE, KINDS, block_constants, full_constant
-from sparsescope.design import Design
+from sparsescope.inputs.design import Design
+from sparsescope.problems.constants import INFLATE, KINDS, block_constants, full_constant
 
 each_intercept = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 

@@ -377,7 +377,7 @@ def test_generated_tags_are_label_sets_with_a_planted_truth():
 
 
 def test_the_planted_weights_rank_the_generated_tags():
-    from sparsescope.metrics import set_measures
+    from sparsescope.problems.metrics import set_measures
 
     data = datasets.make_multilabel_text(600, 2000, 6, noise=0.0, scale="none", test_size=0)
     scores = np.asarray(data.X @ data.truth.weights(data.d))

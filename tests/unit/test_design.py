@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers import forms, interpreted, text
-from sparsescope.design import BLOCK, Design, columns_matmul, columns_rmatmul
+from sparsescope.inputs.design import BLOCK, Design, columns_matmul, columns_rmatmul
 
 
 def designs(dtype: str = "float64") -> list[Any]:

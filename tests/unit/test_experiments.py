@@ -35,7 +35,7 @@ from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Bars, Lines, Report, gather, reporter
 from sparsescope.experiments.verdicts import number, points, seconds, times
-from sparsescope.stopping import Iterations
+from sparsescope.runs.stopping import Iterations
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TINY = Settings(quick=True, seconds=0.02, splits=1)

@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsescope as ss
 from helpers import digits, text
-from sparsescope import transformers
-from sparsescope.feature_maps import GAIN, KINDS, data_scale, draw
+from sparsescope.inputs import transformers
+from sparsescope.inputs.feature_maps import GAIN, KINDS, data_scale, draw
 
 MAPS = (transformers.RandomFourierFeatures, transformers.RandomLogits, transformers.RandomProducts)
 

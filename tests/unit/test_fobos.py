@@ -10,12 +10,12 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import PENALTIES, digits, forms, interpreted, iris, loss_rows, random_point, text
-from sparsescope.jit import part
+from sparsescope.jit.parts import part
 from sparsescope.kernels import stochastic
 from sparsescope.kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, forward_backward
 from sparsescope.registry import solvers
+from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.fobos import data_unit
-from sparsescope.stopping import Iterations
 
 
 def eager(problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float, taken: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 
-from sparsescope.design import Design
+from sparsescope.inputs.design import Design
 from sparsescope.kernels import frank_wolfe as fw
 from sparsescope.kernels import sparse_rows as sr
 from sparsescope.kernels.sparse_duals import dual_sums, fit_box, take_duals

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, iris, tags
-from sparsescope.jit import part
+from sparsescope.jit.parts import part
 from sparsescope.losses.link import link_fault
-from sparsescope.stopping import Gap, Iterations
+from sparsescope.runs.stopping import Gap, Iterations
 
 
 def ill_conditioned(n: int, d: int, condition: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import tags
-from sparsescope import metrics
-from sparsescope.design import Design
-from sparsescope.labels import LabelSets, fits_dense
-from sparsescope.stopping import HeldOut
+from sparsescope.inputs.design import Design
+from sparsescope.inputs.labels import LabelSets, fits_dense
+from sparsescope.problems import metrics
+from sparsescope.runs.stopping import HeldOut
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array, sp.coo_array, lambda Y: Y.astype(bool)])

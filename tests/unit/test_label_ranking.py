@@ -10,13 +10,7 @@ from scipy.optimize import linprog, minimize
 
 import sparsescope as ss
 from helpers import interpreted
-from sparsescope.kernels.rows import (
-    conjugate_sum,
-    loss_gradient,
-    loss_sum,
-    repair_dual,
-    repaired_conjugate_sum,
-)
+from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from sparsescope.losses import pairs
 
 LOSS = ss.losses.LabelRankingSquaredHinge()

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from sparsescope.labels import check_labels, holds_sets, read_sets
+from sparsescope.inputs.labels import check_labels, holds_sets, read_sets
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 0], [1, 1, 1]])
 X = np.arange(8.0).reshape(4, 2)

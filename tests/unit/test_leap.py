@@ -9,9 +9,9 @@ import pytest
 
 import sparsescope as ss
 from helpers import iris
-from sparsescope.solvers import leap
-from sparsescope.solvers.leap import fixed_point
-from sparsescope.stopping import Gap, Iterations
+from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers.shared import leap
+from sparsescope.solvers.shared.leap import fixed_point
 
 
 def same(w: np.ndarray) -> np.ndarray:

@@ -60,7 +60,7 @@ def test_the_module_holds_everything_and_asks_for_nothing() -> None:
 
 
 def test_every_source_file_is_part_of_the_module() -> None:
-    written = {path.name for path in (assets.STATIC / "js").glob("*.js")}
+    written = {path.relative_to(assets.STATIC / "js").as_posix() for path in (assets.STATIC / "js").rglob("*.js")}
     assert set(assets.module_order()) == written
 
 

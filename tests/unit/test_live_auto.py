@@ -12,7 +12,7 @@ from sparsescope.live import controls
 from sparsescope.live import settings as st
 from sparsescope.live.packer import Block, Packer
 from sparsescope.live.preparing import load, prepare
-from sparsescope.session import Session
+from sparsescope.runs.session import Session
 
 
 def solver_control(**chosen: Any) -> dict[str, Any]:

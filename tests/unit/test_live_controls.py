@@ -10,7 +10,7 @@ import pytest
 from sparsescope import registry
 from sparsescope.live import controls, kinds, knobs
 from sparsescope.live import settings as st
-from sparsescope.problem import Problem
+from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Field
 
 

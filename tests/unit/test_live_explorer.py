@@ -13,7 +13,7 @@ import pytest
 from sparsescope import registry
 from sparsescope.live import Explorer, python_snippet
 from sparsescope.live import settings as st
-from sparsescope.problem import Problem
+from sparsescope.problems.prediction import Problem
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 8))

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, hamming_loss, label_rankin
 
 from helpers import interpreted
 from sparsescope.kernels import ranks
-from sparsescope.metrics import accuracy, best_threshold, ranking, set_measures, watched
+from sparsescope.problems.metrics import accuracy, best_threshold, ranking, set_measures, watched
 
 
 def case(seed: int, n: int = 40, m: int = 12, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, text
+from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers import ParallelBCD
 from sparsescope.solvers.parallel_bcd import cores, together
-from sparsescope.stopping import Iterations
 
 two_cores = pytest.mark.skipif(cores() < 2, reason="one core only: two threads are refused here")
 

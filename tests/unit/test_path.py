@@ -15,11 +15,11 @@ import pytest
 
 import sparsescope as ss
 from helpers import FEW_PAIRS, PREDICTING, dense, digits, fitting, forms, iris, text
-from sparsescope import constants
-from sparsescope.event import Event
-from sparsescope.paths import Solved, lam_grid
-from sparsescope.solvers.entries import EntrySolver
-from sparsescope.stopping import Gap, Iterations, Passes, Violation
+from sparsescope.problems import constants
+from sparsescope.runs.event import Event
+from sparsescope.runs.paths import Solved, lam_grid
+from sparsescope.runs.stopping import Gap, Iterations, Passes, Violation
+from sparsescope.solvers.shared.entries import EntrySolver
 
 
 @pytest.fixture
@@ -374,7 +374,7 @@ def test_progress_is_told_after_each_lam(problem: ss.Problem, capsys: pytest.Cap
 
 def test_the_public_names_do_not_hide_each_other() -> None:
     code = ("import sparsescope.paths, sparsescope as ss; from sparsescope import Path, PathRun; "
-            "assert callable(ss.path) and ss.path is sparsescope.paths.path and ss.Path is Path")
+            "assert callable(ss.path) and ss.path is sparsescope.runs.paths.path and ss.Path is Path")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, forms, iris, objective, tags, text
-from sparsescope.metrics import set_measures
+from sparsescope.problems.metrics import set_measures
+from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.pd_sparse import PDSparse, paper_scaling
-from sparsescope.stopping import Gap, Iterations
 
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")

@@ -10,12 +10,12 @@ import pytest
 
 import sparsescope as ss
 from helpers import iris, text
-from sparsescope import run as run_module
-from sparsescope.event import NUMBERS, Event
 from sparsescope.registry import field
-from sparsescope.run import Run, as_solver, is_warm, solve, warm_up
+from sparsescope.runs import run as run_module
+from sparsescope.runs.event import NUMBERS, Event
+from sparsescope.runs.run import Run, as_solver, is_warm, solve, warm_up
+from sparsescope.runs.stopping import Gap, Iterations, Objective, Passes, Seconds, Violation
 from sparsescope.solvers.base import Solver, State, settings
-from sparsescope.stopping import Gap, Iterations, Objective, Passes, Seconds, Violation
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sparsescope.scalings import NAMES, convert
+from sparsescope.problems.scalings import NAMES, convert
 
 
 @pytest.mark.parametrize(("name", "given", "message"), [

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
 from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent
+from sparsescope.runs.stopping import Iterations, Violation
 from sparsescope.solvers.lhac import LHACState
-from sparsescope.stopping import Iterations, Violation
 
 
 def binary(data: Any = text, share: float = 0.1, **parts: Any) -> ss.Problem:

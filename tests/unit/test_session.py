@@ -15,11 +15,11 @@ import pytest
 
 import sparsescope as ss
 from helpers import iris
-from sparsescope.jit import part
-from sparsescope.run import Run
-from sparsescope.session import Session
+from sparsescope.jit.parts import part
+from sparsescope.runs.run import Run
+from sparsescope.runs.session import Session
+from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.base import Solver, State, settings
-from sparsescope.stopping import Iterations
 
 LONG = 30.0  # seconds
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import FEW_PAIRS, digits, fitting, text
+from sparsescope.runs.stopping import Gap, Iterations, PaperViolation
 from sparsescope.solvers import BCD, BCDConstant
-from sparsescope.stopping import Gap, Iterations, PaperViolation
 
 both = pytest.mark.parametrize("cls", [BCD, BCDConstant])
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, gradient, text
+from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.sparsa import LEAST, MOST
-from sparsescope.stopping import Gap, Iterations
 
 
 def problem_on_text(intercept: bool = False, dtype: str = "float64", **parts: str) -> ss.Problem:

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, text
-from sparsescope.spectrum import Spectrum, spectrum, theorem1
-from sparsescope.stopping import Iterations
+from sparsescope.problems.spectrum import Spectrum, spectrum, theorem1
+from sparsescope.runs.stopping import Iterations
 
 
 def test_singular_values_are_those_of_numpy_for_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_singular_values_are_those_of_numpy_for_every_form(monkeypatch: pytest.M
         for form in (X, sp.csr_array(X), sp.csc_array(X)):
             np.testing.assert_allclose(spectrum(form).values, exact, atol=1e-6 * exact[0])
         np.testing.assert_allclose(spectrum(X, k=3).values, exact[:3], rtol=1e-8)
-        monkeypatch.setattr("sparsescope.spectrum.EXACT", 10)  # as for large data: ARPACK
+        monkeypatch.setattr("sparsescope.problems.spectrum.EXACT", 10)  # as for large data: ARPACK
         for form in (X, sp.csr_array(X), X.astype(np.float32)):
             found = spectrum(form, k=5).values
             np.testing.assert_allclose(found, exact[:5], rtol=1e-5)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sparsescope as ss
-from sparsescope.stopping import (
+from sparsescope.runs.stopping import (
     AnyOf,
     Gap,
     HeldOut,

@@ -14,9 +14,9 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, text
-from sparsescope.event import NUMBERS
-from sparsescope.run import Run
-from sparsescope.trace import Recorder, Trace
+from sparsescope.runs.event import NUMBERS
+from sparsescope.runs.run import Run
+from sparsescope.runs.trace import Recorder, Trace
 
 
 def recorded(steps: int = 30, **settings: Any) -> tuple[Trace, list[Any], list[np.ndarray]]:
@@ -246,7 +246,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_later_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparsescope.trace.FORMAT", 99)
+    monkeypatch.setattr("sparsescope.runs.trace.FORMAT", 99)
     path = Trace().save(tmp_path / "future.npz")
     monkeypatch.undo()
     with pytest.raises(ValueError, match="format 99"):

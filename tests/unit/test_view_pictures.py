@@ -12,7 +12,7 @@ import pytest
 import sparsescope as ss
 from recordings import annotations, images, lines, make_problem, record, sets
 from sparsescope import registry, views
-from sparsescope.trace import Trace
+from sparsescope.runs.trace import Trace
 from sparsescope.views import accuracy, active_set, convergence, drawing, style, weights
 
 CHANGE = 30  # the event before which some traces change λ

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import FEW_PAIRS, digits, fitting, text
-from sparsescope.jit import part
+from sparsescope.jit.parts import part
 from sparsescope.registry import losses, penalties, solvers
-from sparsescope.run import warm_up
+from sparsescope.runs.run import warm_up
+from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
-from sparsescope.solvers.newton import Newton, Support
+from sparsescope.solvers.shared.newton import Newton, Support
 from sparsescope.solvers.working_set import LEAST_ROWS
-from sparsescope.stopping import Gap, Iterations
 
 few_pairs = pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
 

@@ -14,33 +14,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from . import moved
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import (
-        datasets,
-        losses,
-        objectives,
-        penalties,
-        registry,
-        scalings,
-        solvers,
-        spectrum,
-        stopping,
-        transformers,
-        views,
-    )
-    from .covariance import CovarianceProblem
-    from .design import Design
-    from .event import Event
-    from .jit import part
-    from .paths import Path, PathRun, path
-    from .problem import Problem
+    from . import datasets, losses, penalties, registry, solvers, views
+    from .inputs import transformers
+    from .inputs.design import Design
+    from .jit.parts import part
+    from .problems import objectives, scalings, spectrum
+    from .problems.covariance import CovarianceProblem
+    from .problems.prediction import Problem
+    from .problems.sequence import SequenceProblem
     from .registry import field
-    from .run import Result, Run, solve
-    from .sequences import SequenceProblem
-    from .session import Session
-    from .trace import Recorder, Trace
+    from .runs import stopping
+    from .runs.event import Event
+    from .runs.paths import Path, PathRun, path
+    from .runs.run import Result, Run, solve
+    from .runs.session import Session
+    from .runs.trace import Recorder, Trace
     from .widgets.explore import explore
 
 __all__ = [
@@ -75,21 +67,30 @@ __all__ = [
     "views",
 ]
 
-# Where a public name lives; the names that are not here are submodules.
+# Where a public name is defined; the names that are not here are submodules.
 _HOME = {
-    "CovarianceProblem": "covariance", "Design": "design", "Event": "event", "Path": "paths", "PathRun": "paths",
-    "Problem": "problem", "Recorder": "trace", "Result": "run", "Run": "run", "SequenceProblem": "sequences",
-    "Session": "session", "Trace": "trace", "explore": "widgets", "field": "registry", "part": "jit",
-    "path": "paths", "solve": "run",
+    "CovarianceProblem": "problems.covariance", "Design": "inputs.design", "Event": "runs.event",
+    "Path": "runs.paths", "PathRun": "runs.paths", "Problem": "problems.prediction", "Recorder": "runs.trace",
+    "Result": "runs.run", "Run": "runs.run", "SequenceProblem": "problems.sequence", "Session": "runs.session",
+    "Trace": "runs.trace", "explore": "widgets", "field": "registry", "part": "jit", "path": "runs.paths",
+    "solve": "runs.run",
 }
+# Public submodules that do not stand at the top.
+_ROOM = {
+    "objectives": "problems", "scalings": "problems", "spectrum": "problems", "stopping": "runs",
+    "transformers": "inputs",
+}
+
+moved.install()
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = importlib.import_module(f".{_HOME.get(name, name)}", __name__)
     if name in _HOME:
-        value = getattr(value, name)
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    else:
+        value = importlib.import_module(f".{_ROOM[name]}.{name}" if name in _ROOM else f".{name}", __name__)
     globals()[name] = value
     return value
 

@@ -20,7 +20,7 @@ from .experiments.command import add_paper
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .run import Event
+    from .runs.run import Event
 
 DONE, FAILED, USAGE, UNCERTIFIED = 0, 1, 2, 3
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -110,9 +110,9 @@ def run_explore(options: argparse.Namespace) -> int:
 def run_solve(options: argparse.Namespace) -> int:
     """One fit with a line an iteration, at most about forty lines."""
     from . import datasets
-    from .problem import Problem
+    from .problems.prediction import Problem
     from .registry import losses
-    from .run import solve
+    from .runs.run import solve
 
     data = datasets.load(options.data)
     problem = Problem(data, loss=options.loss, penalty=options.penalty)
@@ -171,7 +171,8 @@ def run_doctor(options: argparse.Namespace) -> int:
 def _doctor_kernels() -> int:
     import numba
 
-    from . import kernel_cache, kernel_compiler
+    from .jit import cache as kernel_cache
+    from .jit import compiler as kernel_compiler
 
     state = "switched off by NUMBA_DISABLE_JIT" if kernel_compiler.disabled() else f"{numba.get_num_threads()} threads"
     _say(f"numba      {state}")

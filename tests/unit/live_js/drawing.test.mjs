@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const format = await import(process.env.STATIC + "/format.js");
-const { TimeAxis } = await import(process.env.STATIC + "/timeaxis.js");
-const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/marks.js");
-const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/cells.js");
+const format = await import(process.env.STATIC + "/charts/format.js");
+const { TimeAxis } = await import(process.env.STATIC + "/charts/timeaxis.js");
+const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/charts/marks.js");
+const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/charts/cells.js");
 const { largest } = await import(process.env.STATIC + "/inspector.js");
-const { Palette } = await import(process.env.STATIC + "/palette.js");
+const { Palette } = await import(process.env.STATIC + "/charts/palette.js");
 
 test("numbers keep their width", () => {
   assert.equal(format.count(14203), "14\u2009203");
@@ -84,7 +84,7 @@ test("a weight that is not zero never has the colour of zero", () => {
 });
 
 test("value axes are round, and empty charts have one too", async () => {
-  const { decades, lastInView, shares, span } = await import(process.env.STATIC + "/ranges.js");
+  const { decades, lastInView, shares, span } = await import(process.env.STATIC + "/charts/ranges.js");
   assert.deepEqual(decades([Infinity, -Infinity]), [1e-3, 1]);
   assert.deepEqual(decades([2e-5, 4]), [1e-6, 10]);
   assert.deepEqual(shares([Infinity]), [0, 1.02]);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { fitPlaces, partnersOf, placeNames } = await import(process.env.STATIC + "/network.js");
-const { compact } = await import(process.env.STATIC + "/format.js");
-const { words } = await import(process.env.STATIC + "/kinds.js");
+const { fitPlaces, partnersOf, placeNames } = await import(process.env.STATIC + "/charts/network.js");
+const { compact } = await import(process.env.STATIC + "/charts/format.js");
+const { words } = await import(process.env.STATIC + "/charts/kinds.js");
 
 test("places fill the area, and a grid keeps its ratio", () => {
   const area = { left: 10, top: 20, width: 400, height: 100 };

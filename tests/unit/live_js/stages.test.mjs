@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { everyWhich, sentence, stageEnds } = await import(process.env.STATIC + "/stages.js");
-const { meaning, verdict } = await import(process.env.STATIC + "/spectrum.js");
+const { everyWhich, sentence, stageEnds } = await import(process.env.STATIC + "/charts/stages.js");
+const { meaning, verdict } = await import(process.env.STATIC + "/charts/spectrum.js");
 
 const steps = { before: 0, names: [[1, "300 columns"], [3, "64 random Fourier features"]] };
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const { Store } = await import(process.env.STATIC + "/store.js");
-const { keepEvents } = await import(process.env.STATIC + "/thinning.js");
-const { ActiveSet } = await import(process.env.STATIC + "/activeset.js");
-const { RasterLines } = await import(process.env.STATIC + "/rasterlines.js");
+const { keepEvents } = await import(process.env.STATIC + "/charts/thinning.js");
+const { ActiveSet } = await import(process.env.STATIC + "/charts/activeset.js");
+const { RasterLines } = await import(process.env.STATIC + "/charts/rasterlines.js");
 const { alignedBytes, cut } = await import(process.env.STATIC + "/decode.js");
 
 let seq = 0;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..labels import checked_indicator, holds_sets, indicator, partial, read_sets
+from ..inputs.labels import checked_indicator, holds_sets, indicator, partial, read_sets
 
 MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the page
 
@@ -262,7 +262,7 @@ def encode_labels(
 
     With `class_names`, labels are 0-based numbers into it. Without, the classes are the distinct labels of both parts
     in sorted order (numbers by value), named by their text. Returns (y, y_test or None, names). Label sets are read as
-    in :func:`sparsescope.labels.read_sets`.
+    in :func:`sparsescope.inputs.labels.read_sets`.
 
     Raises ValueError for missing or fractional labels, or fewer than 2 classes in y.
     """

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import paper1, paper2, paper3, paper4, paper5
-    from .base import Claim, Experiment, Measurement, Paper, Settings
+    from .base import Claim, Experiment, Finding, Measurement, Paper, Settings
     from .pools import Pool, load_data
-    from .verdicts import Finding, Verdict
+    from .verdicts import Verdict
 
 __all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Verdict",
            "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip

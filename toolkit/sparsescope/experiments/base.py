@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from .pools import Pool
     from .progress import Report
-    from .verdicts import Finding
 
 Tables = Mapping[str, "pd.DataFrame"]
+HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,23 @@ class Experiment:
     table: str
     draw: Callable[[Tables], Any] | None = None
     tabulate: Callable[[Tables], pd.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the tables say on a claim in one case (a data set, often with a λ).
+
+    ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, in words.
+    """
+
+    case: str
+    holds: bool | None
+    numbers: str
+
+    @property
+    def word(self) -> str:
+        """``holds``, ``does not hold here`` or ``not decided``."""
+        return OPEN if self.holds is None else HOLDS if self.holds else FAILS
 
 
 @dataclass(frozen=True)

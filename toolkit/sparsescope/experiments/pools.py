@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from .. import datasets
 from ..datasets import Dataset
 from ..datasets.raw import stratified_split
-from ..design import Design
-from ..problem import Problem
+from ..inputs.design import Design
+from ..problems.prediction import Problem
 
 # Dense data with fewer non-zero entries than this are stored by columns: a sweep then visits the non-zero ones only.
 SPARSE_BELOW = 0.3

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import registry
-from ..event import Event
-from ..problem import Problem
-from ..run import Run
+from ..problems.prediction import Problem
+from ..runs.event import Event
+from ..runs.run import Run
+from ..runs.stopping import Gap, Iterations, Seconds, Stop
 from ..solvers.base import Solver
-from ..stopping import Gap, Iterations, Seconds, Stop
 from .pools import Split
 
 if TYPE_CHECKING:

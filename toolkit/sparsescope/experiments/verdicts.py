@@ -7,30 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .base import Claim, Tables
+from .base import FAILS, HOLDS, OPEN, Claim, Finding, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
-
-HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What the tables say on a claim in one case (a data set, often with a λ).
-
-    ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, in words.
-    """
-
-    case: str
-    holds: bool | None
-    numbers: str
-
-    @property
-    def word(self) -> str:
-        """``holds``, ``does not hold here`` or ``not decided``."""
-        return OPEN if self.holds is None else HOLDS if self.holds else FAILS
-
 
 @dataclass(frozen=True)
 class Verdict:

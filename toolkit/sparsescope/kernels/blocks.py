@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit.parts import helper, kernel
 from .proximal import OMEGA, SIZE, SLOPE, TURN
 
 

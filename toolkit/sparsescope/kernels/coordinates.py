@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit.parts import helper, kernel
 from .memory import lone_row
 
 SWEEPS, STEPS, FLOPS, LEFT = range(4)  # of a report: sweeps, coordinates looked at, flops, violation of the last sweep

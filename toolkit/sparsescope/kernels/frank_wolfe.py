@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, lean, struct
+from ..jit.parts import kernel, lean, struct
 from .sparse_rows import (
     BITS,
     FRONT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper
+from ..jit.parts import helper
 
 MARGIN = 32  # entries: four of the longest vectors, twice unrolled
 

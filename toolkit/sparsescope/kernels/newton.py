@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, struct
+from ..jit.parts import kernel, struct
 from .memory import lone_row, lone_row_as
 
 LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
+from ..jit.parts import kernel
 from .memory import lone_row
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit.parts import helper, kernel
 from .memory import lone_row
 
 

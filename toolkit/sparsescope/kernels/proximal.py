@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
+from ..jit.parts import kernel
 from .memory import lone_row
 
 # What proximal gradient steps report, by position: ⟨G, δ⟩ and ‖δ‖² of δ = W⁺ − V, Ω(W⁺), ⟨V − W⁺, W⁺ − W⟩.

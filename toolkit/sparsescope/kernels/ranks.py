@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit.parts import kernel
 
 DEPTHS = (1, 3, 5)  # the k of precision@k
 DEEPEST = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit.parts import kernel
 from .memory import lone_row, lone_rows
 
 

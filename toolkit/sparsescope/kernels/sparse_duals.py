@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit.parts import kernel
 from .frank_wolfe import keep
 from .sparse_rows import SIZE, START
 

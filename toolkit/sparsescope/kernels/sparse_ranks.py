@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, lean
+from ..jit.parts import kernel, lean
 from .ranks import DEEPEST, EXACT, HITS_1, HITS_3, HITS_5, MISORDERED, WRONG
 from .sparse_scores import best_of_sample, sparse_scores
 

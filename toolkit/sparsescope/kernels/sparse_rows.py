@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, lean, struct
+from ..jit.parts import kernel, lean, struct
 
 # Of a row: its first slot, its entries, those in front, log2 of its slots (−1: it has none).
 START, SIZE, FRONT, BITS = 0, 1, 2, 3

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel, lean
+from ..jit.parts import kernel, lean
 
 whole = lean(forceinline=False)
 small = lean()

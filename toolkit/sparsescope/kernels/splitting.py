@@ -6,7 +6,7 @@ One step maps a point to another one ("image"), and the next point is a·image +
 
 from __future__ import annotations
 
-from ..jit import helper, kernel
+from ..jit.parts import helper, kernel
 from .memory import lone_row
 from .projections import cut_above, cut_to_simplex, simplex_level
 

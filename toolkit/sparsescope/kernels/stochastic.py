@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit.parts import helper, kernel
 from .memory import lone_row
 
 # What a sweep over samples reports, by position: data entries read, distinct rows of W touched, the last step size, and

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel, lean, struct
+from ..jit.parts import helper, kernel, lean, struct
 from .memory import lone_row, lone_rows
 
 FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero

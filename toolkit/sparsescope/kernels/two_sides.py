@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, lean
+from ..jit.parts import kernel, lean
 from .projections import cut_to_simplex
 
 whole = lean(forceinline=False)

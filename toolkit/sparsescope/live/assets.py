@@ -7,6 +7,7 @@ build is a join: imports between them are taken out, ``export`` is taken off eve
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ ENTRY = "main.js"
 ASSETS = {"js": STATIC / "js", "css": STATIC / "explorer.css", "plotly": PLOTLY}
 
 # import { a, b } from "./file.js";  possibly over several lines
-_IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"\./([\w-]+\.js)\";[ \t]*\n", re.MULTILINE)
+_IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"(\.{1,2}/[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const |let |class )", re.MULTILINE)
 _STRAY = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 
@@ -38,7 +39,7 @@ def module_order(folder: Path = STATIC / "js", entry: str = ENTRY) -> list[str]:
             raise ValueError(f"{open_files[-1] if open_files else 'the build'} needs {name}, which does not exist")
         open_files.append(name)
         for other in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            visit(other)
+            visit(posixpath.normpath(posixpath.join(posixpath.dirname(name), other)))
         open_files.pop()
         order.append(name)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..covariance import CovarianceProblem
+from ..problems.covariance import CovarianceProblem
 from ..views.places import places
 from . import knobs, theta
 from . import picture as pictures

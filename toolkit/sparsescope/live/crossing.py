@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..problem import Problem
+from ..problems.prediction import Problem
+from ..problems.sequence import SequenceProblem
 from ..registry import losses
-from ..sequences import SequenceProblem
 from . import settings as st
 
 SMOOTH = ("squared", "logistic")  # what takes the place of a loss that sequences do not take, the first that fits

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..session import Session
+from ..runs.session import Session
 from . import effects, kinds
 from . import settings as st
 from .effects import Effects

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import datasets
-from ..session import Session
+from ..runs.session import Session
 from . import controls, kinds
 from . import settings as st
 from .credits import Credits

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..registry import solvers
-from ..stopping import Gap, HeldOut, Stop
+from ..runs.stopping import Gap, HeldOut, Stop
 from . import knobs
 from . import settings as st
 
@@ -18,8 +18,8 @@ Settings = dict[str, Any]
 
 
 class Kind:
-    """Base of the kinds. ``name`` is that of :data:`sparsescope.problem_base.KINDS`, ``task`` the value of that setting
-    it belongs to; ``views`` are the views on its page, in the order of a narrow one."""
+    """Base of the kinds. ``name`` is that of :data:`sparsescope.problems.base.KINDS`, ``task`` the value of that
+    setting it belongs to; ``views`` are the views on its page, in the order of a narrow one."""
 
     name: ClassVar[str]
     task: ClassVar[str]

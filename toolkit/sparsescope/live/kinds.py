@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..covariance import CovarianceProblem
+from ..problems.covariance import CovarianceProblem
 from . import settings as st
 from .covariances import Covariances
 from .kind import Kind

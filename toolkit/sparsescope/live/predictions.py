@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import losses, solvers
 from ..views.style import SET_MEASURES
 from . import knobs

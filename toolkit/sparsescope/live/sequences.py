@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problem import Problem
-from ..sequence_model import SequenceModel
-from ..sequences import SequenceProblem
-from ..stopping import Settled, Stop
+from ..problems.prediction import Problem
+from ..problems.sequence import SequenceProblem
+from ..problems.sequence_model import SequenceModel
+from ..runs.stopping import Settled, Stop
 from . import knobs, steps
 from . import picture as pictures
 from . import settings as st

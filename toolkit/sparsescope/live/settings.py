@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import datasets, problem, registry, solvers  # noqa: F401  (importing problem and solvers registers the parts)
+from .. import datasets, registry
+from ..problems import prediction as problem  # noqa: F401  (importing problem and solvers registers the parts)
 from ..registry import Field, Registry
 
 VERSION = 1

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..problems.spectrum import EXACT_EACH, LATE, SECOND, Spectrum, spectrum, theorem1
 from ..registry import losses
-from ..run import solve
-from ..session import Session
-from ..spectrum import EXACT_EACH, LATE, SECOND, Spectrum, spectrum, theorem1
-from ..trace import Trace
+from ..runs.run import solve
+from ..runs.session import Session
+from ..runs.trace import Trace
 from .jobs import Jobs
 from .packer import plain
 

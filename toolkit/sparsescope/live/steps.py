@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sequence_model import Calibration, Columns, SequenceModel
+from ..problems.sequence_model import Calibration, Columns, SequenceModel
 from ..views.weights import PARTS
 from . import picture as pictures
 

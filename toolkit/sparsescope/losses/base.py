@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..jit import helper
+from ..jit.parts import helper
 from ..registry import Field
 
 # Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper
+from ..jit.parts import helper
 from .base import DOMAIN_SLACK
 
 whole = helper(forceinline=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import part, two_forms
+from ..jit.parts import part, two_forms
 from ..registry import losses
 from .base import Loss, all_zero
 from .label_flows import flow_cost, product_flow_cost, repair_label_flows, repaired_flow_cost

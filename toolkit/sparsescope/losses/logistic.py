@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import exponential, helper, part
+from ..jit.parts import exponential, helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import part
+from ..jit.parts import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, lean
+from ..jit.parts import helper, lean
 
 # The sorting half is large and needed rarely: it stays a function of its own instead of being copied into each kernel.
 whole = lean(forceinline=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..jit import part, two_forms
+from ..jit.parts import part, two_forms
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
 from .crammer_singer import CrammerSinger

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..jit import part
+from ..jit.parts import part
 from ..registry import losses
 from .base import Loss
 from .targets import first_label, has_label, past_label

@@ -7,7 +7,7 @@ a kernel is compiled.
 
 from __future__ import annotations
 
-from ..jit import two_forms
+from ..jit.parts import two_forms
 
 
 def _is(y, r):  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..jit import helper
+from ..jit.parts import helper
 from ..registry import Field
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..blocks import Blocks, Canonical, canonical, is_whole, resolve
+from ..inputs.blocks import Blocks, Canonical, canonical, is_whole, resolve
 from ..registry import Field
 from .base import Penalty
 
@@ -21,7 +21,8 @@ class BlockPenalty(Penalty):
     ----------
     size : features in a block; the blocks are consecutive, the last one is shorter if d is no multiple of ``size``
     blocks : instead of ``size``, a list of sizes, a list of lists of feature numbers, or a list of prefixes of feature
-        names (the longest one that fits counts); or a whole number, which means ``size``. See :mod:`sparsescope.blocks`
+        names (the longest one that fits counts); or a whole number, which means ``size``. See
+        :mod:`sparsescope.inputs.blocks`
 
     Raises ``ValueError`` or ``TypeError`` for blocks that cannot be, and, when a problem is made, for blocks that do
     not fit its features.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import part
+from ..jit.parts import part
 from ..registry import penalties
 from .base import Penalty, norm2
 

@@ -22,8 +22,8 @@ from .quic import QUIC
 from .lhac_covariance import LHACCovariance
 from .working_set import WorkingSet
 from .auto import Auto
-from .smallest_hinge import SmallestHinge, smallest_hinge
-from .step_search import search_eta0
+from .shared.smallest_hinge import SmallestHinge, smallest_hinge
+from .shared.step_search import search_eta0
 
 __all__ = ["BCD", "CLS", "FBPD", "FISTA", "FOBOS", "GLS", "ISTA", "LHAC", "QUIC", "Auto", "BCDConstant",
            "FBPDConstrained", "FBPDLinear", "ForwardBackward", "LHACCovariance", "NewGLMNET", "PDSparse", "ParallelBCD",

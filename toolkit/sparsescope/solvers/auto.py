@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..certificate import Certificate
-from ..covariance import CovarianceProblem
-from ..problem import Problem
-from ..problem_base import KINDS
+from ..problems.base import KINDS, Certificate
+from ..problems.covariance import CovarianceProblem
+from ..problems.prediction import Problem
 from ..registry import penalties, solvers
 from .base import Solver, State, settings
-from .newton import able
+from .shared.newton import able
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 MANY = 10_000  # entries of W from which on sparse weights pay

@@ -1,6 +1,6 @@
 """The face of every solver: settings in a frozen Solver, everything that moves in a State.
 
-The loop is not here: :class:`sparsescope.run.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step
+The loop is not here: :class:`sparsescope.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step
 is one outer iteration. After a step, the weights of the state are the point whose objective, gap and sparsity are
 shown.
 """
@@ -13,10 +13,10 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from ..certificate import Certificate, certify
 from ..kernels.rows import loss_sum, support_flags
-from ..problem import Problem
-from ..problem_base import KINDS
+from ..problems.base import KINDS, Certificate
+from ..problems.certificate import certify
+from ..problems.prediction import Problem
 from ..registry import Field, collect_fields, field, solvers
 
 T = TypeVar("T", bound="type[Solver]")

@@ -38,7 +38,7 @@ from ..kernels.sweeps import (
     sweep_constant_step,
     sweep_line_search,
 )
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 

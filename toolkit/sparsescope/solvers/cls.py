@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
+from ..problems.sequence_model import Calibration
 from ..registry import field, losses, solvers
-from ..sequence_model import Calibration
 from .base import settings
-from .metric import metric_factor, too_large
-from .sequence import SequenceSolver, SequenceState
+from .shared.metric import metric_factor, too_large
+from .shared.sequence import SequenceSolver, SequenceState
 
 POWERS = {"identity": 1, "square": 2, "cube": 3}
 # Predictions that sum to one are tied to each other, so the functions of them are nearly dependent: directions this far

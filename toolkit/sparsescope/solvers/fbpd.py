@@ -12,10 +12,10 @@ each row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, w
 from __future__ import annotations
 
 from ..kernels.splitting import flow_step
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import solvers
 from .base import settings
-from .splitting import Splitting, SplittingState
+from .shared.splitting import Splitting, SplittingState
 
 
 @settings

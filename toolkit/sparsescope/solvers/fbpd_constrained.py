@@ -27,13 +27,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..certificate import Certificate, Workspace
 from ..kernels.splitting import budget_ahead, budget_gain, epigraph_step, flow_step, hinge_rows
-from ..problem import Problem
+from ..problems.base import Certificate
+from ..problems.certificate import Workspace
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .budget import Known, certify_budget, first_suspicion
-from .splitting import Splitting, SplittingState
+from .shared.budget import Known, certify_budget, first_suspicion
+from .shared.splitting import Splitting, SplittingState
 
 SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
 LOOKS = 50  # at the rows, in one search for t: two or three are usual

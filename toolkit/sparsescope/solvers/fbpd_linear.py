@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels.splitting import linear_step
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import solvers
 from .base import settings
 from .fbpd_constrained import Budgeted, BudgetState
-from .splitting import SplittingState
+from .shared.splitting import SplittingState
 
 WITH_ZETA = 1.0 + math.sqrt(0.5)  # by which ζ raises the norm² of the operator
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, forward_backward
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 

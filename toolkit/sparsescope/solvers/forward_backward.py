@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, settings
-from .proximal import KINDS, ProximalState, first_constant, proximal_step
+from .shared.proximal import KINDS, ProximalState, first_constant, proximal_step
 
 
 @settings

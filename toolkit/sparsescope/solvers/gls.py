@@ -19,10 +19,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from ..kernels.rows import loss_gradient
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
-from .metric import metric_factor, too_large
+from .shared.metric import metric_factor, too_large
 
 
 class GLSState(State):

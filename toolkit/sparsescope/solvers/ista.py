@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import solvers
 from .base import settings
-from .proximal import Proximal, ProximalState, proximal_step
+from .shared.proximal import Proximal, ProximalState, proximal_step
 
 
 @settings

@@ -17,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, lowrank_descent
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .entries import EntrySolver, EntryState
-from .low_rank import LowRankHessian, largest_violations
+from .shared.entries import EntrySolver, EntryState
+from .shared.low_rank import LowRankHessian, largest_violations
 
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
 

@@ -18,9 +18,9 @@ import numpy as np
 from ..kernels.coordinates import lowrank_descent
 from ..registry import field, solvers
 from .base import settings
-from .inverse_covariance import Block, CovarianceSolver
 from .lhac import SOLVED
-from .low_rank import LowRankHessian, largest_violations
+from .shared.inverse_covariance import Block, CovarianceSolver
+from .shared.low_rank import LowRankHessian, largest_violations
 
 
 class Memory:

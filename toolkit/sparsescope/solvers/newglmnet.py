@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, entry_curvatures, exact_descent, sample_hessians
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .entries import Entries, EntrySolver, EntryState
+from .shared.entries import Entries, EntrySolver, EntryState
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
 LEAVE = 0.3  # a working set is left when its largest violation is below this share of that of all when it was made

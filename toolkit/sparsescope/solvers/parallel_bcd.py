@@ -26,19 +26,8 @@ import numpy as np
 
 from ..kernels.parallel import meet
 from ..kernels.rows import penalty_sum
-from ..kernels.sweeps import (
-    MOVED,
-    READ,
-    REPORT,
-    SEEN_MAX,
-    SEEN_SUM,
-    STEPS,
-    Kept,
-    keep,
-    make_kept,
-    sweep_constant_step,
-)
-from ..problem import Problem
+from ..kernels.sweeps import MOVED, READ, REPORT, SEEN_MAX, SEEN_SUM, STEPS, Kept, keep, make_kept, sweep_constant_step
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .bcd import REFRESH

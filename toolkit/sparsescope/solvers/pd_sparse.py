@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..certificate import Certificate
 from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
 from ..kernels.sparse_duals import dual_sums, fit_box, take_duals
 from ..kernels.sparse_rows import SIZE, WIDTH, clear, copied, drop_behind, empty_rows, front, grown
 from ..kernels.sparse_scores import csr_parts, hinge_sum
-from ..problem import Problem
+from ..problems.base import Certificate
+from ..problems.prediction import Problem
 from ..registry import check_whole, field, losses, penalties, solvers
 from .base import Solver, State, settings
 

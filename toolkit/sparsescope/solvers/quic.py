@@ -24,7 +24,7 @@ from ..kernels.coordinates import SWEEPS
 from ..kernels.covariance import newton_descent, support_descent
 from ..registry import field, solvers
 from .base import State, settings
-from .inverse_covariance import Block, CovarianceSolver
+from .shared.inverse_covariance import Block, CovarianceSolver
 
 SOLVED = 0.1  # sweeps end when the violation of the model has fallen to this share of that of the first sweep
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..kernels.proximal import turned_gradient
 from ..kernels.rows import loss_gradient, support_flags
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, settings
-from .proximal import MOST_TRIALS, ProximalState, first_constant
+from .shared.proximal import MOST_TRIALS, ProximalState, first_constant
 
 LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the paper
 

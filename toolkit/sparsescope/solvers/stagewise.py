@@ -19,14 +19,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_solve
 
-from ..feature_maps import DataScale
-from ..problem import Problem
+from ..inputs.feature_maps import DataScale
+from ..problems.prediction import Problem
+from ..problems.sequence_model import Columns, RandomBlock, Stage
 from ..registry import field, losses, solvers
-from ..sequence_model import Columns, RandomBlock, Stage
 from .base import settings
-from .metric import metric_factor
-from .sequence import SequenceSolver, SequenceState
-from .stage_data import StageData
+from .shared.metric import metric_factor
+from .shared.sequence import SequenceSolver, SequenceState
+from .shared.stage_data import StageData
 
 COLUMNS = ("columns", "gradient")  # generators that take columns of X
 RANDOM = ("fourier", "logits", "products")

@@ -17,11 +17,11 @@ import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
 from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, keep, make_kept, sweep_line_search
-from ..problem import Problem
+from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
-from .gradient_steps import GradientSteps
-from .newton import Newton, able, single
+from .shared.gradient_steps import GradientSteps
+from .shared.newton import Newton, able, single
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use

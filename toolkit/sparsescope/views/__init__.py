@@ -20,8 +20,8 @@ from . import entries
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 __all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "entries", "features", "network",
            "theta", "weights"]

@@ -15,8 +15,8 @@ from . import drawing, style
 from .base import X_AXES, View
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 # A chart has about this many pixels; more cells than pixels cannot be told apart and make a page heavy.
 MAX_ROWS = 600

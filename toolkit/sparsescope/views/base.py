@@ -17,8 +17,8 @@ import plotly.graph_objects as go
 from ..registry import Field, collect_fields, field
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 # The three clocks of a run: the option's name -> (trace column, axis title).
 X_AXES: dict[str, tuple[str, str]] = {

@@ -13,8 +13,8 @@ from . import drawing, style
 from .base import X_AXES, View
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 COLUMNS = ("objective", "suboptimality", "relative_gap", "violation", "paper_violation")
 AXIS_TITLE = "F · sub-optimality · gap · violation"

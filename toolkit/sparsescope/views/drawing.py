@@ -15,8 +15,8 @@ from . import style
 from .base import X_AXES
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 # More points than this on one line cannot be seen on a screen, and make a saved page heavy.
 MAX_POINTS = 4000

@@ -13,8 +13,8 @@ from . import drawing, style
 from .base import X_AXES, View
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 LEFT_TITLE = "values F and D"
 RIGHT_TITLE = "of samples, of dual entries [%]"

@@ -14,8 +14,8 @@ from .accuracy import has_sets
 from .base import View
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 COLUMNS = ("train_error", "test_error")
 X_TITLE = "features used"

@@ -15,8 +15,8 @@ from .places import places
 from .theta import graph, in_words, read
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 MOST_NAMED = 80  # nodes whose names are written; the others have theirs on hover
 WIDTHS = (1.0, 1.6, 2.4, 3.5, 5.0)  # pixels of an edge, by the strength of its partial correlation

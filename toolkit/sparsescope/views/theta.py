@@ -16,8 +16,8 @@ from .base import View
 from .weights import pick
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Trace
 
 ORDERS = ("given", "degree", "component", "name")
 MOST_NAMED = 60  # features whose names can be read beside the matrix

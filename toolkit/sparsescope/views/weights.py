@@ -20,8 +20,8 @@ from .active_set import first_entries
 from .base import View
 
 if TYPE_CHECKING:
-    from ..problem import Problem
-    from ..trace import Snapshot, Trace
+    from ..problems.prediction import Problem
+    from ..runs.trace import Snapshot, Trace
 
 SORTS = ("norm", "name", "first", "block")
 # Of a sequence of models: the last stage, the predictions in it, all stages on the columns of X.

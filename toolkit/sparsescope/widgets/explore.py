@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 
 from .. import datasets, live
-from ..problem_base import BaseProblem
+from ..problems.base import BaseProblem
 
 POLL_SECONDS = 0.03
 QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base import Claim, Tables
-from ..verdicts import Finding, number, points, seconds, times
+from ..base import Claim, Finding, Tables
+from ..verdicts import number, points, seconds, times
 from . import reading
 from .figures import fits
 from .objectives import column_name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...problem import Problem
-from ...stopping import Objective, Seconds, Stop
+from ...problems.prediction import Problem
+from ...runs.stopping import Objective, Seconds, Stop
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...stopping import Iterations, PaperViolation, Seconds, Stop
+from ...runs.stopping import Iterations, PaperViolation, Seconds, Stop
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather

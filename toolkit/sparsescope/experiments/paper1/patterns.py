@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...run import Run
-from ...stopping import Gap, Iterations, Seconds
+from ...runs.run import Run
+from ...runs.stopping import Gap, Iterations, Seconds
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..base import Claim, Tables
-from ..verdicts import Finding, number, seconds, times
+from ..base import Claim, Finding, Tables
+from ..verdicts import number, seconds, times
 from .protocol import CALIBRATED, LINEAR, LOGISTIC, PEERS, RAW, STAGEWISE, SVM, VW
 from .rates import PLAIN
 from .tables import PAPER_MNIST, is_mnist

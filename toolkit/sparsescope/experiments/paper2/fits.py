@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...feature_maps import DataScale, Drawn, data_scale, draw
+from ...inputs.feature_maps import DataScale, Drawn, data_scale, draw
+from ...problems.sequence import SequenceProblem
+from ...problems.spectrum import spectrum
 from ...registry import solvers
-from ...run import Run
-from ...sequences import SequenceProblem
-from ...spectrum import spectrum
-from ...stopping import Iterations, Seconds
+from ...runs.run import Run
+from ...runs.stopping import Iterations, Seconds
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Report, gather

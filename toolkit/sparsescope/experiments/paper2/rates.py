@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problem import Problem
+from ...problems.prediction import Problem
+from ...problems.spectrum import theorem1
 from ...registry import solvers
-from ...run import Run, solve
-from ...spectrum import theorem1
-from ...stopping import Iterations, Seconds
+from ...runs.run import Run, solve
+from ...runs.stopping import Iterations, Seconds
 from ..base import Settings, Tables
 from ..pools import Pool
 from ..progress import Report

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...problems.sequence import SequenceProblem
 from ...registry import solvers
-from ...run import Run
-from ...sequences import SequenceProblem
-from ...stopping import Iterations, Seconds
+from ...runs.run import Run
+from ...runs.stopping import Iterations, Seconds
 from .. import peers
 from ..base import Settings
 from ..pools import Pool

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..base import Claim, Tables
-from ..verdicts import Finding, seconds, times
+from ..base import Claim, Finding, Tables
+from ..verdicts import seconds, times
 from . import protocol, reading
 from .accuracy import best_alphas
 from .protocol import BLOCK2, BLOCKINF, FISTA, FORWARD, HINGE, LASSO, LINEAR, LOGIT, ONE, ONE_VS_ALL, RIDGE, SQUARE, TWO

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problem import Problem
-from ...run import Run
-from ...stopping import Gap, Iterations, Seconds
+from ...problems.prediction import Problem
+from ...runs.run import Run
+from ...runs.stopping import Gap, Iterations, Seconds
 from ..pools import Pool, Split
 from ..runs import CLOCK
 from . import protocol, samples

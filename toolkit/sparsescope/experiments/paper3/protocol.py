@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ... import objectives, registry, scalings
+from ... import registry
 from ...losses import Loss
 from ...penalties import Penalty
-from ...problem import Problem
+from ...problems import objectives, scalings
+from ...problems.prediction import Problem
 from ...solvers.base import Solver
 from ..base import Settings
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...event import Event
-from ...problem import Problem
-from ...run import Run
+from ...problems.prediction import Problem
+from ...runs.event import Event
+from ...runs.run import Run
+from ...runs.stopping import Gap, Seconds
 from ...solvers.base import Solver
-from ...stopping import Gap, Seconds
 from ..base import Settings
 from ..peers import crammer_singer
 from ..pools import Pool

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...event import Event
-from ...problem import Problem
-from ...run import Run
+from ...problems.prediction import Problem
+from ...runs.event import Event
+from ...runs.run import Run
+from ...runs.stopping import Seconds
 from ...solvers.base import Solver
-from ...stopping import Seconds
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Job, Report, gather
@@ -105,7 +105,7 @@ def last_gap(run: Run) -> float:
 
 def matching_eta(problem: Problem, limit: protocol.Limits) -> float:
     """The mean hinge at the solution of the regularised problem: with it the constrained one has the same solution."""
-    from ...stopping import Gap
+    from ...runs.stopping import Gap
 
     run = Run(problem, protocol.solver(protocol.HINGE), stop=Gap(MATCH_TOL) | Seconds(PATIENCE * limit.race_seconds),
               certify_every=20, clock=CLOCK)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from ... import datasets
 from ...datasets.raw import stratified_split
-from ...design import Design
-from ...problem import Problem
+from ...inputs.design import Design
+from ...problems.prediction import Problem
 from ..pools import Pool, Split, pool
 from . import protocol
 

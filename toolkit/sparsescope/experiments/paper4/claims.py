@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Claim, Tables
-from ..verdicts import Finding, number, points, seconds, times
+from ..base import Claim, Finding, Tables
+from ..verdicts import number, points, seconds, times
 from . import protocol
 from .protocol import LIBLINEAR, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from .sparsity import PAPER_BIBTEX, choose, is_bibtex

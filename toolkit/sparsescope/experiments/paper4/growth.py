@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ... import datasets
-from ...design import Design
-from ...problem import Problem
-from ...run import Run
-from ...stopping import Iterations
+from ...inputs.design import Design
+from ...problems.prediction import Problem
+from ...runs.run import Run
+from ...runs.stopping import Iterations
 from .. import peers
 from ..base import Settings
 from ..pools import Pool

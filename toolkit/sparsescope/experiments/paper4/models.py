@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...run import Run
+from ...runs.run import Run
+from ...runs.stopping import Iterations, Seconds
 from ...solvers.pd_sparse import PDSparse, PDSparseState
-from ...stopping import Iterations, Seconds
 from .. import peers
 from ..base import Settings
 from ..pools import Pool, Split

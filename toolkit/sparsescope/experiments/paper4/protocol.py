@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...problem import Problem
+from ...problems.prediction import Problem
 from ...solvers.pd_sparse import PDSparse
 from ..base import Settings
 from ..peers import LOGISTIC_L1, LOGISTIC_L2, SVM

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from ... import datasets
 from ...datasets.raw import split_label_sets, stratified_split
-from ...design import Design
-from ...problem import Problem
+from ...inputs.design import Design
+from ...problems.prediction import Problem
 from ..pools import Pool, Split, pool
 from . import protocol
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...design import Design
-from ...problem import Problem
+from ...inputs.design import Design
+from ...problems.prediction import Problem
 from ..pools import Split
 from ..runs import CLOCK
 from .samples import indicator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...event import Event
-from ...run import Run
-from ...stopping import Gap, Seconds
+from ...runs.event import Event
+from ...runs.run import Run
+from ...runs.stopping import Gap, Seconds
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather

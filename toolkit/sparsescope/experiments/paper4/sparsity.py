@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...event import Event
-from ...problem import Problem
-from ...run import Run
+from ...problems.prediction import Problem
+from ...runs.event import Event
+from ...runs.run import Run
+from ...runs.stopping import HeldOut, Iterations, Seconds
 from ...solvers.pd_sparse import PDSparse, PDSparseState
-from ...stopping import HeldOut, Iterations, Seconds
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Job, Report, gather

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..base import Claim, Tables
-from ..verdicts import Finding, number, seconds, times
+from ..base import Claim, Finding, Tables
+from ..verdicts import number, seconds, times
 from . import protocol
 from .covariances import table2
 from .protocol import FISTA, GLMNET, LHAC, QUIC

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import registry
-from ...event import Event
-from ...run import Run
-from ...stopping import Seconds, Violation
+from ...runs.event import Event
+from ...runs.run import Run
+from ...runs.stopping import Seconds, Violation
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...covariance import CovarianceProblem
-from ...problem import Problem
+from ...problems.covariance import CovarianceProblem
+from ...problems.prediction import Problem
 from .. import pools
 from ..pools import Pool
 from . import protocol

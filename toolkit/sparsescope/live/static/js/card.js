@@ -1,8 +1,8 @@
 // The first screen: what the problem is, and one obvious button.
 
 import { formula, h, show } from "./dom.js";
-import { count, number } from "./format.js";
-import { words } from "./kinds.js";
+import { count, number } from "./charts/format.js";
+import { words } from "./charts/kinds.js";
 
 export class ProblemCard {
   constructor(link) {

@@ -2,7 +2,7 @@
 // explanation on hover and on focus. A control that somebody holds is not moved under their hands.
 
 import { formula, h, setAttribute, setText, show } from "./dom.js";
-import { scientific, short } from "./format.js";
+import { scientific, short } from "./charts/format.js";
 
 const HELD = 400; // ms after the last touch in which the explorer's value does not move a slider
 

@@ -1,9 +1,9 @@
 // The inspector: the weights of one chosen row of W, by class, as bars.
 
 import { h, setText, show } from "./dom.js";
-import { count, known } from "./format.js";
-import { exact } from "./axes.js";
-import { words } from "./kinds.js";
+import { count, known } from "./charts/format.js";
+import { exact } from "./charts/axes.js";
+import { words } from "./charts/kinds.js";
 
 const MOST = 40; // classes shown, the largest by magnitude
 

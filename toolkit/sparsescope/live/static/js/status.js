@@ -1,8 +1,8 @@
 // The status line, the boxes for errors and notices, and what a screen reader is told.
 
 import { h, setAttribute, setText, show } from "./dom.js";
-import { compact, count, known, number, scientific, seconds } from "./format.js";
-import { words } from "./kinds.js";
+import { compact, count, known, number, scientific, seconds } from "./charts/format.js";
+import { words } from "./charts/kinds.js";
 
 const MODES = {
   idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",

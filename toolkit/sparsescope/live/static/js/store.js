@@ -2,9 +2,9 @@
 // Nothing here draws.
 
 import { alignedBytes, cut } from "./decode.js";
-import { ActiveSet } from "./activeset.js";
-import { stageEnds } from "./stages.js";
-import { keepEvents } from "./thinning.js";
+import { ActiveSet } from "./charts/activeset.js";
+import { stageEnds } from "./charts/stages.js";
+import { keepEvents } from "./charts/thinning.js";
 
 const LIMIT = 2000; // events kept; thinning starts at a quarter more
 const CLOCKS = { iterations: "iteration", passes: "passes", seconds: "seconds" };

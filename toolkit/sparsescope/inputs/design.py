@@ -1,0 +1,405 @@
+"""The data matrix behind one face: dense, CSR or CSC, by columns for the kernels, checked at the door.
+
+One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
+well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
+sample at a time need a second copy, by rows (:attr:`Design.samples`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..jit.parts import helper, kernel, struct
+
+BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
+# A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
+# copies of this size stay in the cache until they are multiplied.
+MOST_GATHERED = 0.75
+GATHER_BYTES = 2_000_000
+
+
+@struct
+class DenseColumns:
+    """Columns of a dense matrix; ``XT`` is d×n in C order.
+
+    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value. Samples
+    are unsigned, as is every index here: one that might be negative costs instructions at each use.
+    """
+
+    XT: np.ndarray
+
+    def start(self, j):
+        return 0
+
+    def stop(self, j):
+        return self.XT.shape[1]
+
+    def row(self, p, j):
+        return np.uintp(p)
+
+    def entry(self, p, j):
+        return self.XT[j, np.uintp(p)]
+
+
+@struct
+class SparseColumns:
+    """Columns of a CSC matrix, with the same four functions."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+    def start(self, j):
+        return self.indptr[j]
+
+    def stop(self, j):
+        return self.indptr[j + 1]
+
+    def row(self, p, j):
+        return np.uintp(self.indices[np.uintp(p)])
+
+    def entry(self, p, j):
+        return self.data[np.uintp(p)]
+
+
+@helper
+def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
+    """Z_i += x_ij·w for the samples of column j: what row j of W contributes to the scores."""
+    for p in range(columns.start(j), columns.stop(j)):
+        x = columns.entry(p, j)
+        z = Z[columns.row(p, j)]
+        for k in range(w.size):
+            z[k] += x * w[k]
+
+
+@kernel
+def columns_matmul(columns, W, Z):
+    """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
+    Z[:] = 0.0
+    for j in range(W.shape[0]):
+        used = False
+        for k in range(W.shape[1]):
+            used = used or W[j, k] != 0.0
+        if used:
+            add_column(columns, j, W[j], Z)
+
+
+@kernel
+def listed_matmul(columns, rows, W, Z):
+    """Z = Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
+    Z[:] = 0.0
+    for position in range(rows.size):
+        add_column(columns, rows[position], W[rows[position]], Z)
+
+
+@kernel
+def columns_rmatmul(columns, U, start, stop, G):
+    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m).
+
+    Two entries are taken at a time: half as many loads and stores of the row that they are added to.
+    """
+    m = U.shape[1]
+    for j in range(start, stop):
+        g = G[j - start]
+        for k in range(m):
+            g[k] = 0.0
+        p = columns.start(j)
+        end = columns.stop(j)
+        while p + 1 < end:
+            a = columns.entry(p, j)
+            b = columns.entry(p + 1, j)
+            u = U[columns.row(p, j)]
+            v = U[columns.row(p + 1, j)]
+            for k in range(m):
+                g[k] += a * u[k] + b * v[k]
+            p += 2
+        if p < end:
+            a = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += a * u[k]
+
+
+@kernel
+def chosen_matmul(columns, rows, V, E):
+    """E = Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
+    m = E.shape[1]
+    E[:] = 0.0
+    for q in range(rows.size):
+        j = rows[q]
+        v = V[q]
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            e = E[columns.row(p, j)]
+            for k in range(m):
+                e[k] += x * v[k]
+
+
+@kernel
+def chosen_rmatmul(columns, rows, U, G):
+    """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
+    m = U.shape[1]
+    for q in range(rows.size):
+        j = rows[q]
+        g = G[q]
+        for k in range(m):
+            g[k] = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += x * u[k]
+
+
+class Design:
+    """n samples by d features.
+
+    Parameters
+    ----------
+    X : array (n, d), scipy sparse matrix or array (n, d), or data frame
+        Floating point data keeps its precision (float32, float64); everything else becomes float64.
+
+    Raises
+    ------
+    TypeError
+        if X is not a matrix of numbers.
+    ValueError
+        if X is not two-dimensional, is empty, or has entries that are not finite (the message says where).
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.feature_names: list[str] | None = None
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            self.feature_names = [str(c) for c in X.columns]
+            X = X.to_numpy()
+        if np.ma.is_masked(X):
+            raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
+        self.is_sparse = bool(sp.issparse(X))
+        if self.is_sparse:
+            matrix = sp.csc_array(X) if X.ndim == 2 else X
+            matrix = _as_float(matrix)
+            if not matrix.has_canonical_format:
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+            values = matrix.data
+        else:
+            values = matrix = np.asfortranarray(_as_float(_array(X)))
+        if 0 in matrix.shape:
+            raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
+        if matrix.ndim != 2:
+            raise ValueError(f"X has {matrix.ndim} dimension(s); a matrix of shape (n samples, d features) is needed")
+        self.n, self.d = (int(s) for s in matrix.shape)
+        if not np.isfinite(values).all():
+            self._complain_not_finite(matrix)
+        if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type
+            matrix = matrix.copy()
+            values = matrix.data if self.is_sparse else matrix
+        self.dtype = np.dtype(values.dtype)
+        self.matrix = matrix
+        self.nnz = int(matrix.nnz) if self.is_sparse else self.n * self.d
+        if self.is_sparse:
+            index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
+            self.columns: Any = SparseColumns(  # type: ignore[call-arg]
+                matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index)
+            )
+        else:
+            self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
+
+    @staticmethod
+    def _complain_not_finite(matrix: Any) -> None:
+        coo = sp.coo_array(matrix)
+        bad = np.flatnonzero(~np.isfinite(coo.data))
+        rows, cols = coo.coords
+        i, j = int(rows[bad[0]]), int(cols[bad[0]])
+        raise ValueError(
+            f"X has {bad.size} entries that are not finite (NaN or infinite), the first at sample {i}, feature {j}; "
+            "remove or impute them first"
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the data: by columns, and by rows as well once these were asked for."""
+        held = [self.columns, *(self.__dict__[name] for name in ("samples", "sparse_samples") if name in self.__dict__)]
+        return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
+
+    def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
+
+        coef : (d, m) or (d+1, m); out : (n, m); rows : the rows below d that are not zero, if the caller knows them
+        (then W is not searched for them).
+        """
+        W = coef[: self.d]
+        if self.is_sparse:
+            if rows is None:
+                columns_matmul(self.columns, W, out)
+            else:
+                listed_matmul(self.columns, rows, W, out)
+        else:
+            used = np.flatnonzero(W.any(axis=1)) if rows is None else rows
+            if used.size < MOST_GATHERED * self.d:
+                self._gathered_matmul(used, W[used], out)
+            else:
+                np.matmul(self.matrix, W, out=out)
+        if coef.shape[0] > self.d:
+            out += coef[self.d]
+        return out
+
+    def _gathered_matmul(self, used: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
+        """out = the named columns of a dense X times W: copied and multiplied a few samples at a time, in the cache."""
+        some = max(256, GATHER_BYTES // (max(used.size, 1) * self.dtype.itemsize))
+        for start in range(0, self.n, some):
+            stop = min(start + some, self.n)
+            np.matmul(self.matrix.T[used, start:stop].T, W, out=out[start:stop])
+
+    def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
+        """XᵀU in pieces (start, stop, rows start…stop): no d×m array is needed to look at all rows once.
+
+        The rows are only valid until the next piece. U : (n, m).
+        """
+        if not self.is_sparse:
+            yield 0, self.d, self.matrix.T @ U
+            return
+        rows = buffer if buffer is not None else np.empty((min(BLOCK, self.d), U.shape[1]), dtype=U.dtype)
+        for start in range(0, self.d, rows.shape[0]):
+            stop = min(start + rows.shape[0], self.d)
+            columns_rmatmul(self.columns, U, start, stop, rows)
+            yield start, stop, rows[: stop - start]
+
+    def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out[:d] = XᵀU, and out[d] = column sums of U if out has a row more. U : (n, m)."""
+        if self.is_sparse:
+            columns_rmatmul(self.columns, U, 0, self.d, out)
+        else:
+            np.matmul(self.matrix.T, U, out=out[: self.d])
+        if out.shape[0] > self.d:
+            out[self.d] = U.sum(axis=0)
+        return out
+
+    def matmul_rows(self, rows: np.ndarray, V: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out = X[:, rows] V; a row index d, if it comes last, is the intercept's. rows (s,), V (s, m), out (n, m)."""
+        last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
+        if self.is_sparse:
+            chosen_matmul(self.columns, rows[:last], V, out)
+        else:
+            np.matmul(self.matrix[:, rows[:last]], V[:last], out=out)
+        if last < rows.size:
+            out += V[last]
+        return out
+
+    def rmatmul_rows(self, rows: np.ndarray, U: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """out = X[:, rows]ᵀU; a row index d, if it comes last, is the intercept's. rows (s,), U (n, m), out (s, m)."""
+        last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
+        if self.is_sparse:
+            chosen_rmatmul(self.columns, rows[:last], U, out)
+        else:
+            np.matmul(self.matrix[:, rows[:last]].T, U, out=out[:last])
+        if last < rows.size:
+            out[last] = U.sum(axis=0)
+        return out
+
+    @cached_property
+    def samples(self) -> Any:
+        """X by rows, for methods that look at one sample at a time: the columns of the transpose of X.
+
+        A second copy of X, made when it is first asked for and kept; :attr:`nbytes` counts it from then on.
+        """
+        if self.is_sparse:
+            by_rows = sp.csr_array(self.matrix)
+            index = self.columns.indices.dtype
+            return SparseColumns(  # type: ignore[call-arg]
+                by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
+            )
+        return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
+
+    @cached_property
+    def sparse_samples(self) -> Any:
+        """X by rows, sparse and in double precision however it is stored: kernels that work with sparse weights are
+        compiled for this type alone. The same as :attr:`samples` where that fits, else a copy of its own."""
+        if self.is_sparse and self.dtype == np.float64:
+            return self.samples
+        by_rows = sp.csr_array(self.matrix, dtype=np.float64)
+        index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
+        return SparseColumns(  # type: ignore[call-arg]
+            by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
+        )
+
+    @cached_property
+    def ones(self) -> Any:
+        """One column of ones: the column that belongs to the intercept. It has the type of ``columns``, so that kernels
+        are compiled only once."""
+        ones = np.ones((1, self.n), dtype=self.dtype)
+        if not self.is_sparse:
+            return DenseColumns(ones)  # type: ignore[call-arg]
+        index = self.columns.indices.dtype
+        return SparseColumns(ones[0], np.arange(self.n, dtype=index), np.array([0, self.n], index))  # type: ignore[call-arg]
+
+    @cached_property
+    def squared_norms(self) -> np.ndarray:
+        """Σ_i x_ij² of every column, shape (d,), float64."""
+        if self.is_sparse:
+            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                                   shape=self.matrix.shape)
+            return np.asarray(squares.sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
+
+    def target_sums(self, weights: Any) -> np.ndarray:
+        """Σ_i x_ij² D_ic for weights D (n, k), dense or sparse: shape (d, k), float64.
+
+        With the indicator of classes as weights these are the class sums Σ_{i: y_i = c} x_ij².
+        """
+        if self.is_sparse:
+            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                                   shape=self.matrix.shape)
+            sums = squares.T @ weights
+            return np.asarray(sums.todense() if sp.issparse(sums) else sums)
+        return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
+
+    @cached_property
+    def column_counts(self) -> np.ndarray:
+        """Non-zero entries of every column, shape (d,), the same for dense and sparse storage."""
+        if self.is_sparse:
+            if self.matrix.data.all():
+                return np.diff(self.matrix.indptr)
+            return np.asarray((self.matrix != 0).sum(axis=0)).ravel()
+        return np.count_nonzero(self.matrix, axis=0)
+
+    @cached_property
+    def most_in_a_row(self) -> int:
+        """ω: the largest number of non-zero entries of a sample."""
+        if self.is_sparse:
+            used = self.matrix.indices[self.matrix.data != 0]
+            return int(np.bincount(used, minlength=1).max()) if used.size else 0
+        return int(np.count_nonzero(self.matrix, axis=1).max())
+
+    def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
+        """s_jc = Σ_{i: y_i = c} x_ij² of classes y (n,), shape (d, m), float64."""
+        return self.target_sums(sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m)))
+
+    def __repr__(self) -> str:
+        kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
+        return f"Design({self.n} samples × {self.d} features, {kind}, {self.dtype})"
+
+
+def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
+    converted = array.astype(dtype, copy=False)
+    return converted if converted.flags.writeable else converted.copy()
+
+
+def _array(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except ValueError:  # of nested lists
+        raise ValueError("X is not a matrix: its rows have different lengths") from None
+
+
+def _as_float(matrix: Any) -> Any:
+    if matrix.dtype.kind == "f" and matrix.dtype.itemsize in (4, 8):
+        return matrix if matrix.dtype.isnative else matrix.astype(matrix.dtype.newbyteorder("="))
+    if matrix.dtype.kind in "buif":
+        return matrix.astype(np.float64)
+    raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")

@@ -1,0 +1,207 @@
+"""Compiled kernels on disk: what names them, where they lie, and how numba finds them again.
+
+``digest`` names code by what it says, so that edited code is never mistaken for the old one. Traps 1, 2 and 4 of
+``jit.py`` are dealt with here.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import types as pytypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+
+PACKAGE = Path(__file__).resolve().parents[1]
+NAME = __name__.split(".")[0]  # of this package, in module names
+# Folders and files whose code is compiled into kernels.
+SOURCES = ("jit", "inputs/design.py", "kernels", "losses", "penalties")
+PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
+LIBRARIES = ("numpy", "numba", "scipy", "math", "cmath", "builtins")  # what digests do not look into
+
+
+# ---------------------------------------------------------------------------------------------- digests (traps 1, 2)
+def source_digest() -> str:
+    """Sixteen hex digits over the sources that can end up in a kernel."""
+    return _source_digest(PACKAGE)
+
+
+@functools.cache
+def _source_digest(root: Path) -> str:
+    seen = hashlib.sha256()
+    for name in SOURCES:
+        path = root / name
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            if file.exists():
+                seen.update(str(file.relative_to(root)).encode())
+                seen.update(file.read_bytes())
+    return seen.hexdigest()[:16]
+
+
+def digest(thing: Any, *, _seen: set[int] | None = None) -> str:
+    """Hash of what a class or function does: byte code, constants, and the plain functions and numbers it refers to."""
+    found = hashlib.sha256()
+    seen = _seen if _seen is not None else set()
+    _feed(found, thing, seen)
+    return found.hexdigest()[:12]
+
+
+def _feed(into: Any, thing: Any, seen: set[int]) -> None:
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, type):
+        for base in thing.__mro__:
+            if base.__module__ == "builtins":
+                continue
+            for key in sorted(vars(base)):
+                value = vars(base)[key]
+                if isinstance(value, pytypes.FunctionType):
+                    into.update(key.encode())
+                    _feed(into, value, seen)
+    elif isinstance(thing, pytypes.FunctionType):
+        _feed_code(into, thing.__code__)
+        into.update(repr(thing.__defaults__).encode())
+        cells = [c.cell_contents for c in thing.__closure__ or ()]
+        names = sorted(_names(thing.__code__))
+        named = [thing.__globals__.get(name) for name in names]
+        for module in [value for value in named if isinstance(value, pytypes.ModuleType)]:
+            if module.__name__.split(".")[0] not in LIBRARIES:  # helpers called as ``mymodule.helper(...)``
+                named += [getattr(module, name, None) for name in names]
+        for value in cells + named:
+            inner = getattr(value, "py_func", value)
+            if isinstance(inner, pytypes.FunctionType):
+                _feed(into, inner, seen)
+            elif isinstance(inner, np.ndarray):  # compiled code keeps the values of arrays it finds by name
+                into.update(repr((inner.dtype, inner.shape)).encode() + inner.tobytes())
+            elif isinstance(inner, int | float | complex | str | bytes | bool | tuple):
+                into.update(repr(inner).encode())
+
+
+def _feed_code(into: Any, code: pytypes.CodeType) -> None:
+    into.update(code.co_code)
+    into.update(repr(code.co_names + code.co_varnames).encode())
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            _feed_code(into, const)
+        elif isinstance(const, frozenset):  # its order is another one in each process
+            into.update(repr(sorted(map(repr, const))).encode())
+        else:
+            into.update(repr(const).encode())
+
+
+def _names(code: pytypes.CodeType) -> set[str]:
+    names = set(code.co_names)
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            names |= _names(const)
+    return names
+
+
+# ---------------------------------------------------------------------------------------------------- the disk cache
+def cache_root() -> Path:
+    """Folder of all compiled kernels: ``SPARSESCOPE_CACHE``, else ``NUMBA_CACHE_DIR``, else the user's cache folder."""
+    chosen = os.environ.get("SPARSESCOPE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / "kernels"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    return Path(base).expanduser() / "sparsescope" / "kernels"
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use."""
+    name = f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    folder = cache_root() / name
+    try:
+        fresh = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "used").touch()
+    except OSError:  # a home that cannot be written to: kernels last as long as the machine's temporary folder
+        user = getattr(os, "getuid", lambda: "user")()
+        folder = Path(tempfile.gettempdir()) / f"sparsescope-{user}" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    if fresh:
+        prune(folder.parent, keep=folder)
+    return folder
+
+
+def prune(root: Path, keep: Path) -> None:
+    limit = time.time() - PRUNE_AFTER_DAYS * 86400
+    for old in root.iterdir():
+        mark = old / "used"
+        if old != keep and mark.exists() and mark.stat().st_mtime < limit:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+class _SourceKeyedLocator(_CacheLocator):
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._file = self._py_file = py_file  # the second is what numba calls it in its warnings
+        self._line = py_func.__code__.co_firstlineno
+        # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
+        inside = (py_func.__module__ or "").split(".")[0] == NAME
+        self._stamp = source_digest() + ("" if inside else digest(py_func))
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return hashlib.sha256(f"{self._file}:{self._line}".encode()).hexdigest()[:10]
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _SourceKeyedLocator:
+        return cls(py_func, py_file)
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_SourceKeyedLocator]
+
+
+class KernelCache(FunctionCache):
+    """numba's function cache in our folder, with an index file of its own for each combination of foreign parts."""
+
+    _impl_class = _KernelCacheImpl
+
+    def _file_for(self, sig: tuple[Any, ...]) -> IndexDataCacheFile | None:
+        foreign = []
+        for arg in sig:
+            cls = getattr(arg, "instance_class", None)
+            if cls is None or cls.__module__.split(".")[0] == NAME:
+                continue
+            if cls.__module__ == "__main__":
+                return None  # trap 4
+            foreign.append(cls.__module__ + "." + cls.__qualname__)
+        if not foreign:
+            return self._cache_file
+        key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
+        stamp = self._impl.locator.get_source_stamp()
+        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", stamp)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        file = self._file_for(sig) if self._enabled else None
+        if file is None:
+            return None
+        data = file.load(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        file = self._file_for(sig) if self._enabled else None
+        if file is None or not self._impl.check_cachable(data):
+            return
+        self._impl.locator.ensure_cache_path()
+        file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))

@@ -1,0 +1,255 @@
+"""Decorators for compiled code. This file, kernel_compiler.py and kernel_cache.py alone know numba's internals.
+
+``@kernel``
+    compiles a function without the GIL and keeps the machine code on disk, in a folder named after the sources of this
+    package (``kernel_cache.py``).
+``@part``
+    turns a plain class with declared fields and row functions into a NamedTuple type, which numba passes by value.
+    A kernel that is handed a loss or a penalty is specialised to it, and the cache finds it again in a fresh process.
+``@helper``
+    is for small functions that kernels and parts call; they become machine code inside the kernel only
+    (``kernel_compiler.py``).
+
+Five traps of this design, and what is done about each:
+
+1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
+   hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their
+   own.
+2. A notebook cell that redefines a class under the same name would find the old machine code. The hash of the class's
+   code is part of its ``__name__``; the readable name stays in ``title`` and ``repr``.
+3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.
+4. Classes defined in ``__main__`` cannot be found again by another process. They are compiled once in each process
+   and not written to disk; everything else works for them.
+5. numba optimises what a kernel calls once for itself and again inside each caller, makes machine code and a way in
+   from Python for all of it, and compiles it anew for each constant that it is called with: most of the time of a first
+   use. :func:`sparsescope.jit.compiler.inner` leaves all of that to the kernel.
+
+With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types as pytypes
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform
+
+import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import types
+from numba.core.imputils import impl_ret_new_ref, lower_builtin
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, overload
+
+from ..registry import collect_fields, field
+from .cache import KernelCache, digest
+from .compiler import INNER, OPTIONS, disabled, inner, numba_types
+
+HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
+
+T = TypeVar("T")
+
+
+def kernel(function: T) -> T:
+    """Compile a function on arrays and parts: without the GIL, cached on disk. Plain Python if numba is disabled."""
+    if disabled():
+        return function
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = KernelCache(function)
+    return compiled
+
+
+# --------------------------------------------------------------------------------------------------------- the parts
+@dataclass_transform(field_specifiers=(field,), frozen_default=True)
+def part(cls: type[T]) -> type[T]:
+    """Make a NamedTuple part of a plain class.
+
+    The body declares parameters with :func:`sparsescope.registry.field` and functions of one row, whose first argument
+    is the part itself. The result checks its parameters when it is created, can be an argument of a kernel, runs the
+    same functions interpreted, and is an ordinary immutable Python object.
+    """
+    fields = collect_fields(cls)
+    names = [f.name for f in fields] or [HIDDEN_FIELD]
+    defaults = [f.default for f in fields] or [0.0]
+    title = cls.__dict__.get("title", cls.__name__)
+    plain = cls.__name__
+    body = {k: v for k, v in vars(cls).items() if k not in (*names, "__dict__", "__weakref__")}
+    base: Any = namedtuple(plain, names, defaults=defaults)  # type: ignore[misc]
+
+    def create(kind: type, *args: Any, **params: Any) -> Any:
+        made: Any = base.__new__(kind, *args, **params)
+        checked = [f.check(v, plain) for f, v in zip(fields, made, strict=False)] or list(made)
+        return tuple.__new__(kind, checked)
+
+    def show(self: Any) -> str:
+        return f"{plain}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields)})"
+
+    # Tuples of different classes with equal entries are equal; two losses without parameters are not the same loss.
+    def same(self: Any, other: Any) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)
+
+    def differs(self: Any, other: Any) -> bool:
+        return not same(self, other)
+
+    def hashed(self: Any) -> int:
+        return hash((type(self).__qualname__, *self))
+
+    body.update(__eq__=same, __ne__=differs, __hash__=hashed)
+    body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
+    return _finish(cls, plain, base, body)
+
+
+def struct(cls: Any) -> Any:
+    """Make a NamedTuple of arrays with functions (the body only annotates the fields), for use inside kernels."""
+    names = list(inspect.get_annotations(cls))
+    body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__", "__annotations__")}
+    return _finish(cls, cls.__name__, namedtuple(cls.__name__, names), {**body, "__slots__": ()})  # type: ignore[misc]
+
+
+def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any:
+    mixins = tuple(b for b in cls.__bases__ if b is not object)
+    hashed = f"{plain}_{digest(cls)}"
+    made: Any = type(hashed, (*mixins, base), {**body, "__qualname__": hashed})
+    # The cache index refers to the class by module and (hashed) name, so it must be found there.
+    setattr(sys.modules[cls.__module__], hashed, made)
+    for name in dir(made):
+        if not name.startswith("_") and isinstance(getattr(made, name), pytypes.FunctionType):
+            _dispatch(name)
+    return made
+
+
+NAMED = numba_types.BaseNamedTuple
+_attached: set[str] = set()
+
+
+@infer_getattr
+class _PartFunctions(AttributeTemplate):
+    """Typing of ``part.name(...)`` in compiled code: the function is looked up in the part's class."""
+
+    key = NAMED
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        function = getattr(kind.instance_class, name, None)
+        if name not in _attached or not isinstance(function, pytypes.FunctionType):
+            return None
+        called = types.Dispatcher(_compiled(function))
+
+        class Method(AbstractTemplate):
+            key = (NAMED, name)
+
+            def generic(self, args: Any, kws: Any) -> Any:
+                found: Any = called.get_call_type(self.context, (kind, *args), kws)
+                return found.as_method()
+
+        return types.BoundFunction(Method, kind)
+
+
+def _dispatch(name: str) -> None:
+    """Let compiled code call ``part.name(...)``: one rule for all parts. The call goes to the function itself, without
+    a layer between, which halves the number of functions that a cold start compiles."""
+    if name in _attached or disabled():
+        return
+    _attached.add(name)
+
+    @lower_builtin((NAMED, name), NAMED, numba_types.VarArg(numba_types.Any))
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = getattr(sig.args[0].instance_class, name)
+        call = context.get_function(types.Dispatcher(_compiled(function)), sig)
+        result = call(builder, args)
+        context.add_linking_libs(getattr(call, "libs", ()))
+        return impl_ret_new_ref(context, builder, sig.return_type, result)
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any]) -> Any:
+    return inner(function, forceinline=True)
+
+
+def helper(function: Any = None, *, forceinline: bool = True, _nrt: bool = True) -> Any:
+    """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
+    if function is None:
+        return functools.partial(helper, forceinline=forceinline, _nrt=_nrt)
+    return inner(function, forceinline=forceinline, _nrt=_nrt)
+
+
+lean = functools.partial(helper, _nrt=False)
+"""The same for helpers that make no arrays: without counting references, which in a loop with branches costs more than
+short rows of numbers do."""
+
+
+def two_forms(
+    on_number: Callable[..., Any], on_array: Callable[..., Any], by: int = 0, makes_arrays: bool = True
+) -> Callable[..., Any]:
+    """One function out of two, chosen by the type of argument number ``by``: the second is for arrays.
+
+    Compiled code decides when it is compiled, so there is no branch left in the kernel. Both have to take the same
+    arguments; they are plain functions or helpers. ``makes_arrays=False`` compiles them as :data:`lean` does.
+    """
+    on_number, on_array = (getattr(function, "py_func", function) for function in (on_number, on_array))
+
+    def chosen(*args: Any) -> Any:
+        return (on_array if isinstance(args[by], np.ndarray) else on_number)(*args)
+
+    def typed(*args: Any) -> Callable[..., Any]:
+        return on_array if isinstance(args[by], numba_types.Array) else on_number
+
+    if not disabled():
+        options: dict[str, Any] = {**INNER, "forceinline": True}
+        if not makes_arrays:
+            options["_nrt"] = False
+        overload(chosen, strict=False, jit_options=options)(typed)
+    return chosen
+
+
+@intrinsic
+def _power_of_two(typingctx, k):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        exponent = builder.add(arguments[0], ir.Constant(ir.IntType(64), 1023))
+        return builder.bitcast(builder.shl(exponent, ir.Constant(ir.IntType(64), 52)), ir.DoubleType())
+
+    return numba_types.float64(numba_types.int64), build
+
+
+if disabled():
+
+    def power_of_two(k: int) -> float:
+        """2^k for a whole number k in −1022…1023."""
+        return float(np.ldexp(1.0, k))
+
+else:
+
+    @helper
+    def power_of_two(k):  # type: ignore[no-untyped-def]
+        """2^k for a whole number k in −1022…1023, by writing the bits of its exponent."""
+        return _power_of_two(np.int64(k))
+
+
+@helper
+def exponential(x):  # type: ignore[no-untyped-def]
+    """e^x for x ≤ 700, to a relative error of 1e-13; e^−700 (1e-304) for everything below.
+
+    Unlike a call of the system's exp it can be part of a vectorised loop, which makes rows of exponentials about three
+    times as fast: x = k·ln 2 + r with |r| ≤ ½ ln 2, and e^r by its Taylor polynomial (whose rest is below 1e-16).
+    """
+    x = max(x, -700.0)
+    k = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - k * 0.6931471803691238 - k * 1.9082149292705877e-10
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * power_of_two(np.int32(k))  # type: ignore[arg-type]

@@ -1,0 +1,43 @@
+// What all charts have in common: a card with a title, tools at the right, a plot area and a sentence while it is empty.
+
+import { h, setAttribute, setText, show } from "../dom.js";
+
+// The same margins for every chart over time, so that they line up under each other.
+export const MARGIN = { left: 72, right: 128, top: 10, bottom: 44, narrow: false };
+
+export class ChartBox {
+  constructor(id, title, height) {
+    this.id = id;
+    this.tools = h("div", { class: "chart-tools" });
+    this.note = h("span", { class: "chart-note" });
+    this.plot = h("div", { class: "chart-plot", style: `height:${height}px` });
+    this.sentence = h("p", { class: "chart-empty", "data-testid": "chart-empty-" + id });
+    this.element = h(
+      "section", { class: "chart card", "data-testid": "chart-" + id, "aria-label": title },
+      h("header", { class: "chart-head" }, h("h2", {}, title), this.note, this.tools),
+      h("div", { class: "chart-body" }, this.plot, this.sentence),
+    );
+    this.visible = true;
+    this.width = 0;
+    this.height = height;
+    this.drawnKey = null;
+  }
+
+  /** Show the sentence (and hide the plot's inside), or, with "", show the plot. */
+  setEmpty(sentence) {
+    setText(this.sentence, sentence);
+    show(this.sentence, sentence !== "");
+    this.plot.classList.toggle("is-empty", sentence !== "");
+  }
+
+  setNote(text) {
+    setText(this.note, text);
+    setAttribute(this.note, "title", text); // where there is no room for all of it
+  }
+
+  /** Read the size from the page. Only when something was resized: asking makes the browser lay everything out. */
+  measure() {
+    this.width = Math.floor(this.plot.clientWidth);
+    this.height = this.plot.clientHeight || this.height;
+  }
+}

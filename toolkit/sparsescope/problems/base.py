@@ -1,0 +1,91 @@
+"""What problems of every kind have in common: what a run, a trace, a path and a session need to know of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+# The kinds of problems there are, in words that fit after "is for". A solver says which of them it is for.
+KINDS = {
+    "prediction": "predictions of classes or label sets (sparsescope.Problem)",
+    "sequence": "sequences of models (sparsescope.SequenceProblem)",
+    "covariance": "sparse inverse covariances (sparsescope.CovarianceProblem)",
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Facts about a point (W, b).
+
+    ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
+    objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows
+    (the first one also over the intercept), the ``_sum`` forms sums over rows; for a penalty over blocks of features,
+    over blocks. What belongs to a dual iterate or to a
+    budget on the loss is NaN without one: see :class:`sparsescope.runs.event.Event`.
+    """
+
+    objective: float
+    loss: float
+    penalty: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    violation_sum: float
+    paper_violation: float
+    paper_violation_sum: float
+    nonzero_rows: int
+    nonzero_entries: int
+    active_share: float = float("nan")
+    dual_entries: float = float("nan")
+    excess: float = float("nan")
+    equivalent_lam: float = float("nan")
+
+
+class BaseProblem:
+    """Base of all kinds of problems. A problem does not change; :meth:`with_` gives a sibling that shares the data.
+
+    A subclass has ``lam``, ``d`` and ``m`` (the shape of its weights), ``n`` samples, ``dtype``, ``intercept``,
+    ``name``, ``feature_names``, ``score_names`` (of the columns of its weights) and ``image_shape``.
+    """
+
+    kind: ClassVar[str] = ""
+    proves: ClassVar[bool] = True  # False: no bound of the optimum is known, so there is no gap
+    lam: float
+
+    def with_lam(self, lam: float) -> Any:
+        """A sibling with another λ."""
+        return self.with_(lam=lam)
+
+    def with_(self, *, lam: float | None = None) -> Any:
+        """A problem on the same data with some parts replaced."""
+        raise TypeError(f"{type(self).__name__} does not define with_")
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two siblings apart; λ is the last entry."""
+        return (self.lam,)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the objective is made of besides λ: the name of each part and the part, which may be a word."""
+        return {}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Sizes, names and parts, as traces and paths keep them (JSON)."""
+        of: Any = self
+        parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}
+        return {"kind": of.kind, "dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam,
+                "intercept": of.intercept, **parts, "class_names": list(of.score_names),
+                "feature_names": None if of.feature_names is None else list(of.feature_names),
+                "image_shape": None if of.image_shape is None else list(of.image_shape)}
+
+    def in_words(self, rows: int, entries: int) -> str:
+        """How sparse weights with so many non-zero rows and entries are."""
+        of: Any = self
+        return f"{rows} of {of.d} rows"
+
+    def keeps_apart(self, other: Any) -> str | None:
+        """Why a run on this problem cannot go on with another one, in words; ``None`` if it can."""
+        return "a live change keeps the data; start a new run for other data"

@@ -1,0 +1,304 @@
+"""CovarianceProblem: which pairs of features are tied to each other when all others are known.
+
+    minimise over Θ ≻ 0   −logdet Θ + tr(SΘ) + λ Σ_ij C_ij|Θ_ij|                (Tang and Scheinberg 2013, Eq. 27)
+
+S is a covariance or correlation matrix (p, p), Θ estimates its inverse; Θ_ij = 0 says that features i and j are
+independent given the others. The solution falls apart into the connected components of |S_ij| > λC_ij, i ≠ j (Witten,
+Friedman and Simon 2011): an isolated feature has Θ_ii = 1/(S_ii + λC_ii).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from .base import BaseProblem, Certificate
+from .covariance_certificate import certify_covariance
+from .covariance_input import Covariance, check_weights, from_samples, given_covariance
+from .linear_algebra import cholesky, inverse, logdet
+
+
+class CovarianceProblem(BaseProblem):
+    """A sparse inverse covariance. It does not change; :meth:`with_` gives a sibling that shares S.
+
+    Parameters
+    ----------
+    S : covariance or correlation matrix (p, p): array, sparse matrix or data frame (whose columns name the features);
+        symmetric and positive semidefinite up to rounding. It is kept in double precision, whatever is given
+    lam : λ > 0
+    weights : C (p, p), symmetric, entries ≥ 0: λC_ij is what Θ_ij pays; ``None``: all ones
+    diagonal : whether the diagonal of Θ is penalised; False sets C_ii = 0
+    feature_names : names to show; taken from a data frame if left out
+
+    The weights of states and results are Θ, so ``d`` and ``m`` are both p; there is no intercept.
+
+    Raises
+    ------
+    ValueError, TypeError
+        naming what was wrong: not symmetric, indefinite, not finite, weights that are negative, more features than
+        memory holds, or a problem without a minimum.
+    """
+
+    kind = "covariance"
+    intercept = False
+    image_shape = None
+
+    def __init__(self, S: Any, *, lam: float = 0.5, weights: Any = None, diagonal: bool = True,
+                 feature_names: Any = None) -> None:
+        self._data = S if isinstance(S, Covariance) else given_covariance(S, feature_names)
+        self._set(lam, weights, diagonal)
+
+    @classmethod
+    def from_data(cls, X: Any, *, correlation: bool = False, lam: float = 0.5, weights: Any = None,
+                  diagonal: bool = True, feature_names: Any = None, features: int | None = None) -> CovarianceProblem:
+        """The problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
+
+        X : (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`
+        correlation : scale every feature to unit variance; ``ValueError`` names a feature that is constant
+        features : keep only so many features, those of largest variance (of equal ones the first), in their order;
+            constant ones never. ``None``: all. ``weights`` are of the features kept
+        """
+        return cls(from_samples(X, correlation, feature_names, features), lam=lam, weights=weights, diagonal=diagonal)
+
+    def _set(self, lam: Any, weights: Any, diagonal: Any) -> None:
+        try:
+            self.lam = float(lam)
+        except (TypeError, ValueError):
+            raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
+        if not (self.lam > 0 and np.isfinite(self.lam)):
+            raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+        if not isinstance(diagonal, bool | np.bool_):
+            raise ValueError(f"diagonal is {diagonal!r}; True (penalised) or False is needed")
+        self.diagonal = bool(diagonal)
+        self.weights = None if weights is None else check_weights(weights, self._data)
+        self._require_minimum()
+
+    def _require_minimum(self) -> None:
+        """``ValueError`` where the objective has no lower bound."""
+        variances = np.diag(self.S)
+        free = np.full(self.d, not self.diagonal)
+        if self.weights is not None:
+            free |= np.diag(self.weights) == 0.0
+        flat = np.flatnonzero(free & (variances <= 0.0))
+        if flat.size:
+            raise ValueError(f"{self.feature_name(flat[0])} has variance 0 and no penalty on its diagonal entry: the "
+                             "objective has no lower bound. Leave the feature out, or penalise the diagonal")
+        if free.any() and self.weights is not None:
+            outside = self.weights == 0.0
+            np.fill_diagonal(outside, False)
+            if outside.any() and cholesky(self.S) is None:
+                raise ValueError("S is singular, and neither its diagonal nor all other entries are penalised: the "
+                                 "objective may have no lower bound. Penalise the diagonal, or give weights above 0")
+
+    # ------------------------------------------------------------------------------------------------------- siblings
+    def with_(self, *, lam: float | None = None, weights: Any = None, diagonal: bool | None = None, loss: Any = None,
+              penalty: Any = None) -> CovarianceProblem:
+        """A problem on the same S with another λ, other weights, or another rule for the diagonal."""
+        if loss is not None or penalty is not None:
+            raise ValueError("a covariance problem has no loss and no penalty to choose; its parts are lam, weights "
+                             "and diagonal")
+        sibling = object.__new__(CovarianceProblem)
+        sibling._data = self._data
+        sibling._set(self.lam if lam is None else lam, self.weights if weights is None else weights,
+                     self.diagonal if diagonal is None else diagonal)
+        return sibling
+
+    # ---------------------------------------------------------------------------------------------------------- facts
+    @property
+    def S(self) -> np.ndarray:
+        """The covariance matrix, (p, p) float64, read-only."""
+        return self._data.S
+
+    @property
+    def d(self) -> int:
+        """Number of features p: rows of Θ."""
+        return self.S.shape[0]
+
+    @property
+    def m(self) -> int:
+        """Columns of Θ: p."""
+        return self.S.shape[0]
+
+    @property
+    def n(self) -> int:
+        """Number of samples S is made of; 0 if it was given."""
+        return self._data.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64."""
+        return self.S.dtype
+
+    @property
+    def name(self) -> str | None:
+        """Name of the data set, if it has one."""
+        return self._data.name
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the p features, or ``None``."""
+        return self._data.names
+
+    @property
+    def kept(self) -> np.ndarray | None:
+        """Numbers of the samples' features that S is made of, (p,); ``None`` if they were not chosen."""
+        return self._data.kept
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """Names of the samples' features that were left out because they are constant."""
+        return self._data.constant
+
+    @property
+    def score_names(self) -> list[str]:
+        """Names of the columns of Θ."""
+        return [self.feature_name(j) for j in range(self.d)]
+
+    def feature_name(self, j: int) -> str:
+        """Name of feature j, or ``feature j``."""
+        return self._data.feature_name(j)
+
+    @cached_property
+    def parts(self) -> dict[str, Any]:
+        """Whether the diagonal is penalised, and with which weights."""
+        weights = "equal"
+        if self.weights is not None:
+            weights = f"given ({hashlib.blake2b(self.weights.tobytes(), digest_size=4).hexdigest()})"
+        return {"diagonal": "penalised" if self.diagonal else "free", "weights": weights}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two siblings apart: diagonal, weights and λ."""
+        return (*self.parts.values(), self.lam)
+
+    def in_words(self, rows: int, entries: int) -> str:
+        """Edges of the graph of Θ, from its non-zero entries."""
+        return f"{(entries - self.d) // 2} edges between {rows} of {self.d} features"
+
+    def keeps_apart(self, other: Any) -> str | None:
+        """A live change keeps S."""
+        if other.kind != self.kind or other.S is not self.S:
+            return "a live change keeps the data (S); start a new run for other data"
+        return None
+
+    def __repr__(self) -> str:
+        where = f"{self.name}: " if self.name else ""
+        samples = f"n={self.n}, " if self.n else ""
+        return f"CovarianceProblem({where}{samples}p={self.d}, λ={self.lam:.3g}, diagonal {self.parts['diagonal']})"
+
+    # ------------------------------------------------------------------------------------------------------ the point
+    def thresholds(self, at: np.ndarray | None = None) -> np.ndarray:
+        """λC of some features (all), a new array (k, k)."""
+        k = self.d if at is None else at.size
+        if self.weights is None:
+            Lam = np.full((k, k), self.lam)
+        else:
+            Lam = self.lam * (self.weights if at is None else self.weights[np.ix_(at, at)])
+        if not self.diagonal:
+            np.fill_diagonal(Lam, 0.0)
+        return Lam
+
+    @cached_property
+    def diagonal_thresholds(self) -> np.ndarray:
+        """λC_ii, (p,)."""
+        if not self.diagonal:
+            return np.zeros(self.d)
+        return self.lam * (np.ones(self.d) if self.weights is None else np.diag(self.weights))
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """The component of each feature, (p,): Θ_ij = 0 at the solution where they differ."""
+        tied = np.abs(self.S) > (self.lam if self.weights is None else self.lam * self.weights)
+        np.fill_diagonal(tied, False)
+        return np.asarray(connected_components(sp.csr_array(tied), directed=False)[1])
+
+    @property
+    def null(self) -> np.ndarray:
+        """The best diagonal Θ, its diagonal (p,): 1/(S_ii + λC_ii)."""
+        return 1.0 / (np.diag(self.S) + self.diagonal_thresholds)
+
+    def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
+        """Θ to begin with, a new array: ``W`` if given, which must be symmetric and positive definite (``ValueError``);
+        else the best diagonal one. There is no ``b``."""
+        if b is not None:
+            raise ValueError("b is given, and a covariance problem has no intercept")
+        if W is None:
+            return np.diag(self.null)
+        W = np.array(W.toarray() if sp.issparse(W) else W, dtype=np.float64)
+        if W.shape != (self.d, self.d):
+            raise ValueError(f"Θ has shape {W.shape}; (p, p) = ({self.d}, {self.d}) is needed")
+        if not np.isfinite(W).all():
+            raise ValueError("Θ has entries that are not finite")
+        if np.abs(W - W.T).max() > 1e-8 * np.abs(W).max():
+            raise ValueError("Θ is not symmetric")
+        W = np.ascontiguousarray(0.5 * (W + W.T))
+        if cholesky(W) is None:
+            raise ValueError("Θ is not positive definite; the objective is infinite there")
+        return W
+
+    def objective(self, Theta: Any) -> float:
+        """F(Θ); +inf where Θ is not positive definite."""
+        Theta = np.asarray(Theta, dtype=np.float64)
+        factor = cholesky(Theta)
+        if factor is None:
+            return float("inf")
+        return -logdet(factor) + float(np.vdot(self.S, Theta)) + self.lam * self.penalty_of(Theta)
+
+    def penalty_of(self, Theta: np.ndarray) -> float:
+        """Σ C_ij|Θ_ij|."""
+        sizes = np.abs(Theta)
+        total = float(sizes.sum() if self.weights is None else np.vdot(self.weights, sizes))
+        if not self.diagonal:
+            own = np.diag(sizes)
+            total -= float(own.sum() if self.weights is None else np.diag(self.weights) @ own)
+        return total
+
+    def gradient(self, Theta: Any) -> np.ndarray:
+        """S − Θ⁻¹, the gradient of the smooth part; ``ValueError`` if Θ is not positive definite."""
+        return self.S - inverse(cholesky(self.coefficients(Theta)))
+
+    def certificate(self, Theta: Any) -> Certificate:
+        """Objective, dual value, gap and violations at a positive definite Θ: see
+        :func:`sparsescope.problems.covariance_certificate.certify_covariance`."""
+        return certify_covariance(self, self.coefficients(Theta))
+
+    def gap(self, Theta: Any) -> float:
+        """Duality gap F − D ≥ F − F*."""
+        return self.certificate(Theta).gap
+
+    def violation(self, Theta: Any) -> float:
+        """The largest norm of a row of optimality violations."""
+        return self.certificate(Theta).violation
+
+    # -------------------------------------------------------------------------------------------------------------- λ
+    @cached_property
+    def lam_max(self) -> float:
+        """The smallest λ whose Θ is diagonal: max |S_ij|/C_ij, i ≠ j; +inf if an entry without penalty keeps it from
+        being diagonal at any λ."""
+        if self.weights is not None:
+            free = (self.weights == 0.0) & (self.S != 0.0)
+            np.fill_diagonal(free, False)
+            if free.any():
+                return float("inf")
+        return self._critical()
+
+    @property
+    def lam_reference(self) -> float:
+        """Unit of λ sliders: the largest |S_ij|/C_ij of penalised pairs. ``ValueError`` if it is 0: then S is diagonal,
+        and so is Θ for every λ."""
+        unit = self._critical()
+        if unit <= 0.0:
+            raise ValueError("S is diagonal where Θ is penalised: Θ is the same for every λ there, and λ has no scale")
+        return unit
+
+    def _critical(self) -> float:
+        sizes = np.abs(self.S)
+        if self.weights is not None:
+            sizes = np.divide(sizes, self.weights, out=np.zeros_like(sizes), where=self.weights > 0.0)
+        np.fill_diagonal(sizes, 0.0)
+        return float(sizes.max(initial=0.0))

@@ -1,0 +1,506 @@
+"""Problem: data, loss, penalty and λ together, and everything that can be said about a point of it.
+
+    F(W, b) = (1/n) Σ_i ℓ(W_·ᵀx_i + b, y_i) + λ Ω(W)                                      (MATH §1, problem P)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..inputs.design import Design
+from ..inputs.labels import LabelSets, check_labels, fits_dense, match_labels
+from ..kernels.rows import loss_gradient, loss_sum
+from ..losses import Loss
+from ..penalties import L1L2, ElasticNet, Penalty
+from ..registry import losses, penalties
+from . import constants, metrics, null_fits, scalings
+from .base import BaseProblem, Certificate
+from .certificate import Workspace, certify
+from .regulariser import Regulariser, regulariser_of
+
+SPARSE_INSTEAD = "use a solver whose weights are sparse"
+MOST_NAMES = 5  # classes that a message lists
+# The loss of a problem that names none.
+DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
+
+
+class _Data:
+    """What siblings of a problem share: the data, its names, and constants that were computed once."""
+
+    def __init__(self, design: Design, targets: np.ndarray | LabelSets, class_names: list[str],
+                 feature_names: list[str] | None, intercept: bool, name: str | None,
+                 image_shape: tuple[int, int] | None, label_values: np.ndarray | None) -> None:
+        self.design, self.targets, self.label_values = design, targets, label_values
+        self.class_names, self.feature_names = class_names, feature_names
+        self.intercept, self.name, self.image_shape = intercept, name, image_shape
+        self.cache: dict[Any, Any] = {}
+
+    def cached(self, key: Any, make: Any) -> Any:
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
+
+
+class Problem(BaseProblem):
+    """A penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
+    the data.
+
+    Parameters
+    ----------
+    X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
+    y : n labels (numbered in sorted order; the binary logistic loss has positive scores for the second), or n label
+        sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty and full sets are
+        allowed; see :func:`sparsescope.inputs.labels.holds_sets`); left out if ``X`` is a Dataset
+    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of
+        features works out its blocks here, from d and the feature names; without a loss, the multiclass
+        squared hinge for classes and the label ranking squared hinge for label sets
+    lam : λ > 0
+    intercept : add an unpenalised intercept b (m,)
+    class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
+
+    Raises
+    ------
+    ValueError, TypeError
+        with the offending argument named, for data or parameters that cannot be used.
+    """
+
+    kind = "prediction"
+
+    def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
+                 penalty: str | Penalty = "l1/l2", lam: float = 1e-3, intercept: bool = False,
+                 class_names: Any = None, feature_names: Any = None) -> None:
+        name, image_shape = None, None
+        if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
+            if y is not None:
+                raise ValueError("y is given twice: the data set carries its labels; leave y out")
+            dataset = X
+            class_names = dataset.class_names if class_names is None else class_names
+            feature_names = dataset.feature_names if feature_names is None else feature_names
+            name, image_shape = dataset.name, dataset.image_shape
+            X, y = dataset.X, dataset.y
+        if y is None:
+            raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
+        design = X if isinstance(X, Design) else Design(X)
+        labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
+        features = list(feature_names) if feature_names is not None else design.feature_names
+        if features is not None and len(features) != design.d:
+            raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
+        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
+        self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam)
+
+    def _set(self, loss: Any, penalty: Any, lam: float) -> None:
+        self.loss = _part(losses, Loss, loss)
+        self.penalty = _part(penalties, Penalty, penalty)
+        self._check_targets()
+        self.regulariser: Regulariser = self._regulariser(self.penalty)
+        try:
+            self.lam = float(lam)
+        except (TypeError, ValueError):
+            raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
+        if not (self.lam > 0 and np.isfinite(self.lam)):
+            raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+
+    def _regulariser(self, penalty: Any) -> Regulariser:
+        return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached)
+
+    def _check_targets(self) -> None:
+        kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
+        if kind not in self.loss.takes:
+            words = {"sets": "label sets", "classes": "one class a sample"}
+            fitting = [name for name in losses if kind in getattr(losses[name], "takes", ())]
+            raise ValueError(f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
+                             f"fit: {', '.join(fitting)}")
+        if self.loss.one_score and self.classes != 2:
+            names = ", ".join(self.class_names[:MOST_NAMES]) + (", …" if self.classes > MOST_NAMES else "")
+            raise ValueError(f"the {self.loss.title} loss has one score and tells two classes apart, and y has "
+                             f"{self.classes} ({names}); choose two of them, or a loss with a score for each class")
+
+    # ------------------------------------------------------------------------------------------------------- siblings
+    def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
+        """A problem on the same data with some parts replaced; data and cached constants are shared."""
+        sibling = object.__new__(type(self))
+        sibling._data = self._data
+        sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
+                     self.lam if lam is None else lam)
+        return sibling
+
+    def with_scaling(self, name: str, **parameters: Any) -> Problem:
+        """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
+        scaling = scalings.convert(name, self.n, **parameters)
+        if scaling.rho is None:
+            return self.with_(lam=scaling.lam)
+        return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
+
+    def restricted(self, rows: np.ndarray) -> Problem:
+        """The problem on some of the features only: for solvers that work on few of many. It shares nothing but y.
+
+        rows : numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+        """
+        part = object.__new__(Problem)
+        design = Design(self.design.matrix[:, rows])
+        part._data = _Data(design, self._data.targets, self.class_names, None, self.intercept, None, None, None)
+        part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
+        part.regulariser = self.regulariser.restricted(rows)
+        return part
+
+    # ------------------------------------------------------------------------------------------------------ facts
+    @property
+    def design(self) -> Design:
+        """The data matrix."""
+        return self._data.design
+
+    @property
+    def y(self) -> np.ndarray:
+        """Classes 0…m−1, shape (n,), int64; for label sets their indicator, shape (n, m), uint8 in C order.
+
+        The indicator is made of the lists (:attr:`sets`) when it is first asked for; ``ValueError`` if it would take
+        more than 4 GB.
+        """
+        targets = self._data.targets
+        if isinstance(targets, LabelSets):
+            return self._data.cached("indicator", targets.indicator)
+        return targets
+
+    @property
+    def sets(self) -> LabelSets | None:
+        """The labels of each sample as lists; ``None`` for classes."""
+        targets = self._data.targets
+        return targets if isinstance(targets, LabelSets) else None
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether every sample has a set of labels; else it has one class."""
+        return isinstance(self._data.targets, LabelSets)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self._data.design.n
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self._data.design.d
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, or of labels."""
+        return len(self._data.class_names)
+
+    @property
+    def m(self) -> int:
+        """Number of scores of a sample, columns of W: one for each class or label, or 1 if the loss has one score."""
+        return 1 if self.loss.one_score else self.classes
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32, as the data."""
+        return self._data.design.dtype
+
+    @property
+    def intercept(self) -> bool:
+        """Whether there is an unpenalised intercept."""
+        return self._data.intercept
+
+    @property
+    def rows(self) -> int:
+        """Rows of the coefficient array: d, and one more for the intercept."""
+        return self.d + int(self.intercept)
+
+    @property
+    def name(self) -> str | None:
+        """Name of the data set, if it has one."""
+        return self._data.name
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes or labels."""
+        return self._data.class_names
+
+    @property
+    def score_names(self) -> list[str]:
+        """Names of the m columns of W: the classes or labels; of a single score the class that it speaks for."""
+        return self.class_names[1:] if self.loss.one_score else self.class_names
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the d features, or ``None``."""
+        return self._data.feature_names
+
+    @property
+    def image_shape(self) -> tuple[int, int] | None:
+        """(height, width) if the features are the pixels of an image."""
+        return self._data.image_shape
+
+    def feature_name(self, j: int) -> str:
+        """Name of feature j, or ``feature j``."""
+        names = self._data.feature_names
+        return names[j] if names is not None else f"feature {j}"
+
+    @property
+    def class_shares(self) -> np.ndarray:
+        """Share of the samples that have each class or label, (m,) float64."""
+        if self.sets is not None:
+            return self.sets.shares
+        return np.bincount(self.y, minlength=self.classes) / self.n
+
+    def encode(self, y: Any) -> np.ndarray:
+        """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
+
+        Raises ``ValueError`` for a label that is none of the classes, and for label sets of another width.
+        """
+        found = self.match(y)
+        return found.indicator() if isinstance(found, LabelSets) else found
+
+    def match(self, y: Any) -> np.ndarray | LabelSets:
+        """As :meth:`encode`, with label sets as lists: no array of samples by labels is made."""
+        return match_labels(y, self.class_names, self._data.label_values, self.multilabel)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two siblings apart: loss, penalty and λ."""
+        return (repr(self.loss), repr(self.penalty), self.lam)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Loss and penalty."""
+        return {"loss": self.loss, "penalty": self.penalty}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As for every problem, with the penalty's blocks of features if it has some."""
+        blocks = self.regulariser.blocks
+        if blocks is None:
+            return super().facts
+        names = None if blocks.names is None else list(blocks.names)
+        return super().facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
+
+    def keeps_apart(self, other: Any) -> str | None:
+        """A live change keeps the data, the intercept and the shape of W."""
+        if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
+            return "a live change keeps the data and the intercept; start a new run for other data"
+        if other.m != self.m:
+            return (f"a live change keeps the shape of W: the {other.loss.title} loss has {other.m} score(s) a sample, "
+                    f"the {self.loss.title} loss {self.m}; start a new run")
+        return None
+
+    def __repr__(self) -> str:
+        where = f"{self.name}: " if self.name else ""
+        extra = " + intercept" if self.intercept else ""
+        return (f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
+                f"{extra})")
+
+    # ------------------------------------------------------------------------------------------------------ the point
+    def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
+        """W (d, m), dense or sparse, and b (m,) in the one array of solvers, shape (rows, m). Zeros where left out.
+
+        ``ValueError`` for other shapes, for entries that are not finite, and for an array of more than 4 GB.
+        """
+        fits_dense("W", self.rows, self.m, self.dtype.itemsize, SPARSE_INSTEAD)
+        coef = np.zeros((self.rows, self.m), dtype=self.dtype)
+        if W is not None:
+            W = W.toarray() if sp.issparse(W) else np.asarray(W)
+            if W.shape != (self.d, self.m):
+                raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
+            if not np.isfinite(W).all():
+                raise ValueError("W has entries that are not finite")
+            coef[: self.d] = W
+        if b is not None:
+            if not self.intercept:
+                raise ValueError("b is given, but the problem has no intercept (intercept=True adds one)")
+            if np.shape(b) != (self.m,):
+                raise ValueError(f"b has shape {np.shape(b)}; ({self.m},) is needed")
+            coef[self.d] = b
+        return coef
+
+    def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
+        """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
+        design = self._design_of(X)
+        fits_dense("scores", design.n, self.m, design.dtype.itemsize, "ask for the k best labels: rank(W, X=X, k=5)")
+        coef = self.coefficients(W, b).astype(design.dtype, copy=False)
+        return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
+
+    def class_scores(self, Z: np.ndarray) -> np.ndarray:
+        """Scores by classes or labels, (k, classes), of scores Z (k, m): Z itself, or for a single score z the pair
+        (0, z), whose softmax gives the probabilities of the binary logistic loss."""
+        return np.column_stack([np.zeros_like(Z), Z]) if self.loss.one_score else Z
+
+    def _design_of(self, X: Any) -> Design:
+        """The problem's samples, or other ones with as many features."""
+        design = self.design if X is None else (X if isinstance(X, Design) else Design(X))
+        if design.d != self.d:
+            raise ValueError(f"X has {design.d} features, the problem {self.d}")
+        return design
+
+    def _fitting(self, W: Any) -> Any:
+        """A sparse W as CSR; ``ValueError`` for another shape or entries that are not finite."""
+        if W.shape != (self.d, self.m):
+            raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
+        if not np.isfinite(W.data).all():
+            raise ValueError("W has entries that are not finite")
+        return sp.csr_array(W)
+
+    def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
+        """Class numbers with the largest score, shape (k,); for label sets the labels that score above
+        :meth:`threshold`, as an indicator (k, m) uint8: a CSR matrix for a sparse W, of which only the non-zeros for
+        a sample's features are looked at."""
+        if sp.issparse(W) and b is None and not self.loss.one_score:
+            W, design = self._fitting(W), self._design_of(X)
+            if self.sets is None:
+                return metrics.best_of(W, design, 1)[0][:, 0].astype(np.int64)
+            return metrics.labels_over(W, design, self.threshold_of(W))
+        Z = self.scores(W, b, X)
+        if not self.multilabel:
+            return np.asarray(self.class_scores(Z).argmax(axis=1))
+        cut = self.threshold(Z if X is None else self.scores(W, b))
+        return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
+
+    def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
+        """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k). With a
+        sparse W and a k, only the non-zeros of W for a sample's features are looked at."""
+        if sp.issparse(W) and b is None and k is not None and not self.loss.one_score:
+            return metrics.best_of(self._fitting(W), self._design_of(X), k)[0].astype(np.int64)
+        return metrics.ranking(self.class_scores(self.scores(W, b, X)), k)
+
+    def threshold(self, Z: np.ndarray) -> float:
+        """The score above which a label is predicted, for training scores Z (n, m).
+
+        Losses whose scores have a natural zero say it themselves (``loss.threshold``). For the others (label ranking
+        does not see a constant added to a sample's scores) it is the threshold of largest micro-F1 on the training
+        data, the same for all labels. ``ValueError`` for a problem with classes.
+        """
+        if not self.multilabel:
+            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
+        fixed = self.loss.threshold
+        return metrics.best_threshold(Z, self.y) if fixed is None else fixed
+
+    def threshold_of(self, W: Any) -> float:
+        """:meth:`threshold` for the training scores of a sparse W without an intercept; no array of them is made."""
+        if self.sets is None:
+            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
+        fixed = self.loss.threshold
+        return metrics.best_sparse_threshold(self._fitting(W), self.design, self.sets) if fixed is None else fixed
+
+    def objective(self, W: Any, b: Any = None) -> float:
+        """F(W, b)."""
+        coef = self.coefficients(W, b)
+        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
+        return loss_sum(Z, self.y, self.loss) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
+
+    def gradient(self, W: Any, b: Any = None) -> Any:
+        """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
+        coef = self.coefficients(W, b)
+        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
+        U = np.empty_like(Z)
+        loss_gradient(Z, self.y, self.loss, U)
+        G = self.design.rmatmul(U, np.empty_like(coef)) / self.n
+        return (G[: self.d], G[self.d]) if self.intercept else G
+
+    def certificate(self, W: Any, b: Any = None) -> Certificate:
+        """Objective, dual value, gap and violations at a point: see :class:`sparsescope.problems.base.Certificate`."""
+        coef = self.coefficients(W, b)
+        work = Workspace(self)
+        self.design.matmul(coef, work.Z)
+        return certify(self, coef, work.Z, work)
+
+    def violation(self, W: Any, b: Any = None, *, paper: bool = False) -> float:
+        """Largest optimality violation of a row (and of the intercept); ``paper=True``: Blondel et al., Eq. 9.
+
+        Eq. 9 is necessary but not sufficient: it is blind to a wrong direction of a non-zero row (MATH §3). It is NaN
+        for penalties that are not norms.
+        """
+        found = self.certificate(W, b)
+        return found.paper_violation if paper else found.violation
+
+    def gap(self, W: Any, b: Any = None) -> float:
+        """Duality gap F − D ≥ F − F* at a point."""
+        return self.certificate(W, b).gap
+
+    # ---------------------------------------------------------------------------------------------------- constants
+    def block_constants(self, kind: str = "class-aware") -> np.ndarray:
+        """Lipschitz constants K_j of the rows' gradients, shape (rows,): ``paper``, ``tight`` or ``class-aware``."""
+        return self._data.cached(("block", kind, self.loss), lambda: constants.block_constants(
+            self.design, self.y, self.m, self.loss, self.intercept, kind))
+
+    def full_constant(self, kind: str = "class-aware") -> float:
+        """Lipschitz constant K of the whole gradient."""
+        return self._data.cached(("full", kind, self.loss), lambda: constants.full_constant(
+            self.design, self.y, self.m, self.loss, self.intercept, kind))
+
+    def operator_norm(self, differences: bool = False) -> float:
+        """‖X‖², with the column of an intercept; ``differences``: ‖T‖² of the map of W to Z − Z[y]·1ᵀ (MATH §4)."""
+        return self._data.cached(("norm", differences), lambda: constants.operator_norm(
+            self.design, self.y, self.m, self.intercept, differences))
+
+    def second_moment(self) -> np.ndarray:
+        """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data."""
+        return self._data.cached(("moment",), lambda: constants.second_moment(self.design, self.intercept))
+
+    def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
+        """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
+        the others as an equal; ``differences`` as in :meth:`operator_norm`."""
+        means = self._data.cached(("means",), lambda: self.design.rmatmul(
+            np.full((self.n, 1), 1.0 / self.n, self.dtype), np.empty((self.d, 1), self.dtype))[:, 0])
+        norm, scale = self._data.cached(("centred norm", differences), lambda: constants.centred_norm(
+            self.design, self.y, self.m, means, differences))
+        return means, scale, norm
+
+    @cached_property
+    def lam_max(self) -> float:
+        """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).
+
+        For a loss with kinks (``loss.smooth`` is False) it is only an upper bound: the smallest such λ is a minimum
+        over all subgradients at W = 0, and one of them is taken.
+        """
+        return self._critical(self.penalty)
+
+    @cached_property
+    def lam_reference(self) -> float:
+        """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data.
+
+        Raises ``ValueError`` if it is 0: then W = 0 is optimal for every λ, and λ has no scale.
+        """
+        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2())
+        if unit <= 0.0:
+            raise ValueError("λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
+                             "all weights are zero whatever λ is")
+        return unit
+
+    def _critical(self, penalty: Any) -> float:
+        return self._data.cached(("critical", self.loss, penalty),
+                                 lambda: null_fits.critical(self, self._regulariser(penalty)))
+
+    @property
+    def null_free(self) -> np.ndarray:
+        """The best coefficients (rows, m) if all penalised entries are zero: of the free entries of a weighted penalty
+        and the intercept. Where there is no best fit (separable classes) it is far out in its direction."""
+        return self._data.cached(("free", self.loss, self.penalty), lambda: null_fits.fit_free(self))
+
+    @property
+    def null_intercept(self) -> np.ndarray:
+        """The best intercept when W = 0 (zeros for a problem without one), shape (m,), float64."""
+        if not self.intercept:
+            return np.zeros(self.m)
+        return self._data.cached(("null", self.loss), lambda: null_fits.fit_intercept(self))
+
+    @property
+    def null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss knows them."""
+        if not (self.multilabel and self.intercept):
+            return None
+        return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y))
+
+
+def _part(registry: Any, base: type, given: Any) -> Any:
+    """A part from a registry name or a ready part; ``TypeError`` for anything else."""
+    if isinstance(given, str):
+        return registry.create(given)
+    if isinstance(given, type) and issubclass(given, base):
+        return given()
+    if isinstance(given, base):
+        return given
+    raise TypeError(f"{given!r} is not a {registry.kind}; give a name ({', '.join(registry)}) or a part")

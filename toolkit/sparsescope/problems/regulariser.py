@@ -1,0 +1,210 @@
+"""What a problem's penalty does to a whole W: its value and prox, and what proves optimality.
+
+A penalty itself is a set of functions of one vector (see :class:`sparsescope.penalties.base.Penalty`). Here it is
+applied to all of W, so that solvers and certificates need not know which vectors of W those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..inputs.blocks import Blocks
+from ..kernels.blocks import block_duals, block_sum, block_violations, critical_block, prox_blocks
+from ..kernels.proximal import prox_rows
+from ..kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
+from ..penalties.block import BlockPenalty
+from ..penalties.weighted_l1 import WeightedL1
+
+
+class Regulariser:
+    """Ω on weights W (d, m), without the intercept. G (d, m) with a number ``scale`` stands for the gradient scale·G.
+
+    ``needs_all_rows`` False: every function but the one of :meth:`value` takes any stretch of rows, as long as it is
+    the same one of all arrays, so a gradient can be looked at in pieces. True: they take all d rows at once.
+    """
+
+    needs_all_rows: ClassVar[bool] = False
+    blocks: Blocks | None = None  # of features, if Ω is a sum over such
+    weights: np.ndarray | None = None  # (d, m), of single entries, if Ω has such
+    free: np.ndarray | None = None  # (d, m) bool: entries without penalty, if there are any
+
+    def entry_terms(self) -> tuple[Any, float] | None:
+        """(a, b) if Ω(W) = Σ a·|w| + b·½w² over all entries, a number or an array (d, m); else ``None``."""
+        return None
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        """Ω(W), and the numbers of non-zero rows and entries."""
+        raise NotImplementedError
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        """out = argmin ½‖W − V‖² + τΩ(W). Both (d, m); ``out`` may be ``V``."""
+        raise NotImplementedError
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        """The dual norm of scale·G (0 if Ω* is finite everywhere), and Ω*(−scale·G/λ) inside the domain of Ω*."""
+        raise NotImplementedError
+
+    def dual_norm(self, G: np.ndarray, scale: float = 1.0) -> float:
+        """The dual norm of scale·G: the largest over the vectors that Ω is a sum over."""
+        return self.duals(G, scale, 1.0)[0]
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        """Writes the exact optimality violations, and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm). (d,)"""
+        raise NotImplementedError
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        """The smallest λ at which W = 0 is optimal if its gradient is scale·G (+inf: at none)."""
+        raise NotImplementedError
+
+    def complete(self, flags: np.ndarray) -> np.ndarray:
+        """The features that have to stay together with the flagged ones: flags (d,) bool."""
+        return flags
+
+    def restricted(self, rows: np.ndarray) -> Regulariser:
+        """The same on some of the features only, sorted, complete in the sense of :meth:`complete`."""
+        return self
+
+
+class RowRegulariser(Regulariser):
+    """Ω(W) = Σ_j Ω(W_j), a sum over the rows of W."""
+
+    def __init__(self, penalty: Any) -> None:
+        self.penalty = penalty
+
+    def entry_terms(self) -> tuple[Any, float] | None:
+        terms: tuple[float, float] | None = self.penalty.entry_terms()
+        return terms
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        omega, rows, entries = penalty_sum(W, self.penalty)
+        return float(omega), int(rows), int(entries)
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        prox_rows(V, tau, self.penalty, out)
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        top, conjugate = row_duals(G, scale, lam, self.penalty)
+        return float(top), float(conjugate)
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        return float(critical_lam(G, scale, self.penalty))
+
+
+class BlockRegulariser(Regulariser):
+    """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a sum over blocks of features within each class."""
+
+    needs_all_rows = True
+    blocks: Blocks
+
+    def __init__(self, row: Any, blocks: Blocks) -> None:
+        self.row, self.blocks = row, blocks
+        self.parts = (row, blocks.order, blocks.indptr)  # what kernels are given
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        omega, rows, entries = block_sum(W, *self.parts)
+        return float(omega), int(rows), int(entries)
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        prox_blocks(V, tau, *self.parts, out)
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        top, conjugate = block_duals(G, scale, lam, *self.parts)
+        return float(top), float(conjugate)
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        """As of every regulariser; what belongs to a block stands at its first feature, and 0 at the others."""
+        block_violations(G, scale, W, lam, *self.parts, violation, paper)
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        return float(critical_block(G, scale, *self.parts))
+
+    def complete(self, flags: np.ndarray) -> np.ndarray:
+        touched = np.zeros(self.blocks.count, dtype=bool)
+        touched[self.blocks.of_feature[flags]] = True
+        return touched[self.blocks.of_feature]
+
+    def restricted(self, rows: np.ndarray) -> BlockRegulariser:
+        place = np.full(self.blocks.of_feature.size, -1, dtype=np.intp)
+        place[rows] = np.arange(rows.size)
+        kept, of_feature = np.unique(self.blocks.of_feature[rows], return_inverse=True)
+        sizes = np.diff(self.blocks.indptr)[kept]
+        order = place[self.blocks.order]
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        return BlockRegulariser(self.row, Blocks(order[order >= 0], indptr, of_feature.astype(np.intp)))
+
+
+class WeightedRegulariser(Regulariser):
+    """Ω(W) = Σ_jk c_jk |W_jk|; weights c (d, m) ≥ 0, see :class:`sparsescope.penalties.WeightedL1` for the rules."""
+
+    needs_all_rows = True
+    weights: np.ndarray
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self.weights = weights
+        self.free = weights == 0.0 if not weights.all() else None
+
+    def entry_terms(self) -> tuple[Any, float]:
+        return self.weights, 0.0
+
+    def value(self, W: np.ndarray) -> tuple[float, int, int]:
+        used = W != 0.0
+        omega = float(np.abs(W[used]) @ self.weights[used])
+        return omega, int(used.any(axis=1).sum()), int(used.sum())
+
+    def prox(self, V: np.ndarray, tau: float, out: np.ndarray) -> None:
+        out[:] = np.sign(V) * np.maximum(np.abs(V) - tau * self.weights, 0.0)
+
+    def _ratios(self, G: np.ndarray, scale: float) -> np.ndarray:
+        """|scale·G|/c; 0 where both are 0, +inf where only c is."""
+        size = scale * np.abs(G.astype(np.float64))
+        return np.divide(size, self.weights, out=np.where(size > 0.0, np.inf, 0.0), where=self.weights > 0.0)
+
+    def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
+        return float(self._ratios(G, scale).max()), 0.0
+
+    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
+                   paper: np.ndarray) -> None:
+        """As of every regulariser; the criterion of Blondel et al. is that of the norm of a row, max |g|/c."""
+        g = scale * G.astype(np.float64)
+        t = lam * self.weights
+        off = np.where(W != 0.0, g + t * np.sign(W), np.maximum(np.abs(g) - t, 0.0))
+        violation[:] = np.sqrt((off * off).sum(axis=1))
+        if self.free is not None:
+            paper[:] = np.nan  # no norm
+        else:
+            excess = self._ratios(G, scale).max(axis=1) - lam
+            paper[:] = np.where(W.any(axis=1), np.abs(excess), np.maximum(excess, 0.0))
+
+    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+        """The smallest λ at which no penalised entry moves, for a gradient at the fit of the free ones alone."""
+        ratios = self._ratios(G, scale)
+        return float(ratios[self.weights > 0.0].max())
+
+    def restricted(self, rows: np.ndarray) -> WeightedRegulariser:
+        return WeightedRegulariser(np.ascontiguousarray(self.weights[rows]))
+
+
+def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence[str] | None,
+                   cached: Callable[[Any, Callable[[], Any]], Any]) -> Regulariser:
+    """What a penalty does to weights of a shape (d, m); ``cached(key, make)`` keeps what needs to be made only once.
+
+    Raises ``ValueError`` if the penalty has blocks that do not fit the features, or weights that do not fit W.
+    """
+    d, m = shape
+    if isinstance(penalty, WeightedL1):
+        weighted: Regulariser = cached(("regulariser", penalty, m), lambda: WeightedRegulariser(penalty.on(d, m)))
+        return weighted
+    if not isinstance(penalty, BlockPenalty):
+        return RowRegulariser(penalty)
+    made: Regulariser = cached(("regulariser", penalty),
+                               lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names)))
+    return made

@@ -1,0 +1,147 @@
+"""SequenceProblem: data whose predictions are judged, whatever sequence of fits makes them (Agarwal et al. 2013)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..inputs.feature_maps import DataScale, data_scale
+from ..inputs.labels import fits_dense
+from ..kernels.rows import loss_sum
+from . import metrics
+from .prediction import Problem
+from .sequence_model import SequenceModel
+
+NO_WEIGHTS = ("a sequence of models has no weights W whose optimality could be measured; ask for its predictions: "
+              "problem.scores(model, X)")
+
+
+class SequenceProblem(Problem):
+    """F = (1/n) Σ_i ℓ(ŷ_i, y_i), the mean loss of the predictions ŷ_i of a model that is a sequence of fits.
+
+    There is no set of weights that it is minimised over, so no gap and no λ_max: solvers lower F step by step. λ is the
+    ridge of every least squares problem that they solve, and no part of F.
+
+    Parameters
+    ----------
+    X, y, class_names, feature_names : as for :class:`sparsescope.problems.prediction.Problem`
+    loss : ``"squared"`` (predictions are near the indicators of classes or label sets), or a smooth loss of scores,
+        such as ``"logistic"``
+    lam : λ > 0, in units of the diagonal of Σ̂ = AᵀA/n, A the features of a step
+    intercept : begin at the best constant predictions, not at zero
+
+    Raises what :class:`sparsescope.problems.prediction.Problem` raises, and ``ValueError`` for losses with kinks.
+    """
+
+    kind = "sequence"
+    proves = False
+
+    def __init__(self, X: Any, y: Any = None, *, loss: Any = "squared", lam: float = 1e-4, intercept: bool = False,
+                 class_names: Any = None, feature_names: Any = None) -> None:
+        super().__init__(X, y, loss=loss, penalty="ridge", lam=lam, intercept=intercept, class_names=class_names,
+                         feature_names=feature_names)
+
+    def _set(self, loss: Any, penalty: Any, lam: float) -> None:
+        super()._set(loss, "ridge", lam)
+        if not self.loss.smooth:
+            raise ValueError(f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
+                             "kinks. Choose squared or logistic")
+
+    @classmethod
+    def of(cls, problem: Problem, lam: float | None = None) -> SequenceProblem:
+        """The same data, labels and loss, shared; λ is that of ``problem`` if left out."""
+        made: SequenceProblem = object.__new__(cls)
+        made._data = problem._data
+        made._set(problem.loss, None, problem.lam if lam is None else lam)
+        return made
+
+    def of_weights(self, *, loss: Any = None, penalty: Any = "l1/l2", lam: float | None = None) -> Problem:
+        """The way back from :meth:`of`: a problem that looks for weights W, on the same data, shared."""
+        made: Problem = object.__new__(Problem)
+        made._data = self._data
+        made._set(self.loss if loss is None else loss, penalty, self.lam if lam is None else lam)
+        return made
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The loss."""
+        return {"loss": self.loss}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The loss alone decides what F is; λ, last as always, how it is lowered."""
+        return ("sequence", repr(self.loss), self.lam)
+
+    def in_words(self, rows: int, entries: int) -> str:
+        """What the columns of X are used for; nothing is said of random features."""
+        return f"{rows} of {self.d} columns"
+
+    @property
+    def lam_max(self) -> float:  # type: ignore[override]
+        """+inf: no λ makes the predictions constant."""
+        return float("inf")
+
+    @property
+    def lam_reference(self) -> float:  # type: ignore[override]
+        """Unit of λ sliders: the mean of the diagonal of XᵀX/n. ``ValueError`` if X is zero."""
+        unit = float(self.design.squared_norms.sum()) / (self.n * self.d)
+        if unit <= 0.0:
+            raise ValueError("X is zero everywhere, so there is nothing to fit")
+        return unit
+
+    # ------------------------------------------------------------------------------------------------------- the point
+    def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
+        """Ŷ of the problem's samples, or of other samples X (k, d): (k, m)."""
+        self._check(model, b)
+        design = self._design_of(X)
+        fits_dense("predictions", design.n, self.m, design.dtype.itemsize, "predict fewer samples at a time")
+        return model.scores(design.matrix)
+
+    def predict(self, model: SequenceModel, b: Any = None, X: Any = None) -> Any:
+        """Class numbers with the largest prediction, (k,); for label sets an indicator (k, m), uint8, of the labels
+        above :meth:`threshold`."""
+        Y = self.scores(model, b, X)
+        if not self.multilabel:
+            return np.asarray(self.class_scores(Y).argmax(axis=1))
+        cut = self.threshold(Y if X is None else self.scores(model))
+        return np.greater(Y, Y.dtype.type(cut)).astype(np.uint8)
+
+    def rank(self, model: SequenceModel, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
+        """Classes or labels from the largest prediction down, the first k of them (all): (n, k)."""
+        return metrics.ranking(self.class_scores(self.scores(model, b, X)), k)
+
+    def objective(self, model: SequenceModel, b: Any = None) -> float:
+        """F of a model's predictions."""
+        return self.mean_loss(np.ascontiguousarray(self.scores(model, b)))
+
+    def mean_loss(self, Z: np.ndarray) -> float:
+        """F of predictions Z (n, m) of the problem's samples."""
+        return float(loss_sum(Z, self.y, self.loss)) / self.n
+
+    def indicator(self) -> np.ndarray:
+        """Y: 1 for the class of a sample, or each of its labels, and 0 elsewhere; (n, m) float64."""
+        return self.y.astype(np.float64) if self.multilabel else np.eye(self.m)[self.y]
+
+    def data_scale(self, seed: int) -> DataScale:
+        """Mean row and median squared distance of the samples, for random features."""
+        return self._data.cached(("scale", seed), lambda: data_scale(self.design.matrix, seed))
+
+    def by_rows(self) -> Any:
+        """A sparse X as CSR: a second copy, made once."""
+        return self._data.cached(("by rows",), lambda: sp.csr_array(self.design.matrix))
+
+    @staticmethod
+    def _check(model: Any, b: Any) -> None:
+        if not isinstance(model, SequenceModel) or b is not None:
+            raise TypeError(f"a model is needed, as run.state.model and Result.model hold it; this is "
+                            f"{type(model).__name__}{' with an intercept' if b is not None else ''}")
+
+    def gradient(self, W: Any, b: Any = None) -> Any:
+        """``TypeError``: there are no weights."""
+        raise TypeError(NO_WEIGHTS)
+
+    def certificate(self, W: Any, b: Any = None) -> Any:
+        """``TypeError``: there are no weights."""
+        raise TypeError(NO_WEIGHTS)

@@ -1,0 +1,1 @@
+"""The loop: runs, events, stopping rules, traces, live sessions and paths over λ."""

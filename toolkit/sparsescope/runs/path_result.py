@@ -1,0 +1,320 @@
+"""Path: what a λ-path left behind, one line of numbers and one sparse W for each λ. Saved without pickle."""
+
+from __future__ import annotations
+
+import html
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..registry import check_whole
+from .event import NUMBERS, Event
+from .trace import SPARSE
+
+FORMAT = 1
+# Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
+_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "seen_violation", "seen_violation_sum", "lam",
+              "search_share"}
+COUNTS = ("iterations", "passes", "seconds")
+COLUMNS = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP), *COUNTS)
+_MORE_IS_BETTER = ("accuracy", "precision", "f1", "dual")
+_SHOWN = ("lam", "nonzero_rows", "objective", "relative_gap", "train_accuracy", "test_accuracy", "iterations")
+
+
+@dataclass(frozen=True)
+class Point:
+    """The end of one λ: its numbers, why it ended, and W as its non-zero rows (``None``: not kept)."""
+
+    numbers: dict[str, float]
+    converged: bool
+    reason: str
+    rows: np.ndarray | None
+    values: Any
+    b: np.ndarray | None
+
+    @classmethod
+    def of(cls, event: Event, counts: Sequence[float], converged: bool, reason: str, keep: bool) -> Point:
+        """The point of an event; ``counts`` are the iterations, passes and seconds spent at its λ."""
+        numbers = {name: float(getattr(event, name)) for name in COLUMNS if name not in COUNTS}
+        numbers.update(zip(COUNTS, map(float, counts), strict=True))
+        b = event.state.intercept()
+        b = None if b is None else np.array(b)
+        if not keep:
+            return cls(numbers, converged, reason, None, None, b)
+        flags = np.empty(event.problem.d, dtype=np.uint8)
+        event.state.support(flags)
+        return cls(numbers, converged, reason, *event.state.snapshot(flags), b)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Solutions along a λ-path, from the largest λ to the smallest.
+
+    ``path["objective"]`` is a column (float64, one entry a λ): ``lam``, the facts of a certificate, sparsity,
+    accuracies, and ``iterations``, ``passes`` and ``seconds`` spent at that λ alone. The usual ones are properties too.
+    ``weights(k)`` is W at the k-th λ; ``info`` describes the problem; ``notes`` say what was changed in the given λ;
+    ``message`` says why the path ended.
+    """
+
+    points: tuple[Point, ...]
+    info: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    message: str = ""
+
+    # ------------------------------------------------------------------------------------------------------ columns
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in COLUMNS:
+            raise KeyError(f"unknown column {name!r}; known: {', '.join(COLUMNS)}")
+        return np.array([p.numbers[name] for p in self.points], dtype=float)
+
+    @property
+    def lams(self) -> np.ndarray:
+        """λ, falling."""
+        return self["lam"]
+
+    @property
+    def objective(self) -> np.ndarray:
+        """F at each λ."""
+        return self["objective"]
+
+    @property
+    def gap(self) -> np.ndarray:
+        """Duality gap F − D ≥ F − F* at each λ; NaN where there is no certificate."""
+        return self["gap"]
+
+    @property
+    def relative_gap(self) -> np.ndarray:
+        """gap/|F| at each λ."""
+        return self["relative_gap"]
+
+    @property
+    def nonzero_rows(self) -> np.ndarray:
+        """Number of features used at each λ, int64."""
+        return self["nonzero_rows"].astype(np.int64)
+
+    @property
+    def nonzero_entries(self) -> np.ndarray:
+        """Number of non-zero weights at each λ, int64."""
+        return self["nonzero_entries"].astype(np.int64)
+
+    @property
+    def train_accuracy(self) -> np.ndarray:
+        """Accuracy on the problem's samples, in [0, 1]."""
+        return self["train_accuracy"]
+
+    @property
+    def test_accuracy(self) -> np.ndarray:
+        """Accuracy on the held-out samples, in [0, 1]; NaN without them."""
+        return self["test_accuracy"]
+
+    @property
+    def seconds(self) -> np.ndarray:
+        """Solver seconds spent at each λ."""
+        return self["seconds"]
+
+    @property
+    def iterations(self) -> np.ndarray:
+        """Iterations spent at each λ, int64."""
+        return self["iterations"].astype(np.int64)
+
+    @property
+    def converged(self) -> np.ndarray:
+        """Whether the tolerance (or the given rule) was met at each λ, bool."""
+        return np.array([p.converged for p in self.points], dtype=bool)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why each λ was left, in words."""
+        return [p.reason for p in self.points]
+
+    def to_frame(self) -> Any:
+        """All columns as a pandas data frame, one row a λ."""
+        import pandas as pd
+
+        frame = pd.DataFrame({name: self[name] for name in COLUMNS})
+        frame = frame.astype(dict.fromkeys(("nonzero_rows", "nonzero_entries", "iterations"), "int64"))
+        return frame.assign(converged=self.converged)
+
+    # ------------------------------------------------------------------------------------------------------ weights
+    def weights(self, k: int = -1) -> Any:
+        """W at the k-th λ, (d, m), in the data's precision: a full array, or CSR where the solver kept it sparse."""
+        rows, values = self._kept(k)
+        shape = int(self.info["d"]), int(self.info["m"])
+        if sp.issparse(values):
+            entries = values.tocoo()
+            return sp.csr_array((entries.data, (rows[entries.coords[0]], entries.coords[1])), shape=shape)
+        W = np.zeros(shape, dtype=values.dtype)
+        W[rows] = values
+        return W
+
+    def intercept(self, k: int = -1) -> np.ndarray | None:
+        """b at the k-th λ, shape (m,), or ``None`` for a problem without one."""
+        b = self._point(k).b
+        return None if b is None else b.copy()
+
+    def support(self, k: int = -1) -> np.ndarray:
+        """Numbers of the non-zero rows at the k-th λ, sorted, int32."""
+        return self._kept(k)[0].copy()
+
+    def norms(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features that are ever non-zero, in the order in which they enter, and the ℓ2 norms of their rows.
+
+        Returns ``features`` (r,) int32 and ``norms`` (len(path), r) float64: column i belongs to ``features[i]``.
+        """
+        kept = [self._kept(k) for k in range(len(self))]
+        order = np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in kept)])
+        first = np.unique(order, return_index=True)[1]
+        features = order[np.sort(first)]
+        column = np.full(int(self.info["d"]) if self.points else 0, -1)
+        column[features] = np.arange(features.size)
+        norms = np.zeros((len(self), features.size))
+        for line, (rows, values) in zip(norms, kept, strict=True):
+            squares = values.multiply(values).sum(axis=1) if sp.issparse(values) else None
+            line[column[rows]] = (np.linalg.norm(values.astype(np.float64), axis=1) if squares is None else
+                                  np.sqrt(np.asarray(squares, dtype=np.float64).ravel()))
+        return features, norms
+
+    def profile(self, top: int | None = None) -> Any:
+        """The norm of each feature's row against λ as a tidy data frame, ready to be drawn.
+
+        Columns ``lam``, ``feature``, ``name``, ``norm``; one line for each λ and each feature that ever enters, or only
+        the ``top`` features whose norms become largest.
+        """
+        import pandas as pd
+
+        features, norms = self.norms()
+        if top is not None:
+            count = check_whole("top", top, 1)
+            largest = np.sort(np.argsort(-norms.max(axis=0, initial=0.0), kind="stable")[:count])
+            features, norms = features[largest], norms[:, largest]
+        known = self.info.get("feature_names")
+        names = [known[j] if known else f"feature {j}" for j in features]
+        return pd.DataFrame({
+            "lam": np.tile(self.lams, features.size), "feature": np.repeat(features, len(self)),
+            "name": np.repeat(np.array(names, dtype=object), len(self)), "norm": norms.T.ravel(),
+        })
+
+    def best(self, by: str = "test_accuracy", within: float = 0.0) -> int:
+        """The index of the best λ: the largest accuracy, or the smallest gap, objective or violation.
+
+        ``within`` asks for the largest λ (the sparsest model) that is at most so much worse than the best. Raises
+        ``ValueError`` if the column has no values.
+        """
+        values = self[by]
+        if not within >= 0:
+            raise ValueError(f"within is {within!r}; it must be at least 0")
+        if not np.isfinite(values).any():
+            hint = "; give the path test=(X, y)" if by.startswith("test_") else ""
+            raise ValueError(f"this path has no {by}{hint}")
+        worse = -values if any(word in by for word in _MORE_IS_BETTER) else values
+        return int(np.flatnonzero(worse <= np.nanmin(worse) + within)[0])
+
+    def _point(self, k: int) -> Point:
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"λ number {k} of a path with {len(self)}")
+        return self.points[k]
+
+    def _kept(self, k: int) -> tuple[np.ndarray, Any]:
+        point = self._point(k)
+        if point.rows is None or point.values is None:
+            raise ValueError("this path was made with keep_weights=False and holds no weights")
+        return point.rows, point.values
+
+    # ------------------------------------------------------------------------------------------------------ showing
+    def __repr__(self) -> str:
+        if not self.points:
+            return "Path(empty)"
+        missed = len(self) - int(self.converged.sum())
+        return (f"Path({len(self)} λ from {self.lams[0]:.3g} to {self.lams[-1]:.3g}, "
+                f"{self.nonzero_rows[0]} to {self.nonzero_rows[-1]} rows, {int(self.iterations.sum())} iterations, "
+                f"{self.seconds.sum():.3g} s{f', {missed} not converged' if missed else ''})")
+
+    def _repr_html_(self) -> str:
+        lines = [f"<p>{html.escape(text)}</p>" for text in (repr(self), *self.notes)]
+        if not self.points:
+            return lines[0]
+        chosen = np.unique(np.linspace(0, len(self) - 1, min(len(self), 8)).round().astype(int))
+        names = [name for name in _SHOWN if np.isfinite(self[name]).any()]
+        cells = ["".join(f"<td>{self[name][k]:.4g}</td>" for name in names) for k in chosen]
+        head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
+        body = "".join(f"<tr>{line}</tr>" for line in cells)
+        return "".join(lines) + f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    # -------------------------------------------------------------------------------------------------------- files
+    def save(self, path: str | File) -> File:
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle). Returns the path written."""
+        target = File(path)
+        if target.suffix != ".npz":
+            target = target.with_name(target.name + ".npz")
+        kept = all(p.rows is not None for p in self.points)
+        header = {"format": FORMAT, "kind": "sparsescope path", "info": self.info, "columns": list(COLUMNS),
+                  "notes": list(self.notes), "message": self.message, "reasons": self.reasons,
+                  "kept": kept}
+        arrays: dict[str, np.ndarray] = {
+            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            "table": np.array([[p.numbers[name] for name in COLUMNS] for p in self.points]).reshape(-1, len(COLUMNS)),
+            "converged": self.converged,
+        }
+        if kept and self.points:
+            parts = [self._kept(k) for k in range(len(self))]
+            arrays["sizes"] = np.array([rows.size for rows, _ in parts], dtype=np.int64)
+            arrays["rows"] = np.concatenate([rows for rows, _ in parts])
+            if any(sp.issparse(values) for _, values in parts):
+                whole = sp.csr_array(sp.vstack([sp.csr_array(values) for _, values in parts]))
+                arrays |= {f"values_{name}": getattr(whole, name) for name in SPARSE}
+            else:
+                arrays["values"] = np.concatenate([values for _, values in parts])
+        if self.points and self.points[0].b is not None:
+            arrays["b"] = np.array([p.b for p in self.points])
+        with open(target, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        return target
+
+    @classmethod
+    def load(cls, path: str | File) -> Path:
+        """Read a path written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            header = json.loads(bytes(arrays["header"]).decode())
+            if header.get("kind") != "sparsescope path":
+                raise ValueError("the header is another one")
+            if header.get("format", FORMAT + 1) <= FORMAT:
+                return cls(_read_points(arrays, header), header["info"], tuple(header["notes"]), header["message"])
+        except FileNotFoundError:
+            raise
+        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a path saved by sparsescope") from error
+        raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
+
+
+def _read_points(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> tuple[Point, ...]:
+    count = arrays["table"].shape[0]
+    rows: list[Any] = [None] * count
+    values: list[Any] = [None] * count
+    if header["kept"] and count:
+        ends = np.cumsum(arrays["sizes"])[:-1]
+        rows = np.split(arrays["rows"], ends)
+        if "values" in arrays:
+            values = np.split(arrays["values"], ends)
+        else:
+            data, indices, indptr = (arrays[f"values_{name}"] for name in SPARSE)
+            whole = sp.csr_array((data, indices, indptr), shape=(arrays["rows"].size, int(header["info"]["m"])))
+            values = [whole[stop - len(r): stop] for stop, r in zip([*ends, len(arrays["rows"])], rows, strict=True)]
+    b = arrays["b"] if "b" in arrays else [None] * count
+    made = []
+    for k in range(count):
+        numbers = dict.fromkeys(COLUMNS, float("nan"))  # a file of an earlier version may lack a column
+        numbers.update({name: float(x) for name, x in zip(header["columns"], arrays["table"][k], strict=True)
+                        if name in numbers})
+        made.append(Point(numbers, bool(arrays["converged"][k]), header["reasons"][k], rows[k], values[k], b[k]))
+    return tuple(made)

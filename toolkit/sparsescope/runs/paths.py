@@ -1,0 +1,241 @@
+"""λ-paths: one problem at many λ, from large to small, each solved from the solution before it (warm start).
+
+:class:`PathRun` steps along the path as a run that can be watched; :func:`path` goes all the way and returns the
+:class:`Path`. There is one loop, that of :class:`sparsescope.Run`.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..problems.base import BaseProblem
+from ..registry import check_whole
+from ..solvers.base import Solver, State
+from .event import Event
+from .path_result import Path, Point
+from .run import Run, as_problem
+from .stopping import Stop
+from .trace import Recorder
+
+__all__ = ["Path", "PathRun", "Solved", "lam_grid", "path"]
+
+
+@dataclass
+class Solved(Stop):
+    """The rule with which a path leaves a λ: the relative duality gap is at most ``tol``.
+
+    Where no gap can be evaluated (NaN), the exact violation must be at most ``tol``·λ instead.
+    """
+
+    tol: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.tol, Real) and self.tol > 0):
+            raise ValueError(f"tol is {self.tol!r}; it must be a positive number")
+
+    def check(self, event: Event) -> str | None:
+        if event.relative_gap <= self.tol:
+            return f"certified: relative gap {event.relative_gap:.1e} ≤ {self.tol:.1e}"
+        if event.certified and event.gap != event.gap and event.violation <= self.tol * event.lam:
+            return f"no gap here; violation {event.violation:.1e} ≤ {self.tol:.1e}·λ"
+        return None
+
+
+def lam_grid(problem: Any, n_lams: int = 50, ratio: float = 1e-2,
+             lams: Any = None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The λ of a path, falling, and notes about what was changed in the given ones.
+
+    ``n_lams`` values from ``problem.lam_reference`` (λ_max, above which W = 0; for ridge, which has none, that of the
+    group lasso on the same data) down to ``ratio`` times it, in equal factors; or the given ``lams``, sorted downwards
+    and each taken once. Raises ``ValueError`` for fewer than two λ, a ratio outside (0, 1), and given λ that are not
+    positive and finite.
+    """
+    if not problem.proves:
+        raise ValueError("a path follows solutions at falling λ; a sequence of models has none: make a run at each λ")
+    if lams is None:
+        count = check_whole("n_lams", n_lams, 2)
+        if not (isinstance(ratio, Real) and 0 < ratio < 1):
+            raise ValueError(f"ratio is {ratio!r}; smallest λ over largest must lie between 0 and 1, both excluded")
+        return problem.lam_reference * np.geomspace(1.0, ratio, count), ()
+    try:
+        given = np.asarray(lams, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"lams is {lams!r}; a sequence of positive numbers is needed") from None
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"lams has shape {given.shape}; at least one λ in one dimension is needed")
+    bad = given[~(np.isfinite(given) & (given > 0))]
+    if bad.size:
+        raise ValueError(f"lams holds {bad[0]:g}; every λ must be positive and finite")
+    falling = np.unique(given)[::-1]
+    notes = []
+    if falling.size < given.size:
+        notes.append(f"{given.size - falling.size} λ were given more than once and are solved once")
+    if (np.diff(given) > 0).any():
+        notes.append("the given λ were sorted downwards, so that each starts from a sparser solution")
+    return falling, tuple(notes)
+
+
+class PathRun(Run):
+    """A run along a λ-path: an iterator of events like :class:`Run`, whose λ falls whenever its rule is met.
+
+    The events of one λ are its starting point (the solution of the λ before, seen as a point of the new problem) and
+    one for each iteration; ``event.lam`` tells where the path is. A :class:`Recorder` among the callbacks gets a mark
+    at each change of λ. Iterations, passes and seconds go on counting over the whole path.
+
+    Parameters
+    ----------
+    problem : Problem or CovarianceProblem; its own λ is not used
+    solver : registry name or Solver
+    n_lams, ratio, lams : see :func:`lam_grid`; with ``lams`` the other two are not used
+    tol : relative duality gap at which a λ is left, see :class:`Solved`
+    max_iter : most iterations at one λ
+    stop : a rule in place of ``tol``; it sees iterations, passes and seconds of the present λ only
+    stop_when : function of the last event of a λ; if it returns True the path ends there
+    keep_weights : keep W at every λ (its non-zero rows; the entries of Θ); False saves memory where rows do not vanish
+        (ridge)
+    certify_every : certificates and accuracies at every k-th iteration; more often in the first iterations at a λ,
+        because a warm start may need only a few; ``None`` as in :class:`Run`
+    callbacks, W, b, state, test, clock : see :class:`Run`
+
+    ``lams`` and ``notes`` hold the λ to come, ``position`` the number of the present one, ``path`` what is solved.
+    Raises ``ValueError`` for values that are not allowed.
+    """
+
+    def __init__(self, problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
+                 lams: Any = None, tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
+                 stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
+                 callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
+                 state: State | None = None, certify_every: int | None = 5, test: Any = None,
+                 clock: Callable[[], float] | None = None) -> None:
+        self.max_iter = check_whole("max_iter", max_iter, 1)
+        self.lams, self.notes = lam_grid(as_problem(problem), n_lams, ratio, lams)
+        # Rules may remember what they saw: a copy, so that two runs made with the same rule do not share a memory.
+        super().__init__(problem.with_lam(self.lams[0]), solver, stop=Solved(tol) if stop is None else
+                         copy.deepcopy(stop), callbacks=callbacks, W=W, b=b, state=state, certify_every=certify_every,
+                         test=test, clock=clock)
+        if not self.solver.follows_lam:
+            raise ValueError(f"{self.solver.name} has a budget and no λ, so there is no path for it to follow; take "
+                             "another solver, or solve for one budget after the other")
+        self.stop_when, self.keep_weights = stop_when, keep_weights
+        self.position = 0
+        self._given = problem
+        self._points: list[Point] = []
+        self._leave = False  # the present λ is done, the next event is the start of the next one
+        self._began = (0, 0.0, 0.0) if state is None else (state.iteration, state.passes, 0.0)
+        self._next_certificate = 0  # an iteration of the present λ
+
+    @property
+    def path(self) -> Path:
+        """The path so far: the λ that are done. Costs nothing but a few references."""
+        return Path(tuple(self._points), _describe(self), self.notes, self.message)
+
+    def advance(self) -> Event:
+        """The next event: one iteration further, or the start of the next λ."""
+        if not self._leave:
+            return super().advance()
+        assert self.state is not None
+        self._leave = False
+        before = self.problem.lam
+        self._began = (self.state.iteration, self.state.passes, self.seconds)
+        self._next_certificate = 0
+        self.position += 1
+        super().change(problem=self.problem.with_lam(self.lams[self.position]))
+        for callback in self.callbacks:
+            if isinstance(callback, Recorder):
+                callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
+        return self.observe(certify_now=True)
+
+    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
+        """Go on with another solver. A path sets λ itself and keeps its loss and penalty: ``ValueError`` otherwise."""
+        super().change(problem=None if problem is None else self.settle(problem), solver=solver)
+
+    def settle(self, problem: Any) -> Any:
+        """The problem of the present λ; ``ValueError`` if another one than the path's is asked for."""
+        if problem.key[:-1] != self._given.key[:-1] or problem.lam not in (self._given.lam, self.problem.lam):
+            raise ValueError(f"a path sets λ itself and keeps its {' and '.join(problem.parts)}; start a new path for "
+                             "others")
+        return self.problem
+
+    def follow(self, other: Run) -> None:
+        """Go on from where another run along the same path stands (a fork)."""
+        super().follow(other)
+        if isinstance(other, PathRun):
+            self.lams, self.position, self._leave, self._began = other.lams, other.position, other._leave, other._began
+            self._points = list(other._points)
+            self.stop = copy.deepcopy(other.stop)
+
+    def _due(self, iteration: int) -> bool:
+        if self.certify_every is None:
+            return super()._due(iteration)
+        here = iteration - self._began[0]
+        if here < self._next_certificate:
+            return False
+        self._next_certificate = here + min(1 + here // 4, self.certify_every)
+        return True
+
+    def _reason(self, event: Event) -> str:
+        iteration, passes, seconds = self._began
+        here = replace(event, iteration=event.iteration - iteration, passes=event.passes - passes,
+                       seconds=event.seconds - seconds)
+        assert self.stop is not None
+        return self.stop.check(here) or (
+            f"limit of {self.max_iter} iterations at one λ" if here.iteration >= self.max_iter else "")
+
+    def _finish(self, reason: str, event: Event) -> str:
+        limit = reason.endswith("iterations at one λ")
+        counts = (event.iteration - self._began[0], event.passes - self._began[1], event.seconds - self._began[2])
+        del self._points[self.position:]  # a run that is stepped on after its end improves its last λ
+        self._points.append(Point.of(event, counts, not limit, reason, self.keep_weights))
+        done, total = self.position + 1, self.lams.size
+        where = f"λ = {event.lam:.3g} after {event.iteration} iterations"
+        if done < total and self.stop_when is not None and self.stop_when(event):
+            return f"path ended by stop_when at {where}; {done} of {total} λ done"
+        if done < total:
+            self._leave = True
+            return ""
+        missed = sum(not p.converged for p in self._points)
+        return f"path done: {total} λ down to {where}" + (f"; {missed} λ not converged" if missed else "")
+
+
+def path(problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
+         lams: Any = None,
+         tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
+         stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True, test: Any = None,
+         callbacks: Iterable[Callable[[Event], Any]] = (), certify_every: int | None = 5,
+         clock: Callable[[], float] | None = None, progress: bool | Callable[[int, int, Event], Any] = False) -> Path:
+    """Solve a problem at many λ, from λ_max downwards, each from the solution before it.
+
+    ``progress``: True keeps a line on standard error; or a function of (λ done, λ in all, last event), called after
+    each λ. A callback that returns True ends the path; what was solved until then is returned. The other arguments,
+    and what is raised, are those of :class:`PathRun`.
+    """
+    run = PathRun(problem, solver, n_lams=n_lams, ratio=ratio, lams=lams, tol=tol, max_iter=max_iter, stop=stop,
+                  stop_when=stop_when, keep_weights=keep_weights, callbacks=callbacks, certify_every=certify_every,
+                  test=test, clock=clock)
+    tell = _line if progress is True else progress
+    done = 0
+    for event in run:
+        if tell and len(run._points) > done:
+            done = len(run._points)
+            tell(done, run.lams.size, event)
+    if progress is True:
+        print(file=sys.stderr)
+    return run.path
+
+
+def _line(done: int, total: int, event: Event) -> None:
+    gap = "" if event.relative_gap != event.relative_gap else f", relative gap {event.relative_gap:.0e}"
+    print(f"\rλ {done} of {total}: {event.lam:.3g}, {event.nonzero_rows} rows{gap}   ", end="", file=sys.stderr,
+          flush=True)
+
+
+def _describe(run: Run) -> dict[str, Any]:
+    facts = {name: value for name, value in run.problem.facts.items() if name != "lam"}
+    return facts | {"solver": repr(run.solver), "reason": run.reason}  # of `auto`

@@ -1,0 +1,326 @@
+"""Run: the loop that owns a solver's state, the clock and the events; and ``solve``, its one-call form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..problems.base import BaseProblem, Certificate
+from ..registry import check_whole, solvers
+from ..solvers.base import Solver, State
+from .event import Event
+from .stopping import SETTLED, Gap, Iterations, Seconds, Settled, Stop
+from .trace import Recorder, Trace
+from .watching import WATCHERS, is_warm, warm_up
+
+__all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solve", "warm_up"]
+
+# Adaptive certificates: evaluated as soon as their cost is below this share of the time since the last one.
+OBSERVER_SHARE = 0.3
+CLOCK: Callable[[], float] = time.perf_counter
+USUAL = {"prediction": "bcd-ls", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
+
+
+class Run:
+    """An iterator of events: the starting point first, then one event after each iteration.
+
+    Parameters
+    ----------
+    problem : Problem, SequenceProblem or CovarianceProblem
+    solver : registry name or Solver
+    stop : a stop rule, or ``None`` (then only the caller ends the run)
+    callbacks : functions of an event; one that returns True ends the run
+    W, b : starting point; ``state`` instead resumes a state (a fork, or a paused run)
+    certify_every : certificates and accuracies at every k-th iteration; ``None``: as often as they cost less than
+        about a third of the time that passes between them (the default of live sessions; not reproducible to the event)
+    test : (X, y) held out, for the test accuracy (or the measures of label sets)
+    clock : what solver seconds are counted with, a function without arguments; ``None``: wall time. With
+        ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb
+
+    The message of the event that ends the run says why; it is also in ``run.message``.
+    """
+
+    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, stop: Stop | None = None,
+                 callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
+                 state: State | None = None, certify_every: int | None = 1, test: Any = None,
+                 clock: Callable[[], float] | None = None) -> None:
+        self.problem: Any = as_problem(problem)
+        self.solver = as_solver(solver, self.problem)
+        self.solver.require(self.problem)
+        if not (stop is None or isinstance(stop, Stop)):
+            raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
+        self.stop = stop
+        self.callbacks = _functions(callbacks)
+        self.certify_every = None if certify_every is None else check_whole("certify_every", certify_every, 1)
+        self.message = ""
+        self.seconds = 0.0
+        self._clock = CLOCK if clock is None else clock
+        self._start = (W, b)
+        self.state = state
+        self._watcher = WATCHERS[self.problem.kind](self.problem, test)
+        self._work: Any = None  # arrays for certificates
+        self._last_certificate = 0.0  # clock at its end
+        self._cost = 0.0
+        self._opened = False
+        if stop is not None:
+            stop.reset()
+
+    # ---------------------------------------------------------------------------------------------------- stepping
+    def warm_up(self) -> None:
+        """Compile (or load from the cache) every kernel this run needs, on a tiny sibling, before the clock starts."""
+        warm_up(self.problem, self.solver)
+
+    def advance(self) -> Event:
+        """The next event: the starting point the first time, one iteration further each time after that."""
+        if not self._opened:
+            return self._open()
+        assert self.state is not None
+        began = self._clock()
+        self.solver.step(self.problem, self.state)
+        spent = self._clock() - began
+        self.seconds += spent
+        return self.observe()
+
+    @property
+    def reason(self) -> str:
+        """Which solver ``auto`` chose and why; empty for every other solver, and before the run began."""
+        return "" if self.state is None else self.state.reason
+
+    @property
+    def opened(self) -> bool:
+        """Whether the starting point has been evaluated."""
+        return self._opened
+
+    def resume(self, state: State, seconds: float) -> None:
+        """Go on from a state that another run left, with its solver seconds; no event is made for the state itself."""
+        self.warm_up()
+        self.state, self.seconds, self._opened = state, seconds, True
+
+    def follow(self, other: Run) -> None:
+        """Go on from where another run stands, with a copy of its state (a fork)."""
+        if other.state is not None:
+            self.problem, self.solver = other.problem, other.solver
+            self.resume(other.state.copy(), other.seconds)
+
+    def _open(self) -> Event:
+        self.warm_up()
+        if self.state is None:
+            began = self._clock()
+            self.state = self.solver.init(self.problem, *self._start)
+            self.seconds += self._clock() - began
+        self._opened = True
+        return self.observe(certify_now=True)
+
+    def __iter__(self) -> Iterator[Event]:
+        while True:
+            event = self.advance()
+            yield event
+            if event.message:
+                return
+
+    # ---------------------------------------------------------------------------------------------------- changes
+    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
+        """Go on from the current weights with another λ, loss, penalty or solver (siblings of the problem only).
+
+        Raises ``ValueError`` if the solver cannot solve the problem; the run is then as it was.
+        """
+        new_problem, new_solver = problem or self.problem, solver or self.solver
+        new_solver.require(new_problem)
+        reason = self.problem.keeps_apart(new_problem)
+        if reason is not None:
+            raise ValueError(reason)
+        kept = new_solver == self.solver
+        if self._opened:
+            warm_up(new_problem, new_solver)
+        if self.state is not None:
+            began = self._clock()
+            old = self.state
+            state = new_solver.adapt(new_problem, old) if kept else new_solver.take_over(new_problem, old)
+            if state is not None:
+                state.iteration, state.passes = old.iteration, old.passes
+                self.state = state
+            self.seconds += self._clock() - began
+        self.problem, self.solver = new_problem, new_solver
+        self.message = ""
+        if self.stop is not None:
+            self.stop.reset()
+
+    def settle(self, problem: Any) -> Any:
+        """The problem that :meth:`change` would go on with; ``ValueError`` if this run does not take it."""
+        return problem
+
+    # -------------------------------------------------------------------------------------------------- observing
+    def observe(self, certify_now: bool = False) -> Event:
+        """The event of the current state; never charged to the solver's clock."""
+        state, problem = self.state, self.problem
+        assert state is not None
+        facts: dict[str, Any]
+        if certify_now or self._due(state.iteration):
+            began = CLOCK()
+            facts = _certificate_facts(self.certificate())
+            facts |= self._watcher.measures(problem, state)
+            self._last_certificate = CLOCK()
+            self._cost = self._last_certificate - began
+        else:
+            loss, omega, rows, entries = state.point(problem)
+            facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
+                     "nonzero_rows": rows, "nonzero_entries": entries}
+        event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
+                      problem=problem, solver=self.solver, state=state, working_set=state.working_set,
+                      step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
+                      seen_violation_sum=state.seen_sum, search_share=state.search_share,
+                      search_seconds=state.search_seconds, update_seconds=state.update_seconds,
+                      inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
+                      step_flops=state.step_flops, features=state.features, **facts)
+        if not np.isfinite(event.objective):
+            raise FloatingPointError(
+                f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
+                f"Reset, and {self.solver.remedy}")
+        reason = self._reason(event)
+        if reason and not event.certified and not certify_now:
+            return self.observe(certify_now=True)  # the last event always carries a certificate
+        if reason:
+            reason = self._finish(reason, event)
+        if reason:
+            self.message = reason
+            object.__setattr__(event, "message", reason)
+        for callback in self.callbacks:
+            if callback(event) is True and not event.message:
+                self.message = "stopped by a callback"
+                object.__setattr__(event, "message", self.message)
+        return event
+
+    def certificate(self) -> Certificate:
+        """The certificate of the current state."""
+        assert self.state is not None
+        if self._work is None:
+            self._work = self._watcher.workspace(self.problem, self.state)
+        return self.solver.certificate(self.problem, self.state, self._work)
+
+    def _due(self, iteration: int) -> bool:
+        if self.certify_every is None:
+            # Wall time, not solver time: a run whose speed is capped has time to spare for its observers.
+            return self._cost <= OBSERVER_SHARE * (CLOCK() - self._last_certificate)
+        return iteration % self.certify_every == 0
+
+    def _reason(self, event: Event) -> str:
+        return (self.stop.check(event) or "") if self.stop is not None else ""
+
+    def _finish(self, reason: str, event: Event) -> str:
+        """The message with which the run ends, now that its rule gave a reason; empty if it goes on (a path does)."""
+        return reason
+
+
+def _certificate_facts(found: Certificate) -> dict[str, Any]:
+    return {f.name: getattr(found, f.name) for f in fields(found)}
+
+
+def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
+    listed = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    for given in listed:
+        if not callable(given):
+            raise TypeError(f"callbacks holds {given!r}, which cannot be called; functions of an event are needed")
+    return listed
+
+
+def as_problem(problem: Any) -> Any:
+    """The problem itself; ``TypeError`` for anything else."""
+    if not isinstance(problem, BaseProblem):
+        raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
+                        "a SequenceProblem or a CovarianceProblem")
+    return problem
+
+
+def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None) -> Solver:
+    """A solver from its registry name, its class or itself; ``None``: the usual one for the kind of problem.
+    ``TypeError`` for anything else."""
+    if solver is None:
+        solver = USUAL[problem.kind]
+    if isinstance(solver, str):
+        made: Solver = solvers.create(solver)
+        return made
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        return solver()
+    if isinstance(solver, Solver):
+        return solver
+    raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``solve`` returns.
+
+    W (d, m), sparse (CSR) if the solver keeps it so, and b (m,) or ``None``; of a covariance problem Θ (p, p) and
+    ``None``; objective, dual, gap, relative_gap of that
+    point; ``converged`` says whether the tolerance was reached and ``message`` in words why the run ended; seconds
+    (solver time), iterations, passes; trace; ``reason``: which solver ``auto`` chose and why (empty for every other
+    solver); ``sparsity``: how sparse W is, in words; ``model``: of a sequence problem the sequence, which predicts
+    (``problem.predict(result.model, X)``), ``None`` for others. A sequence has no gap: it converged if it settled.
+    """
+
+    W: Any
+    b: np.ndarray | None
+    objective: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    converged: bool
+    message: str
+    seconds: float
+    iterations: int
+    passes: float
+    trace: Trace | None
+    reason: str = ""
+    sparsity: str = ""
+    model: Any = None
+
+    def __repr__(self) -> str:
+        return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
+                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
+                f"{self.iterations} iterations, {self.seconds:.3g} s)")
+
+
+def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: float = 1e-6, max_iter: int = 10_000,
+          max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
+          W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
+          record: bool = True) -> Result:
+    """Solve a problem until the relative duality gap is at most ``tol``; a sequence problem, which has none, until the
+    objective has fallen by less than this part of itself in each of some iterations.
+
+    Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
+    callback returns True. ``record=False`` leaves the trace out. Without a solver it is ``bcd-ls``, or ``quic`` for a
+    covariance problem. See :class:`Run` for the other arguments, and for
+    what is raised.
+    """
+    end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
+    rule: Stop = end | Iterations(max_iter)
+    if max_seconds is not None:
+        rule = rule | Seconds(max_seconds)
+    if stop is not None:
+        rule = rule | stop
+    recorder = Recorder() if record else None
+    observers = _functions(callbacks)
+    if recorder is not None:
+        observers.append(recorder)
+    run = Run(problem, solver, stop=rule, callbacks=observers, W=W, b=b, certify_every=certify_every, test=test)
+    last = run.advance()
+    while not last.message:
+        last = run.advance()
+    assert run.state is not None
+    found = run.certificate()  # a run that a callback ended may not carry one
+    intercept = run.state.intercept()
+    return Result(
+        W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
+        objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
+        violation=found.violation, message=run.message,
+        converged=bool(found.relative_gap <= tol) or run.message.startswith(SETTLED),
+        seconds=run.seconds, iterations=last.iteration, passes=last.passes,
+        trace=None if recorder is None else recorder.trace, reason=run.reason,
+        sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
+        model=getattr(run.state, "model", None),
+    )

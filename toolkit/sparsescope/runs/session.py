@@ -1,0 +1,417 @@
+"""Session: a run in a worker thread that obeys commands between two steps. It knows nothing of screens.
+
+Commands go into a queue and return at once; readers look at ``status()``, ``trace`` and ``picture()``. Whoever draws
+never waits for a step to end, and the worker never touches a widget.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..problems.base import BaseProblem
+from ..registry import check_whole
+from ..solvers.base import Solver, State
+from .changes import marks_between, part_name
+from .run import Run, as_problem, as_solver, is_warm
+from .stopping import Stop
+from .trace import Recorder, Trace
+
+# A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
+FINISH_ULPS = 5_000.0
+IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
+RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which the worker waits for a command
+CLOCK = time.monotonic
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a session stands. ``mode`` is idle, compiling, running, paused, finished, error or closed; ``message`` says
+    more in words; ``error`` is the traceback of a failed worker; ``rate`` is iterations a second of wall time."""
+
+    mode: str = "idle"
+    message: str = ""
+    error: str | None = None
+    iteration: int = 0
+    rate: float = float("nan")
+    epoch: int = 0
+    generation: int = 0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The newest answer to :meth:`Session.request`. ``count`` grows with each answer; 0 means there is none yet."""
+
+    count: int = 0
+    iteration: int = 0
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    problem: Any = None
+    solver: Any = None
+    number: Any = None
+    rule: Any = None
+
+
+class Session:
+    """A live run.
+
+    Parameters
+    ----------
+    problem, solver : as for :class:`sparsescope.Run`
+    test : (X, y) held out, or ``None``
+    speed : most iterations a second, or ``None`` for as fast as it goes
+    certify_every : every how many iterations certificate and accuracies are evaluated; ``None`` adapts to their cost
+    paused : start paused (default) or playing
+    make_run : what makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a λ-path
+
+    Raises ``ValueError`` if the solver cannot solve the problem.
+    """
+
+    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, test: Any = None,
+                 speed: float | None = None, certify_every: int | None = None, paused: bool = True,
+                 make_run: Callable[..., Run] = Run) -> None:
+        self._settings = {"test": test, "certify_every": certify_every}
+        self._make_run = make_run
+        self._target_problem: Any = as_problem(problem)
+        self._target_solver = as_solver(solver, problem)
+        self._target_solver.require(problem)
+        self._recorder = Recorder()
+        self._stop: Stop | None = None
+        self._run = self._new_run()
+        self._status = Status()
+        self._speed = _check_speed(speed)
+        self._commands: deque[_Command] = deque()
+        self._lock = threading.Lock()  # commands, target, wish and status
+        self._stepping = threading.Lock()  # held while the state changes
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._playing, self._steps, self._closed = False, 0, False
+        self._wish: Callable[[Any, State], Any] | None = None
+        self._picture = Picture()
+        self._generation = 0
+        self._epoch = 0
+        if not paused:
+            self.play()
+
+    def _new_run(self) -> Run:
+        run = self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
+        self._apply_stop(run)
+        return run
+
+    def _apply_stop(self, run: Run) -> None:
+        if self._stop is not None:
+            self._stop.reset()
+            run.stop = self._stop
+
+    # ------------------------------------------------------------------------------------------------------ reading
+    @property
+    def trace(self) -> Trace:
+        """The trace of the current epoch; replaced by a new one on reset."""
+        return self._recorder.trace
+
+    @property
+    def run(self) -> Run:
+        """The run at work, to read from (a ``PathRun``'s path so far, say); replaced by a new one on reset."""
+        return self._run
+
+    @property
+    def problem(self) -> Any:
+        """The problem being solved, as applied."""
+        return self._run.problem
+
+    @property
+    def solver(self) -> Solver:
+        """The solver at work, as applied."""
+        return self._run.solver
+
+    @property
+    def target(self) -> tuple[Any, Solver]:
+        """Problem and solver as they will be once all commands given so far are applied."""
+        with self._lock:
+            return self._target_problem, self._target_solver
+
+    @property
+    def generation(self) -> int:
+        """Grows with every command."""
+        return self._generation
+
+    @property
+    def speed(self) -> float | None:
+        """Cap on iterations a second, or ``None``."""
+        return self._speed
+
+    def status(self) -> Status:
+        """The newest status."""
+        return self._status
+
+    def picture(self) -> Picture:
+        """The newest answer to :meth:`request`."""
+        return self._picture
+
+    def request(self, make: Callable[[Any, State], Any]) -> None:
+        """Ask the worker to call ``make(problem, state)`` between two steps; only the newest wish is kept.
+
+        ``make`` must not change the state and must return something that does not share memory with it.
+        """
+        with self._lock:
+            self._wish = make
+        self._ensure_worker()
+
+    # ----------------------------------------------------------------------------------------------------- commands
+    def open(self) -> None:
+        """Compile and evaluate the starting point, without a step."""
+        self._send(_Command("open"))
+
+    def play(self) -> None:
+        """Run until paused or finished."""
+        self._send(_Command("play"))
+
+    def pause(self) -> None:
+        """Stop after the step that is under way."""
+        self._send(_Command("pause"))
+
+    def step(self, n: int = 1) -> None:
+        """Do n iterations and pause."""
+        self._send(_Command("step", number=check_whole("step: n", n, 1)))
+
+    def reset(self) -> None:
+        """Start again from zero with the current settings, paused, with a new trace."""
+        self._send(_Command("reset"))
+
+    def set_speed(self, rate: float | None) -> None:
+        """Cap iterations a second; ``None`` removes the cap."""
+        self._send(_Command("speed", number=_check_speed(rate)))
+
+    def set_stop(self, rule: Stop | None) -> None:
+        """End the run when the rule says so; ``None``: at the precision of the numbers, as at first."""
+        if not (rule is None or isinstance(rule, Stop)):
+            raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
+        self._send(_Command("stop", rule=rule))
+
+    def tweak(self, *, solver: str | Solver | None = None, **parts: Any) -> None:
+        """Change λ (``lam``), other parts of the problem (``loss``, ``penalty``; what its ``with_`` takes) or the
+        solver in mid-run; the weights stay (warm start), and a mark is made. ``None`` leaves a part as it is.
+
+        Raises ``ValueError`` at once, and changes nothing, if a value is not allowed or the solver cannot solve the
+        changed problem.
+        """
+        self._require_open()
+        with self._lock:
+            problem = self._target_problem
+            given = {name: part for name, part in parts.items() if part is not None}
+            if given:
+                problem = problem.with_(**given)
+                self._run.settle(problem)
+            chosen = self._target_solver if solver is None else as_solver(solver)
+            chosen.require(problem)
+            self._target_problem, self._target_solver = problem, chosen
+        self._send(_Command("change", problem=problem, solver=chosen))
+
+    def fork(self) -> Session:
+        """An independent session that goes on from this one's present state and past, paused."""
+        with self._stepping:
+            run = self._run
+            other = Session(run.problem, run.solver, speed=self._speed, make_run=self._make_run, **self._settings)
+            other._recorder.trace = self.trace.copy()
+            other._run.follow(run)
+        other._stop = copy.deepcopy(self._stop)
+        other._apply_stop(other._run)
+        other._status = replace(other._status, mode="paused", iteration=self._status.iteration)
+        return other
+
+    def close(self, timeout: float = 5.0) -> None:
+        """End the worker; the session cannot be used afterwards. Safe to call twice."""
+        self._closed = True
+        self._wake.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+        self._status = replace(self._status, mode="closed", message="closed")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def wait_idle(self, timeout: float = 30.0) -> bool:
+        """Wait until all commands are done and the worker rests; False if that took longer than ``timeout`` seconds."""
+        end = CLOCK() + timeout
+        while CLOCK() < end:
+            if self._closed:
+                return True
+            with self._lock:
+                busy = bool(self._commands) or self._wish is not None
+            if not busy and self._status.mode in RESTING:
+                with self._stepping:  # the worker is between two steps: what it says now holds until the next command
+                    resting = self._status.mode in RESTING and not (self._playing or self._steps)
+                    if resting and not self._commands:
+                        return True
+            time.sleep(0.002)
+        return False
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the session is closed")
+
+    def _send(self, command: _Command) -> None:
+        self._require_open()
+        with self._lock:
+            # A slider sends many changes; only the last one before the next step matters.
+            if command.name == "change" and self._commands and self._commands[-1].name == "change":
+                self._commands.pop()
+            self._commands.append(command)
+            self._generation += 1
+        self._ensure_worker()
+
+    def _ensure_worker(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="sparsescope-session", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    # ------------------------------------------------------------------------------------------------------- worker
+    def _work(self) -> None:
+        began = float("-inf")  # of the last step
+        while not self._closed:
+            self._wake.clear()
+            try:
+                with self._stepping:
+                    self._obey()
+                    self._answer()
+                if not (self._playing or self._steps):
+                    self._wake.wait(IDLE_WAIT)
+                    continue
+                # From the speed in force now: a run that is let go does not first sit out its old, slower beat.
+                wait = began + 1.0 / self._speed - CLOCK() if self._speed else 0.0
+                if wait > 0:
+                    self._wake.wait(wait)  # a command interrupts the wait, so that a slow run still answers at once
+                    continue
+                began = CLOCK()
+                with self._stepping:
+                    self._advance(began)
+                    self._answer()
+            except Exception as problem:  # whatever goes wrong must reach the screen of whoever watches
+                text = traceback.format_exc()
+                # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
+                said = str(problem) if isinstance(problem, ValueError) else text.strip().splitlines()[-1]
+                with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
+                    self._playing, self._steps = False, 0
+                    self._say("error", said, error=text)
+
+    def _obey(self) -> None:
+        while True:
+            with self._lock:
+                if not self._commands:
+                    return
+                command = self._commands.popleft()
+            if command.name == "change":
+                self._change(command.problem, command.solver)
+            elif command.name == "reset":
+                self._reset()
+            elif command.name == "speed":
+                self._speed = command.number
+            elif command.name == "stop":
+                self._stop = self._run.stop = command.rule
+                self._apply_stop(self._run)
+            elif command.name == "pause":
+                self._playing, self._steps = False, 0
+            elif command.name == "play":
+                self._playing, self._steps = True, 0
+            elif command.name == "step":
+                self._playing, self._steps = False, self._steps + command.number
+            self._open()
+            moving = self._playing or self._steps
+            if self._status.mode != "finished" or moving or command.name in ("change", "reset"):
+                self._say("running" if moving else "paused", "")
+
+    def _open(self) -> None:
+        if self._run.opened:
+            return
+        self._compile(self._run.problem, self._run.solver)
+        self._run.advance()
+
+    def _compile(self, problem: BaseProblem, solver: Solver) -> None:
+        if not is_warm(problem, solver):
+            parts = " × ".join(part_name(part) for part in problem.parts.values())
+            self._say("compiling", f"compiling the kernels of {solver.name} for {parts}")
+
+    def _advance(self, began: float) -> None:
+        self._open()
+        event = self._run.advance()
+        spent = max(CLOCK() - began, 1.0 / self._speed if self._speed else 1e-9)
+        rate = self._status.rate
+        rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent
+        if self._steps:
+            self._steps -= 1
+        floor = FINISH_ULPS * float(np.finfo(self._run.problem.dtype).eps)
+        if event.message:
+            self._playing, self._steps = False, 0
+            self._say("finished", event.message, rate=rate)
+        elif (self._run.stop is None or self._run.stop is self._stop) and event.relative_gap <= floor:
+            self._playing, self._steps = False, 0
+            self._say("finished", f"certified: relative gap {max(event.relative_gap, 0.0):.1e} at iteration "
+                                  f"{event.iteration}", rate=rate)
+        else:
+            self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
+
+    def _change(self, problem: Any, solver: Solver) -> None:
+        run = self._run
+        problem = run.settle(problem)
+        marks = marks_between(run.problem, run.solver, problem, solver)
+        if not marks:
+            return
+        self._open()
+        self._compile(problem, solver)
+        same_problem = run.problem.key == problem.key
+        run.change(problem=problem, solver=solver)
+        for kind, text in marks:
+            self.trace.mark(text, kind)
+        if not same_problem:
+            run.observe(certify_now=True)  # what was touched answers at once, also while paused
+
+    def _reset(self) -> None:
+        self._recorder = Recorder()
+        self._run = self._new_run()
+        self._playing, self._steps = False, 0
+        self._epoch += 1
+        self._status = replace(self._status, error=None, rate=float("nan"), iteration=0)
+
+    def _answer(self) -> None:
+        with self._lock:
+            make, self._wish = self._wish, None
+        if make is None:
+            return
+        self._open()
+        assert self._run.state is not None
+        value = make(self._run.problem, self._run.state)
+        self._picture = Picture(self._picture.count + 1, self._run.state.iteration, value)
+
+    def _say(self, mode: str, message: str, *, error: str | None = None, rate: float | None = None) -> None:
+        if self._closed:  # "closed" is the last word, also when the worker is still busy with a long step
+            return
+        state = self._run.state
+        self._status = Status(
+            mode, message, error, state.iteration if state is not None else 0,
+            self._status.rate if rate is None else rate, self._epoch, self._generation,
+        )
+
+
+def _check_speed(rate: float | None) -> float | None:
+    if rate is None:
+        return None
+    if not (isinstance(rate, int | float) and rate > 0):
+        raise ValueError(f"speed is {rate!r}; a positive number of iterations a second, or None, is needed")
+    return float(rate)

@@ -1,0 +1,248 @@
+"""Stop rules: objects that look at an event and answer ``None`` or the reason to stop. ``|`` combines them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+
+from ..registry import check_whole
+from .event import Event
+
+
+class Stop:
+    """Base of all stop rules. Rules may remember (the paper's rules compare with the first iteration): use a new rule,
+    or :meth:`reset`, for each run."""
+
+    def check(self, event: Event) -> str | None:
+        """The reason to stop after this event, in words, or ``None``."""
+        raise TypeError(f"{type(self).__name__} does not define check")
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+
+    def __or__(self, other: Stop) -> Stop:
+        if not isinstance(other, Stop):
+            raise TypeError(f"{other!r} is not a stop rule; rules are objects such as sparsescope.stopping.Gap(1e-6)")
+        return AnyOf((*_parts(self), *_parts(other)))
+
+
+def _parts(rule: Stop) -> tuple[Stop, ...]:
+    return rule.rules if isinstance(rule, AnyOf) else (rule,)
+
+
+@dataclass
+class AnyOf(Stop):
+    """Stops as soon as one of the rules does."""
+
+    rules: tuple[Stop, ...]
+
+    def check(self, event: Event) -> str | None:
+        for rule in self.rules:
+            reason = rule.check(event)
+            if reason is not None:
+                return reason
+        return None
+
+    def reset(self) -> None:
+        for rule in self.rules:
+            rule.reset()
+
+
+def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
+    if not (isinstance(value, Real) and (value > 0 or (zero and value == 0))):
+        raise ValueError(f"{owner}: {name} is {value!r}; it must be a number {'of at least 0' if zero else 'above 0'}")
+
+
+@dataclass
+class Gap(Stop):
+    """Certified: the relative duality gap (F − D)/|F| is at most ``tol``. Looks only at events that carry a gap."""
+
+    tol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _positive("Gap", "tol", self.tol, zero=True)
+
+    def check(self, event: Event) -> str | None:
+        if event.relative_gap <= self.tol:
+            return f"certified: relative gap {event.relative_gap:.1e} ≤ {self.tol:.1e}"
+        return None
+
+
+@dataclass
+class Violation(Stop):
+    """The exact optimality violation (``paper=False``) or that of Blondel et al., Eq. 9 (``paper=True``) is small.
+
+    ``over`` is ``"max"`` or ``"sum"`` over the rows; ``relative`` compares with the first event that has a violation
+    (their Eq. 10: sum for cyclic, max for random selection).
+    """
+
+    tol: float = 1e-6
+    paper: bool = False
+    over: str = "max"
+    relative: bool = True
+    _first: float | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("Violation", "tol", self.tol, zero=True)
+        if self.over not in ("max", "sum"):
+            raise ValueError(f"Violation: over is {self.over!r}; allowed: 'max', 'sum'")
+
+    def check(self, event: Event) -> str | None:
+        name = ("paper_" if self.paper else "") + "violation" + ("_sum" if self.over == "sum" else "")
+        value = getattr(event, name)
+        if value != value:
+            return None
+        if self._first is None:
+            self._first = value
+        scale = self._first if self.relative else 1.0
+        if value <= self.tol * scale:
+            return f"{name.replace('_', ' ')} {value:.1e} ≤ {self.tol:.1e}" + (" of the first" if self.relative else "")
+        return None
+
+    def reset(self) -> None:
+        self._first = None
+
+
+@dataclass
+class PaperViolation(Stop):
+    """The stopping criterion of Blondel et al. (2013, Eq. 9 and 10) as their Alg. 1 has it.
+
+    The violation of Eq. 9 is taken when a row is visited, before it moves, so it costs nothing. Its sum (cyclic and
+    permuted selection) or maximum (random and greedy selection) over the rows of this outer iteration, relative to the
+    first outer iteration's, must be at most ``tol``. ``over`` (``"sum"`` or ``"max"``) overrules the choice by
+    selection. It is no certificate, see :class:`Violation` and :class:`Gap`. Solvers that do not sweep over rows, and
+    penalties that are no norms, report no such violation: the rule never stops them.
+    """
+
+    tol: float = 1e-3
+    over: str | None = None
+    _first: float | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("PaperViolation", "tol", self.tol, zero=True)
+        if self.over not in (None, "max", "sum"):
+            raise ValueError(f"PaperViolation: over is {self.over!r}; allowed: 'max', 'sum', None (by the selection)")
+
+    def check(self, event: Event) -> str | None:
+        over = self.over
+        if over is None:
+            over = "max" if getattr(event.solver, "selection", "cyclic") in ("random", "greedy") else "sum"
+        value = event.seen_violation_sum if over == "sum" else event.seen_violation
+        if value != value:
+            return None
+        if self._first is None:
+            self._first = value
+        if value <= self.tol * self._first:
+            return f"{over} of the violations seen {value:.1e} ≤ {self.tol:.1e} of the first iteration's (Eq. 10)"
+        return None
+
+    def reset(self) -> None:
+        self._first = None
+
+
+@dataclass
+class Iterations(Stop):
+    """At most this many iterations."""
+
+    limit: int
+
+    def __post_init__(self) -> None:
+        self.limit = check_whole("Iterations: limit", self.limit, 0)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit} iterations" if event.iteration >= self.limit else None
+
+
+@dataclass
+class Passes(Stop):
+    """At most this many passes over the data."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        _positive("Passes", "limit", self.limit)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit:g} data passes" if event.passes >= self.limit else None
+
+
+@dataclass
+class Seconds(Stop):
+    """At most this many solver seconds (observers' time does not count)."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        _positive("Seconds", "limit", self.limit)
+
+    def check(self, event: Event) -> str | None:
+        return f"limit of {self.limit:g} solver seconds" if event.seconds >= self.limit else None
+
+
+@dataclass
+class Objective(Stop):
+    """The objective is at most ``target``."""
+
+    target: float
+
+    def check(self, event: Event) -> str | None:
+        return f"objective {event.objective:.6g} ≤ {self.target:.6g}" if event.objective <= self.target else None
+
+
+@dataclass
+class HeldOut(Stop):
+    """What is predicted on held-out data has not become better for ``patience`` events that say so (Yen et al. 2016,
+    Sec. 5, have three): the test accuracy, or for label sets the precision at 1. Never stops a run without test data.
+    """
+
+    patience: int = 3
+    _best: float = field(default=float("-inf"), init=False, repr=False)
+    _waited: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.patience = check_whole("HeldOut: patience", self.patience, 1)
+
+    def check(self, event: Event) -> str | None:
+        of_sets = event.test_accuracy != event.test_accuracy
+        value = event.test_precision_at_1 if of_sets else event.test_accuracy
+        if value != value:
+            return None
+        self._waited = 0 if value > self._best else self._waited + 1
+        self._best = max(self._best, value)
+        if self._waited >= self.patience:
+            what = "precision at 1" if of_sets else "accuracy"
+            return f"held-out {what} not above {self._best:.4g} for {self._waited} evaluations"
+        return None
+
+    def reset(self) -> None:
+        self._best, self._waited = float("-inf"), 0
+
+
+SETTLED = "settled: "  # how the message of that rule begins
+
+
+@dataclass
+class Settled(Stop):
+    """The objective has fallen by less than ``rel`` of itself in each of ``patience`` iterations in a row: for methods
+    that know no gap. It says nothing of an optimum."""
+
+    rel: float = 1e-6
+    patience: int = 3
+    _last: float = field(default=float("nan"), init=False, repr=False)
+    _waited: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("Settled", "rel", self.rel)
+        self.patience = check_whole("Settled: patience", self.patience, 1)
+
+    def check(self, event: Event) -> str | None:
+        fell = self._last - event.objective
+        slow = fell < self.rel * abs(self._last)  # not on the first event, when nothing is known
+        self._waited = self._waited + 1 if slow else 0
+        self._last = event.objective
+        if self._waited >= self.patience:
+            return f"{SETTLED}F fell by less than {self.rel:.1e} of itself in each of {self._waited} iterations"
+        return None
+
+    def reset(self) -> None:
+        self._last, self._waited = float("nan"), 0

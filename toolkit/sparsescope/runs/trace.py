@@ -1,0 +1,374 @@
+"""Trace: what a run left behind, as append-only columns, marks, thinned snapshots of W, and how the support and the
+solver's working set changed."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .event import NUMBERS, Event
+
+FORMAT = 1
+COLUMNS = (*NUMBERS, "segment")
+# Snapshots of W may take this much memory together; beyond it every second one is dropped. The recorder then stays a
+# small part of what data and model take, also for 20 newsgroups (130 000 rows).
+SNAPSHOT_BYTES = 16_000_000
+SNAPSHOT_GROWTH = 1.25  # the next snapshot is due at this multiple of the last one's event number
+SPARSE = ("data", "indices", "indptr")  # the arrays of a CSR matrix
+NO_ROWS = np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A change made during a run: before event ``index``; ``kind`` is lam, loss, penalty, solver or note."""
+
+    index: int
+    iteration: int
+    passes: float
+    seconds: float
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """W after event ``index``: the numbers of its non-zero rows and their values (len(rows), m), sparse (CSR) if the
+    solver keeps W so."""
+
+    index: int
+    iteration: int
+    rows: np.ndarray
+    values: Any
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.rows.nbytes + sum(part.nbytes for part in _arrays(self.values)))
+
+
+class Trace:
+    """Columns of numbers, one entry an event, and what happened between events.
+
+    ``trace["objective"]`` is the filled part of a column (float64, shape (len(trace),)); the columns are the numeric
+    fields of :class:`sparsescope.Event`, and ``segment``, which grows by one when loss, penalty or λ change.
+
+    One thread may append while others read: a reader takes ``len(trace)`` first and looks at no more.
+    """
+
+    def __init__(self, info: dict[str, Any] | None = None, snapshot_bytes: int = SNAPSHOT_BYTES) -> None:
+        self.info: dict[str, Any] = dict(info or {})
+        self.marks: list[Mark] = []
+        self.snapshots: list[Snapshot] = []
+        self.snapshot_bytes = snapshot_bytes
+        self._size = 0
+        self._data = {name: np.empty(64) for name in COLUMNS}
+        self._entered: list[np.ndarray] = []
+        self._left: list[np.ndarray] = []
+        self._flags: np.ndarray | None = None
+        self._taken: list[np.ndarray] = []  # into the working set, and out of it
+        self._dropped: list[np.ndarray] = []
+        self._working: np.ndarray | None = None
+        self._keys: list[str] = []  # of the problem of each segment
+        self._best: dict[str, float] = {}
+        self._lower: dict[str, float] = {}
+        self._next_snapshot = 0
+
+    # ------------------------------------------------------------------------------------------------------ reading
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return COLUMNS
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._data:
+            raise KeyError(f"unknown column {name!r}; known: {', '.join(COLUMNS)}")
+        size = self._size
+        return self._data[name][:size]
+
+    def since(self, index: int) -> dict[str, np.ndarray]:
+        """Copies of all columns from event ``index`` on."""
+        size = self._size
+        return {name: self._data[name][max(index, 0):size].copy() for name in COLUMNS}
+
+    def entered(self, index: int) -> np.ndarray:
+        """Rows that became non-zero at event ``index`` (int32)."""
+        return self._entered[self._within(index)]
+
+    def left(self, index: int) -> np.ndarray:
+        """Rows that became zero at event ``index`` (int32)."""
+        return self._left[self._within(index)]
+
+    def support(self, index: int = -1) -> np.ndarray:
+        """Numbers of the non-zero rows after event ``index``, sorted (int32)."""
+        stop = self._within(index)
+        inside: set[int] = set()
+        for i in range(stop + 1):
+            inside.update(self._entered[i].tolist())
+            inside.difference_update(self._left[i].tolist())
+        return np.array(sorted(inside), dtype=np.int32)
+
+    def supports(self) -> Iterator[np.ndarray]:
+        """The support after each event, in order: for pictures of the whole run."""
+        inside: set[int] = set()
+        for i in range(self._size):
+            inside.update(self._entered[i].tolist())
+            inside.difference_update(self._left[i].tolist())
+            yield np.array(sorted(inside), dtype=np.int32)
+
+    def taken(self, index: int) -> np.ndarray:
+        """Rows that came into the solver's working set at event ``index`` (int32); none while it works on all rows."""
+        return self._taken[self._within(index)]
+
+    def dropped(self, index: int) -> np.ndarray:
+        """Rows that left the solver's working set at event ``index`` (int32)."""
+        return self._dropped[self._within(index)]
+
+    def working(self, index: int = -1) -> np.ndarray:
+        """Numbers of the rows in the working set after event ``index``, sorted (int32); empty: no working set."""
+        inside: set[int] = set()
+        for i in range(self._within(index) + 1):
+            inside.update(self._taken[i].tolist())
+            inside.difference_update(self._dropped[i].tolist())
+        return np.array(sorted(inside), dtype=np.int32)
+
+    def _within(self, index: int) -> int:
+        size = self._size
+        if not -size <= index < size:
+            raise IndexError(f"event {index} of a trace with {size} events")
+        return index % size
+
+    @property
+    def segments(self) -> int:
+        """Number of segments so far."""
+        return len(self._keys)
+
+    def best(self, segment: int = -1) -> float:
+        """The smallest objective seen for this segment's problem, over all segments with the same problem."""
+        return self._best.get(self._keys[segment], float("nan")) if self._keys else float("nan")
+
+    def lower(self, segment: int = -1) -> float:
+        """The largest certified lower bound for this segment's problem; NaN if there is none."""
+        return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
+
+    def weights(self, snapshot: int = -1) -> Any:
+        """W of a snapshot, (d, m): a full array, or a CSR matrix where the solver kept it sparse."""
+        if not self.snapshots:
+            raise IndexError("the trace has no snapshots of W")
+        taken = self.snapshots[snapshot]
+        if sp.issparse(taken.values):
+            kept, shape = taken.values.tocoo(), (int(self.info["d"]), taken.values.shape[1])
+            return sp.csr_array((kept.data, (taken.rows[kept.coords[0]], kept.coords[1])), shape=shape)
+        W = np.zeros((int(self.info["d"]), taken.values.shape[1]), dtype=taken.values.dtype)
+        W[taken.rows] = taken.values
+        return W
+
+    def to_frame(self) -> Any:
+        """The columns as a pandas data frame, one row an event."""
+        import pandas as pd
+
+        frame = pd.DataFrame({name: self[name].copy() for name in COLUMNS})
+        whole = ["iteration", "nonzero_rows", "nonzero_entries", "segment"]
+        return frame.astype(dict.fromkeys(whole, "int64"))
+
+    def __repr__(self) -> str:
+        if not self._size:
+            return "Trace(empty)"
+        return (f"Trace({self._size} events to iteration {int(self['iteration'][-1])}, {self.segments} segments, "
+                f"{len(self.snapshots)} snapshots)")
+
+    # ------------------------------------------------------------------------------------------------------ writing
+    def append(self, event: Event) -> None:
+        """Record an event. Costs O(changed rows) memory; W itself is only copied when a snapshot is due."""
+        if not self._size:
+            self._describe(event)
+        key = repr(event.solver.target(event.problem))
+        if not self._keys or self._keys[-1] != key:
+            self._keys.append(key)
+        size = self._size
+        if size == self._data["iteration"].size:
+            self._data = {name: np.concatenate([column, np.empty(size)]) for name, column in self._data.items()}
+        for name in NUMBERS:
+            self._data[name][size] = getattr(event, name)
+        self._data["segment"][size] = len(self._keys) - 1
+        # With a budget, weights that overdraw it have an objective below the optimum: the bound of the gap counts.
+        value = event.objective if event.solver.follows_lam else event.dual + event.gap
+        if value == value:
+            self._best[key] = min(self._best.get(key, np.inf), value)
+        if event.dual == event.dual:
+            self._lower[key] = max(self._lower.get(key, -np.inf), event.dual)
+        self._record_support(event)
+        self._record_working(event)
+        if size >= self._next_snapshot or event.message:  # the last point of a run is always kept
+            self._take_snapshot(event, size)
+        self._size = size + 1  # last: readers look no further than this
+
+    def mark(self, text: str, kind: str = "note") -> Mark:
+        """Note a change made now, between the last event and the next."""
+        size = self._size
+        last = [float(self._data[name][size - 1]) if size else 0.0 for name in ("iteration", "passes", "seconds")]
+        made = Mark(size, int(last[0]), last[1], last[2], text, kind)
+        self.marks.append(made)
+        return made
+
+    def _describe(self, event: Event) -> None:
+        for name, value in (event.problem.facts | {"solver": repr(event.solver)}).items():
+            self.info.setdefault(name, value)
+
+    def _record_support(self, event: Event) -> None:
+        if self._flags is None:
+            self._flags = np.zeros(event.problem.d, dtype=np.uint8)
+        flags = np.empty_like(self._flags)
+        event.state.support(flags)
+        changed = np.flatnonzero(flags != self._flags).astype(np.int32)
+        now = flags[changed] == 1
+        self._entered.append(changed[now])
+        self._left.append(changed[~now])
+        self._flags = flags
+
+    def _record_working(self, event: Event) -> None:
+        flags, before = event.state.working, self._working
+        if flags is None and before is None:
+            self._taken.append(NO_ROWS)
+            self._dropped.append(NO_ROWS)
+            return
+        now = np.zeros(event.problem.d, dtype=bool) if flags is None else flags.astype(bool)
+        changed = np.flatnonzero(now if before is None else now != before).astype(np.int32)
+        inside = now[changed]
+        self._taken.append(changed[inside])
+        self._dropped.append(changed[~inside])
+        self._working = None if flags is None else now
+
+    def _take_snapshot(self, event: Event, index: int) -> None:
+        self._next_snapshot = max(index + 1, int(np.ceil(index * SNAPSHOT_GROWTH)))
+        assert self._flags is not None
+        if event.state.snapshot_bytes(self._flags) > self.snapshot_bytes // 2:
+            return  # one W of this size would already be half of what all snapshots may take
+        self.snapshots.append(Snapshot(index, event.iteration, *event.state.snapshot(self._flags)))
+        while sum(s.nbytes for s in self.snapshots) > self.snapshot_bytes and len(self.snapshots) > 2:
+            self.snapshots = [s for k, s in enumerate(self.snapshots) if k % 2 == 0 or s is self.snapshots[-1]]
+
+    def copy(self) -> Trace:
+        """An independent trace with the same past (for forks)."""
+        other = Trace(self.info, self.snapshot_bytes)
+        size = self._size
+        other._data = {name: column.copy() for name, column in self._data.items()}
+        other._entered, other._left = self._entered[:size], self._left[:size]
+        other._flags = None if self._flags is None else self._flags.copy()
+        other._taken, other._dropped = self._taken[:size], self._dropped[:size]
+        other._working = self._working  # never changed in place
+        other._keys, other._best, other._lower = list(self._keys), dict(self._best), dict(self._lower)
+        other.marks, other.snapshots, other._next_snapshot = list(self.marks), list(self.snapshots), self._next_snapshot
+        other._size = size
+        return other
+
+    # -------------------------------------------------------------------------------------------------------- files
+    def save(self, path: str | Path) -> Path:
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle). Returns the path written."""
+        target = Path(path)
+        if target.suffix != ".npz":
+            target = target.with_name(target.name + ".npz")
+        size = self._size
+        header = {
+            "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(COLUMNS),
+            "marks": [asdict(m) for m in self.marks], "keys": self._keys, "best": self._best, "lower": self._lower,
+            "snapshots": [[s.index, s.iteration] for s in self.snapshots], "snapshot_bytes": self.snapshot_bytes,
+            "next_snapshot": self._next_snapshot,
+        }
+        arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+                  "table": np.vstack([self[name] for name in COLUMNS])}
+        for name, parts in (("entered", self._entered[:size]), ("left", self._left[:size]),
+                            ("taken", self._taken[:size]), ("dropped", self._dropped[:size]),
+                            ("snapshot_rows", [s.rows for s in self.snapshots])):
+            arrays[name], arrays[f"{name}_sizes"] = _join(parts, np.int32), np.array([p.size for p in parts], np.int64)
+        for k, snapshot in enumerate(self.snapshots):
+            if sp.issparse(snapshot.values):
+                arrays |= {f"snapshot_{k}_{name}": getattr(snapshot.values, name) for name in SPARSE}
+                arrays[f"snapshot_{k}_shape"] = np.array(snapshot.values.shape)
+            else:
+                arrays[f"snapshot_{k}"] = snapshot.values
+        with open(target, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        return target
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a trace written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            header = json.loads(bytes(arrays["header"]).decode())
+            if header.get("kind") != "sparsescope trace":
+                raise ValueError("the header is another one")
+        except FileNotFoundError:
+            raise
+        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a trace saved by sparsescope") from error
+        if header.get("format", FORMAT + 1) > FORMAT:
+            raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
+        trace = cls(header["info"], header["snapshot_bytes"])
+        table = arrays["table"]
+        size = table.shape[1]
+        trace._data = {name: np.full(max(size, 64), np.nan) for name in COLUMNS}
+        for name, row in zip(header["columns"], table, strict=True):
+            if name in trace._data:
+                trace._data[name][:size] = row
+        trace._entered = _split(arrays["entered"], arrays["entered_sizes"])
+        trace._left = _split(arrays["left"], arrays["left_sizes"])
+        none = np.zeros(size, dtype=np.int64)  # files of earlier versions hold no working sets
+        trace._taken = _split(arrays.get("taken", NO_ROWS), arrays.get("taken_sizes", none))
+        trace._dropped = _split(arrays.get("dropped", NO_ROWS), arrays.get("dropped_sizes", none))
+        rows = _split(arrays["snapshot_rows"], arrays["snapshot_rows_sizes"])
+        trace.snapshots = [Snapshot(index, iteration, rows[k], _stored_values(arrays, f"snapshot_{k}"))
+                           for k, (index, iteration) in enumerate(header["snapshots"])]
+        trace.marks = [Mark(**m) for m in header["marks"]]
+        trace._keys, trace._best, trace._lower = header["keys"], header["best"], header["lower"]
+        trace._next_snapshot = header["next_snapshot"]
+        trace._size = size
+        if size:
+            trace._flags = np.zeros(int(trace.info["d"]), dtype=np.uint8)
+            trace._flags[trace.support()] = 1
+            if (working := trace.working()).size:
+                trace._working = np.zeros(int(trace.info["d"]), dtype=bool)
+                trace._working[working] = True
+        return trace
+
+
+def _arrays(values: Any) -> tuple[np.ndarray, ...]:
+    """The arrays that hold a dense or sparse matrix."""
+    return tuple(getattr(values, name) for name in SPARSE) if sp.issparse(values) else (values,)
+
+
+def _stored_values(arrays: dict[str, np.ndarray], name: str) -> Any:
+    """The values of a snapshot in a file: an array, or the parts of a CSR matrix."""
+    if name in arrays:
+        return arrays[name]
+    data, indices, indptr = (arrays[f"{name}_{part}"] for part in SPARSE)
+    return sp.csr_array((data, indices, indptr), shape=tuple(int(k) for k in arrays[f"{name}_shape"]))
+
+
+def _join(parts: list[np.ndarray], dtype: Any) -> np.ndarray:
+    return np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype)
+
+
+def _split(flat: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    return np.split(flat, np.cumsum(sizes)[:-1]) if sizes.size else []
+
+
+class Recorder:
+    """A callback that writes a :class:`Trace`: ``Run(problem, callbacks=[recorder])``, then ``recorder.trace``."""
+
+    def __init__(self, trace: Trace | None = None) -> None:
+        self.trace = Trace() if trace is None else trace
+
+    def __call__(self, event: Event) -> None:
+        self.trace.append(event)

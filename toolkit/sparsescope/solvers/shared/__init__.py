@@ -1,0 +1,1 @@
+"""Components that several solvers use."""

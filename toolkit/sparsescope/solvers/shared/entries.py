@@ -1,0 +1,185 @@
+"""What second-order methods on single entries of W share: working sets, the model's data, Armijo's rule.
+
+    g ← ∇f(W), violations of all entries                                          one pass over X
+    I ← a working set of entries
+    δ ← an approximate minimiser of gᵀδ + ½δᵀHδ + λΩ(W + δ) over I                the method's own
+    α ← 1, ½, ¼… until F(W + αδ) ≤ F(W) + ασΔ,  Δ = gᵀδ + λΩ(W + δ) − λΩ(W)       (Tseng and Yun 2009)
+    W ← W + αδ;  Z ← Z + αXδ, which costs no product for a trial
+    Any Ω that is a sum over entries fits, Σ a|w| + b½w² (the lasso with its weights, the elastic net, ridge). The
+    intercept is a row of entries without penalty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...kernels.coordinates import REPORT, entry_violations, move_scores
+from ...kernels.newton import moved_loss
+from ...kernels.rows import loss_gradient
+from ...problems.prediction import Problem
+from ...registry import solvers
+from ..base import Solver, State
+
+SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30
+REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
+
+
+@dataclass
+class Entries:
+    """A working set of s entries of W: (row, class), where row −1 is the intercept's, and its place in the flat W.
+
+    w, g, t, ridge : weights, gradient, and λ times the a and b of the penalty, (s,); both 0 for the intercept
+    """
+
+    at: np.ndarray
+    rows: np.ndarray
+    classes: np.ndarray
+    w: np.ndarray
+    g: np.ndarray
+    t: np.ndarray
+    ridge: np.ndarray
+
+    def omega(self, w: np.ndarray) -> float:
+        """λΩ of these entries at other weights."""
+        return float((self.t * np.abs(w)).sum()) + 0.5 * float((self.ridge * w * w).sum())
+
+
+class EntryState(State):
+    """State: gradients of the samples and of all entries, violations, the loss; room for the scores' move.
+
+    thresholds : λa, (rows, m), or (1, 1) if it is the same for all · ridge : λb
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        super().__init__(problem, coef)
+        self.U, self.E = np.empty_like(self.Z), np.empty_like(self.Z)
+        self.G, self.violation = np.empty_like(coef), np.empty_like(coef)
+        self.report = np.zeros(REPORT)
+        self.steps = 0
+        self.forget(problem)
+
+    def forget(self, problem: Problem) -> None:
+        """Another loss, penalty or λ: what is known of the gradient and the thresholds is not true any more."""
+        self.loss = float("nan")
+        self.working = None
+        a, b = entry_terms(problem)
+        thresholds = np.array(problem.lam * np.asarray(a), dtype=problem.dtype)
+        if thresholds.ndim == 0:
+            self.thresholds = np.full((1, 1), thresholds)
+            if problem.intercept:
+                self.thresholds = np.full(self.coef.shape, thresholds)
+        else:
+            self.thresholds = np.vstack([thresholds, np.zeros((int(problem.intercept), problem.m), problem.dtype)])
+        if problem.intercept:
+            self.thresholds[self.d] = 0.0
+        self.ridge = float(problem.lam * b)
+
+    def take_gradient(self, problem: Problem, rows: np.ndarray | None = None) -> None:
+        """U, loss, G and violations at the present scores; of G and the violations only some rows (sorted) if named."""
+        self.loss = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
+        if rows is None:
+            problem.design.rmatmul(self.U, self.G)
+            self.G /= problem.n
+            self.passes += 1.0
+            self._look(slice(None))
+            return
+        G = problem.design.rmatmul_rows(rows, self.U, np.empty((rows.size, problem.m), problem.dtype))
+        G /= problem.n
+        self.G[rows] = G
+        self.passes += rows.size / problem.rows
+        self._look(rows)
+
+    def _look(self, rows: Any) -> None:
+        """The violations of rows of entries."""
+        W = self.coef[rows]
+        thresholds = self.thresholds if self.thresholds.size == 1 else self.thresholds[rows]
+        out = np.empty_like(W)
+        entry_violations(self.G[rows], W, thresholds, self.ridge, out)
+        if self.coef.shape[0] > self.d and self.ridge:  # the intercept is the last row, and has no ridge
+            out[-1] = np.abs(self.G[self.d])
+        self.violation[rows] = out
+
+    def wrong(self, at: np.ndarray) -> tuple[float, float]:
+        """The sum and the largest of the violations at places of the flat W."""
+        found = self.violation.ravel()[at]
+        return float(found.sum()), float(found.max(initial=0.0))
+
+    def entries(self, problem: Problem, at: np.ndarray) -> Entries:
+        """The working set of these places in the flat W."""
+        rows, classes = np.divmod(at, problem.m)
+        thresholds = self.thresholds.ravel()
+        t = np.full(at.size, thresholds[0]) if thresholds.size == 1 else thresholds[at]
+        ridge = np.where(rows < self.d, self.ridge, 0.0).astype(t.dtype)
+        return Entries(at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], self.G.ravel()[at], t,
+                       ridge)
+
+
+def entry_terms(problem: Problem) -> tuple[Any, float]:
+    """(a, b) of a penalty Σ a|w| + b½w²; :meth:`EntrySolver.solves` has made sure that it is one."""
+    terms = problem.regulariser.entry_terms()
+    assert terms is not None
+    return terms
+
+
+class EntrySolver(Solver):
+    """A method of this kind: what it solves, and the part of a step that follows the direction."""
+
+    takes_weights = True
+
+    def refuses(self, problem: Problem) -> str | None:
+        reason = super().refuses(problem)
+        if reason is None and problem.regulariser.entry_terms() is None:
+            fitting = [name for name in ("working-set", "bcd-ls") if name in solvers]
+            reason = (f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "
+                      f"entries of a row: choose l1 or elastic-net, or a solver of rows ({', '.join(fitting)})")
+        return reason
+
+    def start(self, problem: Problem, coef: np.ndarray) -> EntryState:
+        return EntryState(problem, coef)
+
+    def adapt(self, problem: Problem, state: EntryState) -> None:
+        state.forget(problem)
+
+    @staticmethod
+    def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
+        """Go to ``new`` or part of the way there by Armijo's rule; False if no step is short enough (rounding)."""
+        delta = new - part.w
+        design = problem.design
+        move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
+        here = part.omega(part.w)
+        slope = float((part.g * delta).sum()) + part.omega(new) - here
+        slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
+        size, point, taken = 1.0, new, False
+        for trial in range(1, TRIALS_MOST + 1):
+            state.trials = float(trial)
+            loss = moved_loss(state.Z, state.E, size, problem.y, problem.loss) / problem.n
+            taken = loss - state.loss + part.omega(point) - here <= SIGMA * size * slope + slack
+            if taken:
+                break
+            size *= BACKTRACK
+            point = part.w + problem.dtype.type(size) * delta
+        state.step_size = size
+        state.passes += float(np.count_nonzero(delta)) / (problem.rows * problem.m)
+        if taken:
+            state.coef.ravel()[part.at] = point
+            state.E *= problem.dtype.type(size)
+            state.Z += state.E
+            state.loss = loss
+        state.steps += 1
+        if state.steps % REFRESH == 0:
+            design.matmul(state.coef, state.Z)
+        return taken
+
+    @staticmethod
+    def note(state: EntryState, part: Entries, sweeps: float, steps: float, flops: float) -> None:
+        """What the step did, for its event."""
+        state.inner_sweeps, state.coordinate_steps = sweeps, steps
+        state.step_flops = flops / max(steps, 1.0)
+        touched = np.unique(part.rows)
+        state.working_set = float(touched.size)
+        state.working = np.zeros(state.d, dtype=np.uint8)
+        state.working[touched[touched >= 0]] = 1
+        state.iteration += 1

@@ -1,0 +1,231 @@
+"""A damped semismooth Newton step on the rows of W in use, by conjugate gradients.
+
+    S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
+    g ← P(∇f(W)_S + λ∇Ω(W_S))
+    D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
+        M = diag ∇²f + stiffness of Ω, the preconditioner
+    α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
+    μ falls after a full step and rises after a shortened one
+    The scores move by α·XD, so a trial costs no product with X.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.newton import (
+    SupportRows,
+    damped_diagonal,
+    hessian_rows,
+    loss_derivatives,
+    moved_loss,
+    moved_penalty,
+    support_diagonal,
+    support_hessian_product,
+    tangent_gradient,
+    tangent_hessian,
+    tangent_precondition,
+)
+from ...kernels.rows import penalty_sum
+from ...problems.prediction import Problem
+from ..base import State
+
+SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 12
+CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
+FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-6, 10.0
+DAMPING_UP, DAMPING_DOWN = 4.0, 0.25
+MOST_CG = 10  # times the user's number of conjugate-gradient steps, where the quadratic model is trusted
+TRUST = 0.2  # the model is trusted if F fell by what it promised, within this share
+BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
+BLOCK_BYTES = 2**28  # largest block
+SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
+
+
+def single(problem: Problem) -> bool:
+    """Whether directions are computed in single precision."""
+    return problem.design.nnz > SINGLE_ABOVE
+
+
+def able(problem: Problem) -> bool:
+    """Whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
+    return hasattr(problem.loss, "hessian_product") and hasattr(problem.penalty, "bend")
+
+
+class Support:
+    """The rows of W in use with their columns of data, as a block or by samples (CSR).
+
+    Directions from many data are computed in single precision: they only have to point down, and the gradient before
+    and the line search after are in full precision. A block is used where the columns are so full that its regular
+    layout wins. ``dtype`` says which precision it is.
+    """
+
+    def __init__(self, problem: Problem, rows: np.ndarray, single: bool, block: bool | None = None) -> None:
+        design = problem.design
+        self.rows = rows
+        self.problem = problem
+        part = design.matrix[:, rows]
+        self.nnz = int(part.nnz) if design.is_sparse else int(part.size)
+        cells = part.shape[0] * part.shape[1]
+        self.dtype = np.dtype(np.float32) if single else problem.dtype
+        if block is None:
+            block = not design.is_sparse or (self.nnz > BLOCK_ABOVE * cells and 8 * cells <= BLOCK_BYTES)
+        self.block: np.ndarray | None = None
+        self.bent_block: np.ndarray | None = None
+        self.samples = np.arange(problem.n)
+        if not block:
+            part = part.astype(self.dtype).tocsr()
+            self.by_sample = SupportRows(part.data, part.indices, part.indptr)  # type: ignore[call-arg]
+        else:
+            self.block = np.ascontiguousarray(part.toarray() if design.is_sparse else part, dtype=self.dtype)
+
+    def bend(self, samples: np.ndarray, A: np.ndarray) -> np.ndarray:
+        """Keep to the samples where the loss is not flat; returns the diagonal of ∇²f from A (n, m), shape (s, m)."""
+        problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
+        self.samples = samples
+        H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
+        if self.block is None:
+            support_diagonal(self.by_sample, samples, A, scale, H)
+        else:
+            self.bent_block = self.block if samples.size == self.block.shape[0] else self.block[samples]
+            np.matmul((self.bent_block * self.bent_block).T, A[samples].astype(self.dtype, copy=False), out=H[:s])
+            H *= self.dtype.type(scale)
+        if problem.intercept:
+            H[s] = scale * A.sum(axis=0)
+        return H
+
+    def hessian_product(self, Z: np.ndarray, V: np.ndarray, out: np.ndarray) -> None:
+        """out = (1/n) Xᵀ∇²ℓ(Z) X V over the samples given to :meth:`bend`, the intercept's row last."""
+        problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
+        if self.bent_block is not None:
+            E = self.bent_block @ V[:s]
+            if problem.intercept:
+                E += V[s]
+            hessian_rows(self.samples, Z, problem.y, problem.loss, scale, E)
+            np.matmul(self.bent_block.T, E, out=out[:s])
+            if problem.intercept:
+                out[s] = E.sum(axis=0)
+            return
+        out[:] = 0.0
+        shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
+        pull = np.zeros(problem.m, dtype=self.dtype)
+        support_hessian_product(self.by_sample, self.samples, Z, problem.y, problem.loss, scale, V, shift, out, pull)
+        if problem.intercept:
+            out[s] = pull
+
+
+@dataclass
+class Step:
+    """What a Newton step did: ``taken`` or not, objective before and after, step size, trials, CG steps, and the data
+    entries read (by products in single precision, which cost less than those of a sweep)."""
+
+    taken: bool
+    before: float
+    after: float
+    size: float
+    trials: int
+    products: int
+    read: float
+
+
+class Newton:
+    """Newton steps for one problem: the damping, the support with its data, and the arrays of a step.
+
+    ``cg_steps`` is how many conjugate-gradient steps a Newton step may take at first; it grows where F is as quadratic
+    as the model says, which is near the solution.
+    """
+
+    def __init__(self, problem: Problem, cg_steps: int, single: bool | None = None, block: bool | None = None) -> None:
+        self.single, self.block = single, block  # None: what suits the data
+        self.damping = FIRST_DAMPING
+        self.cg_steps = self.least_cg_steps = cg_steps
+        self.support: Support | None = None
+        shape = (problem.n, problem.m)
+        self.U = np.empty(shape, dtype=problem.dtype)
+        self.E = np.empty(shape, dtype=problem.dtype)
+        self.A = np.empty(shape, dtype=problem.dtype)
+        self.bent = np.zeros(problem.n, dtype=np.bool_)
+
+    @property
+    def uses_block(self) -> bool:
+        """Whether the last products were those of a block, which cost less for each entry."""
+        return self.support is not None and self.support.block is not None
+
+    def step(self, problem: Problem, state: State) -> Step | None:
+        """Move the weights and scores of ``state``; ``None`` if no row is in use."""
+        d, n, lam, penalty = problem.d, problem.n, problem.lam, problem.penalty
+        rows = np.flatnonzero(state.coef[:d].any(axis=1))
+        s = rows.size
+        if s == 0:
+            return None
+        if self.support is None or self.support.problem is not problem or not np.array_equal(self.support.rows, rows):
+            self.support = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
+        at = np.append(rows, d) if problem.intercept else rows
+        W = state.coef[at]
+        before = loss_derivatives(state.Z, problem.y, problem.loss, self.U, self.A, self.bent) / n
+        before += lam * penalty_sum(W[:s], penalty)[0]
+        G = problem.design.rmatmul_rows(at, self.U, np.empty_like(W))
+        G /= n
+        tangent_gradient(W[:s], G[:s], lam, penalty)
+        D, products = self._direction(problem, state.Z, W, G)
+        E = problem.design.matmul_rows(at, D, self.E)
+        slope, new = float(np.vdot(G, D)), np.empty_like(W)
+        slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
+        size, after, trials, taken = 1.0, before, 0, False
+        while slope < 0.0 and trials < TRIALS_MOST and not taken:
+            trials += 1
+            after = moved_loss(state.Z, E, size, problem.y, problem.loss) / n
+            after += lam * moved_penalty(W, D, size, penalty, s, new)
+            taken = after <= before + SIGMA * size * slope + slack
+            if not taken:
+                size *= BACKTRACK
+        if taken:
+            state.coef[at] = new
+            E *= size
+            state.Z += E
+        self._trust(taken, size, (before - after) / (-0.5 * slope) if taken else 0.0, products)
+        return Step(taken, before, after if taken else before, size if taken else float("nan"), trials, products,
+                    (2.0 * products + 3.0) * self.support.nnz)
+
+    def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
+        """Set damping and CG steps by how well the quadratic model (which promised ½|⟨g, D⟩|) agreed with F."""
+        if taken and size == 1.0:
+            self.damping *= DAMPING_DOWN
+            if products >= self.cg_steps and abs(agreement - 1.0) <= TRUST:
+                self.cg_steps = min(int(1.5 * self.cg_steps), MOST_CG * self.least_cg_steps)
+        else:
+            self.damping *= DAMPING_UP / max(size, BACKTRACK**3)
+            self.cg_steps = max(int(self.cg_steps / 1.5), self.least_cg_steps)
+        self.damping = min(max(self.damping, LEAST_DAMPING), MOST_DAMPING)
+
+    def _direction(self, problem: Problem, Z: np.ndarray, W: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, int]:
+        """D of the damped Newton system, in the precision of G, and the number of Hessian products."""
+        support = self.support
+        assert support is not None
+        s, lam, penalty = support.rows.size, problem.lam, problem.penalty
+        H = support.bend(np.flatnonzero(self.bent), self.A)
+        number = support.dtype.type
+        W, R = W.astype(support.dtype), -G.astype(support.dtype)
+        D, Q, M, diagonal = np.zeros_like(W), np.empty_like(W), np.empty_like(W), np.empty_like(W)
+        damped_diagonal(W, H, lam, penalty, s, self.damping, diagonal)
+        tangent_precondition(W, diagonal, R, penalty, s, M)
+        V = M.copy()
+        rho = float(np.vdot(R, M))
+        target = CG_TOLERANCE**2 * rho
+        products = 0
+        while products < self.cg_steps and rho > target:
+            support.hessian_product(Z, V, Q)
+            tangent_hessian(W, V, lam, penalty, s, H, Q)
+            products += 1
+            curve = float(np.vdot(V, Q))
+            if curve <= 0.0:  # rounding; the damped system is positive definite
+                break
+            alpha = number(rho / curve)
+            D += alpha * V
+            R -= alpha * Q
+            tangent_precondition(W, diagonal, R, penalty, s, M)
+            old, rho = rho, float(np.vdot(R, M))
+            V *= number(rho / old)
+            V += M
+        return D.astype(G.dtype), products

@@ -1,0 +1,147 @@
+"""What the proximal gradient methods share: their state, and the proximal step from an extrapolated point.
+
+One step costs two products with X and little else: the gradient is taken in blocks of rows, and only rows that are not
+zero before or after the step are kept, moved and summed over.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.blocks import list_blocks, prox_listed_blocks
+from ...kernels.proximal import OMEGA, REPORT, SIZE, SLOPE, TURN, extrapolate, list_rows, prox_listed
+from ...kernels.rows import loss_gradient, loss_sum, support_flags
+from ...problems.prediction import Problem
+from ...problems.regulariser import BlockRegulariser
+from ...registry import field
+from ..base import Solver, State, settings
+
+MOST_TRIALS = 60  # doublings of K in one line search: a factor of 1e18
+KINDS = ("class-aware", "tight", "paper")
+BLOCK_BYTES = 400_000  # gradient rows that are held at once: they should stay in the cache until they are used
+
+
+class ProximalState(State):
+    """State of the proximal gradient methods: the last two points, and what the last step met.
+
+    old, old_Z : the point before and its scores · used, old_used : (rows,) uint8, which rows are not zero
+    V : the point from which the last step was taken; without extrapolation it is ``old`` itself
+    f : loss at V (mean over samples) · slope, size : ⟨G, δ⟩ and ‖δ‖² of the step δ = W⁺ − V · omega : Ω(W⁺)
+    listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
+    turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray, extrapolates: bool = False) -> None:
+        super().__init__(problem, coef)
+        rows, m = coef.shape
+        self.old, self.old_Z = coef.copy(), self.Z.copy()
+        self.used = np.ones(rows, dtype=np.uint8)
+        support_flags(coef[: self.d], self.used)
+        self.old_used = self.used.copy()
+        self.extrapolates = extrapolates
+        self.V, self.V_used = (coef.copy(), self.used.copy()) if extrapolates else (self.old, self.old_used)
+        self.U = np.empty_like(self.Z)
+        self.G = np.empty_like(coef)  # only rows that a step concerns are ever written: the rest takes no memory
+        self.listed = np.empty(rows, dtype=np.intp)
+        self.count = 0
+        size = max(1, min(self.d, BLOCK_BYTES // (m * coef.itemsize)))
+        self.block = np.empty((size, m), dtype=coef.dtype) if problem.design.is_sparse else None
+        self.report = np.zeros(REPORT)
+        self.f = self.slope = self.size = self.omega = self.turn = float("nan")
+        self.t = 1.0
+        self.K = float("nan")
+
+    def exchange(self) -> None:
+        """Make the current point the previous one; its arrays are free to receive the next."""
+        self.coef, self.old = self.old, self.coef
+        self.Z, self.old_Z = self.old_Z, self.Z
+        self.used, self.old_used = self.old_used, self.used
+        if not self.extrapolates:
+            self.V, self.V_used = self.old, self.old_used
+
+    def forget(self) -> None:
+        """Let the previous point be the current one: no momentum is left."""
+        self.old[:], self.old_Z[:], self.old_used[:] = self.coef, self.Z, self.used
+
+    def take_gradient(self, problem: Problem, U: np.ndarray, beta: float) -> None:
+        """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`."""
+        count, scale = 0, 1.0 / problem.n
+        self.passes += 1.0
+        if isinstance(problem.regulariser, BlockRegulariser):  # a block's rows may be anywhere: all of G is needed
+            problem.design.rmatmul(U, self.G)
+            self.count = int(list_blocks(self.G, scale, self.old, self.coef, beta, problem.lam,
+                                         *problem.regulariser.parts, self.old_used, self.used, self.V, self.V_used,
+                                         self.listed))
+            return
+
+        def listing(G: np.ndarray, start: int, count: int) -> int:
+            return int(list_rows(G, start, scale, self.old, self.coef, beta, problem.lam, problem.penalty, self.d,
+                                 self.old_used, self.used, self.V, self.V_used, self.G, self.listed, count))
+
+        for start, _, G in problem.design.rmatmul_blocks(U, self.block):
+            count = listing(G, start, count)
+        if problem.intercept:
+            count = listing(U.sum(axis=0, keepdims=True), self.d, count)
+        self.count = count
+
+    def move(self, problem: Problem, step: float) -> None:
+        """W⁺ = prox(V − step·G) and its scores, from the rows that were listed."""
+        listed, lam = self.listed[: self.count], problem.lam
+        if isinstance(problem.regulariser, BlockRegulariser):
+            prox_listed_blocks(listed, self.V, self.G, self.old, step, lam, *problem.regulariser.parts, self.coef,
+                               self.used, self.report)
+        else:
+            prox_listed(listed, self.V, self.G, self.old, step, lam, problem.penalty, self.d, self.coef, self.used,
+                        self.report)
+        self.slope, self.size = float(self.report[SLOPE]), float(self.report[SIZE])
+        self.omega, self.turn = float(self.report[OMEGA]), float(self.report[TURN])
+        problem.design.matmul(self.coef, self.Z, np.flatnonzero(self.used[: self.d]))
+        self.passes += 1.0
+
+
+def proximal_step(problem: Problem, state: ProximalState, beta: float, line_search: bool, growth: float) -> None:
+    """From V = W + β(W − W'): gradient, prox, and with line search the growth of K. The result is in coef and Z."""
+    n, y, loss = problem.n, problem.y, problem.loss
+    state.exchange()
+    if state.extrapolates:  # Z is linear in W; the array of the older scores is free for those of V
+        extrapolate(state.old_Z, state.Z, problem.dtype.type(beta))
+    state.f = loss_gradient(state.Z if state.extrapolates else state.old_Z, y, loss, state.U) / n
+    state.take_gradient(problem, state.U, beta)
+    eps = float(np.finfo(problem.dtype).eps)
+    for trial in range(1, MOST_TRIALS + 1):
+        state.move(problem, 1.0 / state.K)
+        state.trials = float(trial)
+        if not line_search:
+            break
+        value = loss_sum(state.Z, y, loss) / n
+        bound = state.f + state.slope + 0.5 * state.K * state.size
+        if value <= bound + 8.0 * eps * (abs(state.f) + abs(value)):
+            break
+        state.K *= growth
+    state.step_size = 1.0 / state.K
+    state.working_set = float(problem.rows)
+    state.iteration += 1
+
+
+def first_constant(problem: Problem, line_search: bool, kind: str) -> float:
+    """K to begin with: the full constant, or for a line search the largest block constant, which is below it."""
+    K = float(problem.block_constants("class-aware").max()) if line_search else problem.full_constant(kind)
+    return max(K, 1e-12)
+
+
+@settings
+class Proximal(Solver):
+    """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
+
+    takes_blocks = True
+    line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
+    constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
+    growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
+
+    def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
+        state = ProximalState(problem, coef)
+        state.K = first_constant(problem, self.line_search, self.constants)
+        return state
+
+    def adapt(self, problem: Problem, state: ProximalState) -> None:
+        state.K = first_constant(problem, self.line_search, self.constants)

@@ -1,0 +1,85 @@
+"""The smallest mean hinge that any weights reach: what a budget η must not go below.
+
+    h* = min over W (and b) of (1/n) Σ_i max_r(z_ir − z_iy + μ·[r ≠ y]), without a penalty: a linear program, solved by
+    the steps of ``fbpd`` without the prox. For dual rows U of the domain of ℓ* (with columns that sum to zero if there
+    is an intercept), V = XᵀU/n and every W,  mean hinge(W) ≥ (μ/n) Σ_i Σ_{r≠y} u_ir + ⟨V, W⟩, and V falls to zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...kernels.rows import loss_sum, repair_dual
+from ...kernels.splitting import limit_flows
+from ...problems.prediction import Problem
+from ...registry import check_whole
+from ..base import settings
+from ..fbpd import FBPD
+from .splitting import SplittingState
+
+REACH = 100.0  # the lower bound is for weights up to this many times as long as those that were found
+LOOK = 50  # iterations between two looks at the bounds
+
+
+@settings
+class _Unpenalised(FBPD):
+    """The steps of ``fbpd`` for Ω = 0."""
+
+    def restricts(self, problem: Problem) -> bool:
+        return False
+
+    def primal(self, problem: Problem, state: SplittingState, tau: float, weights: tuple[float, float, float]) -> float:
+        return self.descend(problem, state, tau, 0.0, weights)
+
+
+@dataclass(frozen=True)
+class SmallestHinge:
+    """``reached``: the mean hinge of weights that were found; ``lower``: no weights of a Frobenius norm up to
+    ``radius`` have a smaller one (a proof, and 0 at least); ``iterations`` it took."""
+
+    reached: float
+    lower: float
+    radius: float
+    iterations: int
+
+
+def smallest_hinge(problem: Problem, tol: float = 1e-4, max_iter: int = 20_000,
+                   above: float | None = None) -> SmallestHinge:
+    """The smallest mean Crammer–Singer hinge on the problem's data, whatever the penalty, between two bounds.
+
+    Stops when they are within ``tol`` times the margin, after ``max_iter`` iterations, or, if ``above`` is given, as
+    soon as they say whether that value can be reached. ``ValueError`` for another loss.
+    """
+    if not tol > 0.0:
+        raise ValueError(f"tol is {tol!r}; a positive number is needed")
+    check_whole("max_iter", max_iter, 1)
+    solver = _Unpenalised(**{f.name: f.default for f in FBPD.fields})
+    margin = getattr(problem.loss, "margin", 1.0)
+    state: Any = solver.init(problem)
+    reached, lower, radius = _bounds(problem, state)  # the bound at the start holds for short weights: it is dropped
+    lower = 0.0
+    while reached - lower > tol * margin and state.iteration < max_iter:
+        if above is not None and (lower > above or reached <= above):
+            break
+        for _ in range(LOOK):
+            solver.step(problem, state)
+        found, lower, radius = _bounds(problem, state)
+        reached = min(reached, found)
+    return SmallestHinge(reached, min(lower, reached), radius, state.iteration)
+
+
+def _bounds(problem: Problem, state: SplittingState) -> tuple[float, float, float]:
+    """Mean hinge of the state's weights, the lower bound from its dual rows, and the norm up to which that holds."""
+    n = problem.n
+    scale = problem.loss.margin * n**0.5 / state.norm  # weights that move scores by the margin are about as long
+    radius = REACH * max(float(np.linalg.norm(state.coef[: problem.d])), scale)
+    U = state.U.copy()
+    if problem.intercept:
+        repair_dual(U, problem.y, problem.loss)
+    flows = limit_flows(U, problem.y, 1.0)
+    slope = sum(float(np.linalg.norm(G)) ** 2 for _, _, G in problem.design.rmatmul_blocks(U)) ** 0.5
+    bound = (problem.loss.margin * flows - radius * slope) / n
+    return loss_sum(state.Z, problem.y, problem.loss) / n, max(bound, 0.0), radius
