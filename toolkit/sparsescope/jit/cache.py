@@ -148,11 +148,13 @@ def prune(root: Path, keep: Path) -> None:
 
 class _SourceKeyedLocator(_CacheLocator):
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        self._file = self._py_file = py_file  # the second is what numba calls it in its warnings
+        self._py_file = py_file  # numba's name for it, in its warnings
         self._line = py_func.__code__.co_firstlineno
         # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
         inside = (py_func.__module__ or "").split(".")[0] == NAME
         self._stamp = source_digest() + ("" if inside else digest(py_func))
+        # The same sources in another folder (a second checkout, a moved environment) find the same kernels.
+        self._place = py_func.__module__ if inside else py_file
 
     def get_cache_path(self) -> str:
         return str(cache_folder())
@@ -161,7 +163,7 @@ class _SourceKeyedLocator(_CacheLocator):
         return self._stamp
 
     def get_disambiguator(self) -> str:
-        return hashlib.sha256(f"{self._file}:{self._line}".encode()).hexdigest()[:10]
+        return hashlib.sha256(f"{self._place}:{self._line}".encode()).hexdigest()[:10]
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _SourceKeyedLocator:
