@@ -35,6 +35,19 @@ class Workspace:
         return problem.design.rmatmul_blocks(self.U, self.block)
 
 
+def require_finite(**arrays: np.ndarray) -> None:
+    """Check that arrays hold finite numbers only: a maximum that skips NaN would make a certificate of nothing.
+
+    Raises
+    ------
+    FloatingPointError
+        naming the first array (by its keyword) that holds NaN or infinite entries.
+    """
+    for name, array in arrays.items():
+        if not np.isfinite(array.sum(dtype=np.float64)) and not np.isfinite(array).all():
+            raise FloatingPointError(f"the {name} have entries that are not finite")
+
+
 def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace,
             dual_rows: Callable[[np.ndarray], bool] | None = None) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
@@ -67,6 +80,7 @@ def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace,
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
     loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
     dual = -loss_part(Z, work.U, scale, problem.y, problem.loss) / n - lam * conjugate
+    require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
     gap = objective - dual
     return Certificate(

@@ -161,7 +161,10 @@ class Run:
         facts: dict[str, Any]
         if certify_now or self._due(state.iteration):
             began = CLOCK()
-            facts = _certificate_facts(self.certificate())
+            try:
+                facts = _certificate_facts(self.certificate())
+            except FloatingPointError as error:
+                raise FloatingPointError(self._diverged(str(error))) from None
             facts |= self._watcher.measures(problem, state)
             self._last_certificate = CLOCK()
             self._cost = self._last_certificate - began
@@ -177,9 +180,7 @@ class Run:
                       inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
                       step_flops=state.step_flops, features=state.features, **facts)
         if not np.isfinite(event.objective):
-            raise FloatingPointError(
-                f"{self.solver.name} diverged at iteration {state.iteration}: the objective is {event.objective}. "
-                f"Reset, and {self.solver.remedy}")
+            raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
         reason = self._reason(event)
         if reason and not event.certified and not certify_now:
             return self.observe(certify_now=True)  # the last event always carries a certificate
@@ -193,6 +194,15 @@ class Run:
                 self.message = "stopped by a callback"
                 object.__setattr__(event, "message", self.message)
         return event
+
+    def _diverged(self, what: str) -> str:
+        """Say what is wrong with a point that is not finite, and the way out."""
+        assert self.state is not None
+        if not self.state.iteration:
+            return (f"the starting point is out of range: {what}. Start from smaller W and b, or leave them out to "
+                    "start from zero")
+        return (f"{self.solver.name} diverged at iteration {self.state.iteration}: {what}. "
+                f"Reset, and {self.solver.remedy}")
 
     def certificate(self) -> Certificate:
         """The certificate of the current state."""

@@ -22,7 +22,7 @@ import numpy as np
 from ...kernels.rows import repair_dual
 from ...kernels.splitting import hinge_along, hinge_facts, limit_flows
 from ...problems.base import Certificate
-from ...problems.certificate import Workspace
+from ...problems.certificate import Workspace, require_finite
 from ...problems.prediction import Problem
 from .smallest_hinge import smallest_hinge
 
@@ -84,6 +84,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     hinge = total / n
     omega, rows, nonzeros = regulariser.value(W)
     work.U[:] = state.U
+    require_finite(weights=state.coef, scores=state.Z, duals=work.U)
     # A t above all row sums only costs; below them, rows are scaled down to it.
     level = min(state.level, float(-work.U.min()))
     flows = limit_flows(work.U, problem.y, level)

@@ -208,7 +208,7 @@ class Splitting(Solver):
         part = choose(problem, state.U, state.coef, self.strength(problem), state.part, state.choices)
         state.choices, state.since = state.choices + 1, 0
         state.passes += 1.0
-        if part is state.part:
+        if part is not None and part is state.part:  # None, the first time, asks for the whole problem's step sizes
             return
         state.part = part
         if part is None:

@@ -1,0 +1,71 @@
+"""The contract of warm starts: from any given weights every solver goes on, and never leaves a certified point for a
+worse one. Sizes are below and above the number of features from which solvers restrict themselves to some of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from sparsescope.solvers.shared.restriction import FEWEST
+
+SIZES = [30, FEWEST + 30]  # features, on both sides of the threshold
+
+
+@cache
+def problem_of(d: int, loss: str, penalty: str, intercept: bool = False, share: float = 0.3) -> ss.Problem:
+    """60 samples of three classes; every tenth feature tells something about them."""
+    rng = np.random.default_rng(d)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, d))
+    X[:, ::10] += rng.standard_normal((3, X[:, ::10].shape[1]))[y]
+    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
+    return problem.with_lam(share * problem.lam_reference)
+
+
+def dense_weights(problem: ss.Problem) -> np.ndarray:
+    return np.random.default_rng(1).standard_normal((problem.d, problem.m))
+
+
+# ---------------------------------------------------------------------------------------------- from any weights
+@pytest.mark.parametrize("penalty", ["l1/l2", "l1"])
+@pytest.mark.parametrize("d", SIZES)
+def test_fbpd_goes_on_from_dense_weights(d: int, penalty: str) -> None:
+    problem = problem_of(d, "crammer-singer", penalty)
+    found = ss.solve(problem, "fbpd", W=dense_weights(problem), tol=1e-5, max_iter=20_000, certify_every=20)
+    assert found.converged, found
+    cold = ss.solve(problem, "fbpd", tol=1e-5, max_iter=20_000, certify_every=20)
+    assert found.objective == pytest.approx(cold.objective, rel=2e-5) and found.W.any()
+
+
+def test_a_switch_to_fbpd_from_dense_weights_goes_on() -> None:
+    problem = problem_of(SIZES[1], "crammer-singer", "l1/l2")
+    run = ss.Run(problem, "fobos", stop=ss.stopping.Iterations(2))
+    list(run)
+    assert np.count_nonzero(run.state.weights().any(axis=1)) > problem.d / 2
+    run.change(solver=ss.solvers.FBPD())
+    run.stop = ss.stopping.Gap(1e-4) | ss.stopping.Iterations(20_000)
+    assert "certified" in list(run)[-1].message
+
+
+# ---------------------------------------------------------------------------------------------- what is no number
+@pytest.mark.parametrize("name", ["coef", "Z", "U"])
+def test_a_run_ends_with_a_sentence_when_anything_in_its_state_is_no_number(name: str) -> None:
+    problem = problem_of(SIZES[0], "crammer-singer", "l1/l2")
+    run: Any = ss.Run(problem, "fbpd")
+    for _ in range(3):
+        run.advance()
+    getattr(run.state, name)[0, 0] = np.nan
+    with pytest.raises(FloatingPointError, match=r"fbpd diverged at iteration 2: .* not finite.* choose a larger λ"):
+        run.observe(certify_now=True)
+
+
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "crammer-singer"])
+def test_a_start_out_of_range_is_refused_for_what_it_is(loss: str) -> None:
+    problem = problem_of(SIZES[0], loss, "l1/l2")
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="starting point is out of range") as caught:
+        ss.solve(problem, "auto", W=1e200 * dense_weights(problem))
+    assert "choose a larger λ" not in str(caught.value) and "Start from smaller W" in str(caught.value)
