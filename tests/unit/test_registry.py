@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sparsescope as ss
-from sparsescope.registry import Field, Registry, UnknownName, collect_fields, field, losses, penalties, solvers
+from sparsescope.registry import (
+    LAST,
+    Field,
+    Registry,
+    UnknownName,
+    collect_fields,
+    discover,
+    field,
+    losses,
+    penalties,
+    solvers,
+)
 
 
 class Part:
@@ -48,6 +61,51 @@ def test_a_registry_keeps_the_order_of_registration(registry: Registry) -> None:
     registry.add("round-one", Part, title="again")
     assert registry.names() == ["round-one", "square-one"] and registry.title("round-one") == "again"
     assert "gadget: round-one, square-one" in repr(registry)
+
+
+def test_parts_stand_by_their_menu_order_and_then_by_registration(registry: Registry) -> None:
+    class Early(Part):
+        menu_order = 20
+
+    registry.add("early", Early)
+    registry.add("late", Part)
+    registry.add("first", Part, menu_order=10)
+    registry.add("beside", Early)
+    assert registry.names() == ["first", "early", "beside", "round-one", "square-one", "late"]
+    registry.add("early", Part)
+    assert registry.names() == ["first", "beside", "early", "round-one", "square-one", "late"]
+
+
+def test_a_file_in_a_folder_of_parts_is_registered_by_being_there(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "__init__": "from sparsescope.registry import Registry\nthings = Registry('thing', __name__)\n",
+        "base": "class Thing:\n    def use(self): ...\n",
+        "round": "from . import things\nfrom .base import Thing\nclass Round(Thing):\n    menu_order = 2\n"
+                 "class _Hidden(Thing): ...\nthings.add('round', Round)\n",
+        "angular": "from . import things\nfrom .base import Thing\nclass Angular(Thing):\n    menu_order = 3\n"
+                   "things.add('angular', Angular)\n",
+        "_draft": "raise AssertionError('not a part')\n", "shared/__init__": "raise AssertionError('not a part')\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "things_of_a_test" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = importlib.import_module("things_of_a_test")
+    base = importlib.import_module("things_of_a_test.base").Thing
+    assert set(discover("things_of_a_test", base)) == {"Thing", "Round", "Angular"}
+    assert package.things.names() == ["round", "angular"]
+
+
+@pytest.mark.parametrize("room", ["losses", "penalties", "solvers", "views"])
+def test_classes_of_parts_are_attributes_of_their_package(room: str) -> None:
+    package = importlib.import_module(f"sparsescope.{room}")
+    for name in getattr(ss.registry, room):
+        cls = getattr(ss.registry, room)[name]
+        assert getattr(package, getattr(cls, "plain_name", cls.__name__)) is cls
+        assert cls.menu_order < LAST, f"{cls} has no place in menus"
+    assert len(set(package.__all__)) == len(package.__all__)
 
 
 def test_presets_are_fixed_by_the_name(registry: Registry) -> None:

@@ -1,7 +1,8 @@
 """Names of the parts, and the parameters each part declares.
 
 A part (loss, penalty, solver, view, data set) is known to users by its registry name. The registries are what menus,
-command lines, URLs and the contract tests iterate over, so a part exists everywhere as soon as it is registered.
+command lines, URLs and the contract tests iterate over, so a part exists everywhere as soon as it is registered. A part
+of the package is registered by its file: :func:`discover` imports every file of its folder.
 
 Parameters are declared with :func:`field`; the same declaration gives the default, the check of bad values, the slider
 of the explorer and the line in the documentation.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import math
+import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -129,6 +131,39 @@ def collect_fields(cls: type) -> tuple[Field, ...]:
     return tuple(found)
 
 
+LAST = 1000.0  # the place in menus of a part that declares none: behind those that do
+
+
+def discover(package: str, base: type | None = None) -> dict[str, type]:
+    """Import every module of a package, so that the parts defined there register themselves.
+
+    Sub-packages and modules whose name begins with an underscore are left out: what parts share stands there.
+
+    Parameters
+    ----------
+    package
+        Full name of the package.
+    base
+        Class whose public subclasses are wanted.
+
+    Returns
+    -------
+    dict
+        The public subclasses of ``base`` that these modules define, by name; empty without ``base``.
+    """
+    found: dict[str, type] = {}
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        if module.ispkg or module.name.startswith("_"):
+            continue
+        loaded = importlib.import_module(f"{package}.{module.name}")
+        for value in vars(loaded).values():
+            if base is not None and isinstance(value, type) and issubclass(value, base):
+                name = getattr(value, "plain_name", value.__name__)
+                if value.__module__ == loaded.__name__ and not name.startswith("_"):
+                    found[name] = value
+    return found
+
+
 @dataclass(frozen=True)
 class Entry:
     """A registered part: what creates it, and its title and first sentence for menus."""
@@ -138,10 +173,11 @@ class Entry:
     title: str
     doc: str
     presets: dict[str, Any]
+    order: float = LAST
 
 
 class Registry:
-    """Names to parts, in the order of registration.
+    """Names to parts, by their ``menu_order`` and then in the order of registration.
 
     ``registry[name]`` gives what was registered, ``registry.create(name, **params)`` a validated part. An unknown name
     raises :class:`UnknownName` with a suggestion.
@@ -160,14 +196,19 @@ class Registry:
             self._loaded = True
         return self._known
 
-    def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None, **presets: Any) -> Any:
+    def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None,
+            menu_order: float | None = None, **presets: Any) -> Any:  # fmt: skip
         """Register ``make`` (a class or a function) under ``name``; ``presets`` are parameters this name fixes.
 
-        Registering a name again replaces the part, so that a notebook cell can be run twice.
+        ``title``, ``doc`` and ``menu_order`` default to the attributes of these names of ``make``. Registering a name
+        again replaces the part, so that a notebook cell can be run twice.
         """
         text = doc if doc is not None else (getattr(make, "doc", None) or (getattr(make, "__doc__", None) or ""))
         first = " ".join(text.strip().split("\n\n")[0].split())
-        self._known[name] = Entry(name, make, title or getattr(make, "title", None) or name, first, presets)
+        order = float(getattr(make, "menu_order", LAST) if menu_order is None else menu_order)
+        known = {**self._known, name: Entry(name, make, title or getattr(make, "title", None) or name, first, presets,
+                                            order)}
+        self._known = dict(sorted(known.items(), key=lambda item: item[1].order))  # a stable sort
         return make
 
     def entry(self, name: str) -> Entry:
@@ -219,7 +260,7 @@ class Registry:
         return self.entry(name).doc
 
     def names(self) -> list[str]:
-        """All names, in the order of registration."""
+        """All names, in the order of menus."""
         return list(self._entries)
 
     def __iter__(self) -> Iterator[str]:

@@ -13,9 +13,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from ..registry import UnknownName
+from ..registry import UnknownName, discover
 from ..registry import datasets as registry
-from . import bundled, extreme, pydocs, tags, text  # noqa: F401  (importing them registers their names)
 from .base import Dataset, Truth
 from .extreme import make_extreme
 from .files import FOLDERS_VARIABLE, FORMATS, files_found, find_file, folders, load_file
@@ -26,6 +25,8 @@ from .text import make_text
 
 __all__ = ["SCALES", "Dataset", "Truth", "describe", "find", "from_arrays", "load", "make_extreme",
            "make_multilabel_text", "make_text", "names"]
+
+discover(__name__)  # importing the files of this folder registers the data sets in them
 
 
 def load(

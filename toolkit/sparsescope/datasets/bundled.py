@@ -47,7 +47,7 @@ def _table(loader_name: str, name: str, title: str, description: str, origin: st
 
     load.__name__ = name
     load.__doc__ = f"{title}. {description} Columns are standardised by default."
-    registry.add(name, load, title=title, doc=description)
+    registry.add(name, load, title=title, doc=description, menu_order=10)
     return load
 
 
@@ -56,6 +56,7 @@ registry.add(
     digits,
     title="Handwritten digits, 8 × 8",
     doc="1797 grey images of handwritten digits, 64 pixels, 10 classes.",
+    menu_order=10,
 )
 iris = _table("load_iris", "iris", "Iris flowers", "150 flowers of 3 kinds, 4 lengths in cm.", "Iris (R. A. Fisher)")
 wine = _table("load_wine", "wine", "Wine", "178 wines from 3 growers, 13 chemical measurements.", "Wine")

@@ -251,5 +251,5 @@ def planted_extreme_tags(
     return dataclasses.replace(made, y=made.y.toarray(), y_test=tests)  # of this size a full indicator is small
 
 
-registry.add("planted-extreme", planted_extreme, title="Generated text with 2000 classes")
-registry.add("planted-extreme-tags", planted_extreme_tags, title="Generated text with 2000 labels")
+registry.add("planted-extreme", planted_extreme, title="Generated text with 2000 classes", menu_order=30)
+registry.add("planted-extreme-tags", planted_extreme_tags, title="Generated text with 2000 labels", menu_order=30)

@@ -28,4 +28,5 @@ registry.add(
     pydocs,
     title=TITLE,
     doc="Docstrings of the Python standard library as bags of words (tf-idf); the classes are 20 areas of the library.",
+    menu_order=40,
 )

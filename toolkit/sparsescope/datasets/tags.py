@@ -116,4 +116,4 @@ def planted_tags(
     return make_multilabel_text(test_size=test_size, seed=seed, scale=scale, dtype=dtype)
 
 
-registry.add("planted-tags", planted_tags, title="Generated text with label sets")
+registry.add("planted-tags", planted_tags, title="Generated text with label sets", menu_order=50)

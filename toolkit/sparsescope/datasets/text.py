@@ -229,4 +229,4 @@ def planted_text(
     return make_text(test_size=test_size, seed=seed, scale=scale, dtype=dtype)
 
 
-registry.add("planted-text", planted_text, title="Generated text with planted words")
+registry.add("planted-text", planted_text, title="Generated text with planted words", menu_order=20)

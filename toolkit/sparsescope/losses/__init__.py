@@ -1,26 +1,21 @@
-"""The losses. Importing this package registers them; ``sparsescope.registry.losses`` lists their names."""
+"""The losses. Importing this package registers them; ``sparsescope.registry.losses`` lists their names.
 
-# ruff: noqa: I001  (the order of these imports is the order of menus)
+Every file of this folder is imported, and the classes of losses in it are attributes of this package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..registry import discover
 from .base import Loss
-from .multiclass_squared_hinge import MulticlassSquaredHinge
-from .multitask_squared_hinge import MultitaskSquaredHinge
-from .logistic import Logistic
-from .binary_logistic import BinaryLogistic
-from .squared import Squared
-from .label_ranking_squared_hinge import LabelRankingSquaredHinge
-from .crammer_singer import CrammerSinger
-from .separation_ranking import SeparationRanking
-from .link import LinkLoss
 
-__all__ = [
-    "BinaryLogistic",
-    "CrammerSinger",
-    "LabelRankingSquaredHinge",
-    "LinkLoss",
-    "Logistic",
-    "Loss",
-    "MulticlassSquaredHinge",
-    "MultitaskSquaredHinge",
-    "SeparationRanking",
-    "Squared",
-]
+__all__ = ["Loss"]
+
+_found = discover(__name__, Loss)
+globals().update(_found)
+__all__ += sorted({*_found} - {*__all__})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...

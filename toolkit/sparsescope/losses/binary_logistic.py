@@ -24,6 +24,7 @@ class BinaryLogistic(Loss):
     """
 
     title = "binary logistic"
+    menu_order = 40
     doc = "Logistic regression of two classes with one score; positive scores speak for the second class."
     formula = "log(1 + exp(−s z)), s = ±1"
     source = "Tang and Scheinberg 2013, Sec. 4.1"

@@ -23,6 +23,7 @@ class CrammerSinger(Loss):
     margin: float = field(1.0, 0.01, 10.0, "μ: how far the true class should lead; scales W and λ, not the shape")
 
     title = "Crammer–Singer hinge"
+    menu_order = 70
     doc = ("The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: "
            "`fbpd` solves it and proves the gap; methods that take subgradients come near.")
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"

@@ -91,6 +91,7 @@ class LabelRankingSquaredHinge(Loss):
     """
 
     title = "label ranking squared hinge"
+    menu_order = 60
     doc = "Every label of a sample should score at least 1 above every label it does not have; shortfalls are squared."
     formula = "Σ_{p∈Y} Σ_{r∉Y} max(1 − z_p + z_r, 0)²"
     source = "Blondel et al. 2013, Sec. 4.7"

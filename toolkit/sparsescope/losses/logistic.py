@@ -48,6 +48,7 @@ class Logistic(Loss):
     margin: float = field(0.0, 0.0, 10.0, "μ: how far the true class should lead before the loss flattens (0: softmax)")
 
     title = "multiclass logistic"
+    menu_order = 30
     doc = "Softmax regression: minus the log-probability of the true class."
     formula = "log(1 + Σ_{r≠y} exp(μ + z_r − z_y))"
     source = "Blondel et al. 2013, Eq. 12; Chierchia et al. 2015, Sec. 4 for μ = 1"

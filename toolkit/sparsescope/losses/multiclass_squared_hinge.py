@@ -22,6 +22,7 @@ class MulticlassSquaredHinge(Loss):
     """
 
     title = "multiclass squared hinge"
+    menu_order = 10
     doc = "Every wrong class should score at least 1 below the true one; shortfalls are squared."
     formula = "Σ_{r≠y} max(1 − z_y + z_r, 0)²"
     source = "Blondel et al. 2013, Eq. 2"

@@ -111,6 +111,7 @@ class SeparationRanking(Loss):
     """
 
     title = "separation ranking hinge"
+    menu_order = 80
     doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
            "worst pair counts. It has kinks.")
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"

@@ -13,6 +13,7 @@ class Squared(Loss):
     """½‖z − e‖²: least squares on the indicator e of the class, or of the set of labels."""
 
     title = "squared"
+    menu_order = 50
     doc = "Least squares: the scores should be 1 for the true class (or each label) and 0 for the others."
     formula = "½‖z − e_y‖²"
     source = "Agarwal et al. 2013, identity link"

@@ -13,6 +13,7 @@ class BlockL1L2(BlockPenalty):
     __slots__ = ()
     row = L1L2()
     title = "block ℓ1/ℓ2"
+    menu_order = 70
     doc = "Sum of the Euclidean norms of blocks of features within a class; a class uses a block as a whole or not."
     formula = "Σ_k Σ_b ‖W_{b,k}‖₂"
     source = "Chierchia et al. 2015, Sec. 2.2"

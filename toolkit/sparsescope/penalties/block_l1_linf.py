@@ -13,6 +13,7 @@ class BlockL1Linf(BlockPenalty):
     __slots__ = ()
     row = L1Linf()
     title = "block ℓ1/ℓ∞"
+    menu_order = 80
     doc = "Sum of the largest absolute values of blocks of features within a class; large weights of a block tie."
     formula = "Σ_k Σ_b max_{j∈b} |W_jk|"
     source = "Chierchia et al. 2015, Sec. 2.2"

@@ -16,6 +16,7 @@ class ElasticNet(Penalty):
     rho: float = field(0.5, 0.0, 1.0, "ρ: share of the ℓ1 part; 1 is the lasso, 0 the ridge")
 
     title = "elastic net"
+    menu_order = 50
     doc = "Mixture of lasso and ridge; sets single weights to zero and shrinks the rest."
     formula = "ρ Σ|w| + (1−ρ) ½ Σ w²"
     source = "Zou and Hastie 2005; Yen et al. 2016 with λ₄ = ρ/(1−ρ)"

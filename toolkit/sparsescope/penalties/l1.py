@@ -14,6 +14,7 @@ class L1(Penalty):
     """‖W‖₁: sets single entries to zero, without regard to rows."""
 
     title = "lasso ℓ1"
+    menu_order = 40
     doc = "Sum of absolute values; sets single weights to zero."
     formula = "Σ |w|"
     source = "Tibshirani 1996"

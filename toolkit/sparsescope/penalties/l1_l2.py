@@ -14,6 +14,7 @@ class L1L2(Penalty):
     """Σ_j ‖W_j‖₂: a feature is used for all classes or for none (Blondel et al. 2013, Eq. 2)."""
 
     title = "group lasso ℓ1/ℓ2"
+    menu_order = 10
     doc = "Sum of the rows' Euclidean norms; a feature is used for all classes or for none."
     formula = "Σ_j ‖W_j‖₂"
     source = "Blondel et al. 2013, Eq. 2 and 4"

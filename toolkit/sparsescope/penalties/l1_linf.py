@@ -14,6 +14,7 @@ class L1Linf(Penalty):
     """Σ_j ‖W_j‖_∞: whole rows vanish, and within a surviving row the largest entries tie."""
 
     title = "row maximum ℓ1/ℓ∞"
+    menu_order = 20
     doc = "Sum of the rows' largest absolute values; whole rows vanish, and large entries of a row tie."
     formula = "Σ_j max_k |W_jk|"
     source = "Blondel et al. 2013, Sec. 4.7"

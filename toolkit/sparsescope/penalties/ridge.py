@@ -14,6 +14,7 @@ class Ridge(Penalty):
     """½‖W‖²: shrinks every weight and sets none to zero."""
 
     title = "ridge"
+    menu_order = 60
     doc = "Half the sum of squares; shrinks all weights and forces none to zero."
     formula = "½ Σ w²"
     source = "Hoerl and Kennard 1970"

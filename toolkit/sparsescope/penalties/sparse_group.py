@@ -16,6 +16,7 @@ class SparseGroup(Penalty):
     rho: float = field(0.5, 0.0, 1.0, "ρ: share of the entry-wise part; 0 is the group lasso, 1 the lasso")
 
     title = "sparse group lasso"
+    menu_order = 30
     doc = "Mixture of lasso and group lasso; few rows, and few weights inside the rows that stay."
     formula = "ρ Σ|w| + (1−ρ) Σ_j ‖W_j‖₂"
     source = "Blondel et al. 2013, Sec. 4.7"

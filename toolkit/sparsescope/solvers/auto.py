@@ -93,6 +93,7 @@ class Auto(Solver):
 
     kinds = tuple(KINDS)
     title = "automatic"
+    menu_order = 200
     doc = "Chooses a solver for the problem and says why."
     source = "this project"
 

@@ -176,6 +176,7 @@ class BCD(_BCD):
     seed: int = field(0, 0, 2**31 - 1, "seed of permuted and random orders")
 
     title = "BCD (line search)"
+    menu_order = 10
     doc = "Block coordinate descent: one row of W at a time, with a line search."
     source = "Blondel et al. 2013, Alg. 1 and 2, Sec. 4.4.1"
 
@@ -200,6 +201,7 @@ class BCDConstant(_BCD):
     seed: int = field(0, 0, 2**31 - 1, "seed of permuted and random orders")
 
     title = "BCD (constant step)"
+    menu_order = 15
     doc = "Block coordinate descent with the step 1/K_j of each row, without line search."
     source = "Blondel et al. 2013, Sec. 4.4.2"
 

@@ -39,6 +39,7 @@ class CLS(SequenceSolver):
     basis: str = field("cube", choices=tuple(POWERS), doc="G: the predictions, and their powers up to this one")
 
     title = "calibrated least squares"
+    menu_order = 150
     doc = "Least squares on the residual, then on powers of the predictions; the link is learned with the weights."
     source = "Agarwal et al. 2013, Alg. 2"
 

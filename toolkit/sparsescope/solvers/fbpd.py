@@ -23,6 +23,7 @@ class FBPD(Splitting):
     """Two products with X and one projection of n rows a step. The gap is proved with its dual point, and closes."""
 
     title = "FBPD"
+    menu_order = 80
     doc = "Primal–dual splitting for the exact multiclass hinge; its dual point proves the gap."
     source = "Chierchia et al. 2015, Alg. 1"
 

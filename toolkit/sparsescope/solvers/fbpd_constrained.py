@@ -201,6 +201,7 @@ class FBPDConstrained(Budgeted):
                         doc="one multiplier for the budget, or the paper's slack variable for each sample")
 
     title = "FBPD with a budget"
+    menu_order = 90
     doc = "The smallest penalty whose mean hinge keeps a budget η."
     source = "Chierchia et al. 2015, Alg. 2"
 

@@ -49,6 +49,7 @@ class FBPDLinear(Budgeted):
     """The same problem as ``fbpd-constrained``, without epigraphs: to see what they are worth."""
 
     title = "FBPD with linear constraints"
+    menu_order = 100
     doc = "The hinge budget by linear constraints, without epigraphs: a slower baseline."
     source = "Chierchia et al. 2015, Sec. 4.2"
 

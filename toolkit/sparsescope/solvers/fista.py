@@ -29,6 +29,7 @@ class FISTA(Proximal):
     restart: bool = field(False, doc="forget the momentum when it points uphill (O'Donoghue and Candès)")
 
     title = "FISTA"
+    menu_order = 40
     doc = "Accelerated proximal gradient on all of W at once."
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 

@@ -54,6 +54,7 @@ class FOBOS(Solver):
     seed: int = field(0, 0, 2**31 - 1, "seed of random and permuted orders")
 
     title = "FOBOS"
+    menu_order = 60
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     settles = False

@@ -29,6 +29,7 @@ class ForwardBackward(Solver):
     constants: str = field("class-aware", choices=KINDS, doc="which constant K")
 
     title = "forward–backward"
+    menu_order = 30
     doc = "Proximal gradient with constant steps up to 2/K, longer than ISTA's."
     source = "Combettes and Wajs 2005; Chierchia et al. 2015, Sec. 4"
     takes_blocks = True

@@ -72,6 +72,7 @@ class GLS(Solver):
     accelerated: bool = field(True, doc="Nesterov's extrapolation in the metric of the data, with restarts")
 
     title = "generalised least squares"
+    menu_order = 140
     doc = "Least squares steps that know the curvature of the data: no step size, and conditioning does not matter."
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     only_penalties = ("ridge",)

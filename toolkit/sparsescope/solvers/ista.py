@@ -18,6 +18,7 @@ class ISTA(Proximal):
     """Proximal gradient (iterative soft thresholding). A line search lowers K by ``growth`` between iterations."""
 
     title = "ISTA"
+    menu_order = 20
     doc = "Proximal gradient on all of W at once, without acceleration."
     source = "Beck and Teboulle 2009, Sec. 3"
 

@@ -61,6 +61,7 @@ class LHAC(EntrySolver):
     damping: bool = field(True, doc="damp pairs without curvature, instead of leaving them out")
 
     title = "LHAC"
+    menu_order = 120
     doc = "Coordinate descent on a low-rank model of the Hessian, over the support and the most violated weights."
     source = "Tang and Scheinberg 2013, Alg. 2.1"
 

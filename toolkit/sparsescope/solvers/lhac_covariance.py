@@ -48,6 +48,7 @@ class LHACCovariance(CovarianceSolver):
     damping: bool = field(True, doc="damp pairs without curvature, instead of leaving them out")
 
     title = "LHAC for covariances"
+    menu_order = 180
     doc = "Coordinate descent on a low-rank model of the Hessian, over the entries in use and the most violated ones."
     source = "Tang and Scheinberg 2013, Alg. 2.1 and Sec. 4.2"
 

@@ -51,6 +51,7 @@ class NewGLMNET(EntrySolver):
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
 
     title = "newGLMNET"
+    menu_order = 130
     doc = "Newton steps on single weights by coordinate descent on the exact second-order model, with shrinking."
     source = "Yuan, Ho and Lin 2012; Friedman, Hastie and Tibshirani 2010"
 

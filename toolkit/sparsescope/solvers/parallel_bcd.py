@@ -86,6 +86,7 @@ class ParallelBCD(Solver):
     seed: int = field(0, 0, 2**31 - 1, "seed of the order of the rows")
 
     title = "parallel BCD"
+    menu_order = 70
     doc = "Block coordinate descent with constant steps, on several threads at once."
     source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
 

@@ -194,6 +194,7 @@ class PDSparse(Solver):
     seed: int = field(0, 0, 2**31 - 1, "seed of the order of the samples and of the search")
 
     title = "PD-Sparse"
+    menu_order = 110
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
     source = "Yen et al. 2016, Alg. 1"
     only = ("crammer-singer", "separation-ranking")

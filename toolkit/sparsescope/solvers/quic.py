@@ -40,6 +40,7 @@ class QUIC(CovarianceSolver):
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
 
     title = "QUIC"
+    menu_order = 170
     doc = "Newton steps on the exact second-order model by coordinate descent, over the entries in use or violated."
     source = "Hsieh, Sustik, Dhillon and Ravikumar 2011; Tang and Scheinberg 2013, Sec. 4.2"
 

@@ -61,6 +61,7 @@ class SpaRSA(Solver):
     growth: float = field(2.0, 1.1, 10.0, "η: factor by which α is raised, at least, after a rejected step")
 
     title = "SpaRSA"
+    menu_order = 50
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
     source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
 

@@ -68,6 +68,7 @@ class Stagewise(SequenceSolver):
     seed: int = field(0, 0, 2**31 - 1, "seed of random orders and features")
 
     title = "stagewise regression"
+    menu_order = 160
     doc = "Least squares on one batch of features after the other, made on the fly; predictions add up."
     source = "Agarwal et al. 2013, Alg. 3"
 

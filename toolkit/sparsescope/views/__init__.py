@@ -1,21 +1,11 @@
 """Pictures of a run: importing this package registers every view, and :func:`draw` draws one by its name."""
 
-# ruff: noqa: I001  (the order of the views' imports is the order of menus)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
 from .base import View
-from . import convergence
-from . import accuracy
-from . import active_set
-from . import weights
-from . import duality
-from . import features
-from . import theta
-from . import network
-from . import entries
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,8 +13,11 @@ if TYPE_CHECKING:
     from ..problems.prediction import Problem
     from ..runs.trace import Trace
 
-__all__ = ["View", "accuracy", "active_set", "convergence", "draw", "duality", "entries", "features", "network",
-           "theta", "weights"]
+__all__ = ["View", "draw"]
+
+_found = registry.discover(__name__, View)
+globals().update(_found)
+__all__ += sorted({*_found} - {*__all__})
 
 
 def draw(view: str, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:

@@ -57,6 +57,7 @@ class Convergence(View):
 
     name = "convergence"
     title = "Convergence"
+    menu_order = 10
     doc = "Objective, sub-optimality, duality gap and optimality violation over iterations, passes or solver time."
     needs = "recorded iterations; the gap and the violation appear where the solver or the recorder evaluated them"
     empty = "Nothing to draw yet: no iteration has been recorded."

@@ -36,6 +36,7 @@ class Duality(View):
 
     name = "duality"
     title = "Primal and dual"
+    menu_order = 50
     doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
            "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use. Or, "
            "as numbers: the active labels a sample (k_A) and the weights a feature (k_W), and how much of the work "

@@ -32,6 +32,7 @@ class Entries(View):
 
     name = "entries"
     title = "Working set"
+    menu_order = 90
     doc = ("How many entries of Θ, on and above the diagonal, each step worked on and how many are not zero: quic "
            "comes to its support from above, lhac-covariance from below.")  # fmt: skip
     needs = "recorded iterations of a covariance problem"

@@ -68,6 +68,7 @@ class Theta(View):
 
     name = "theta"
     title = "Θ as a matrix"
+    menu_order = 70
     doc = ("The inverse covariance Θ, features by features, in the colours of the graph's edges; its diagonal, which "
            "is larger, does not take part in their range.")  # fmt: skip
     needs = "a stored snapshot of Θ, of a covariance problem"

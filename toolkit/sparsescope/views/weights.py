@@ -130,6 +130,7 @@ class Weights(View):
 
     name = "weights"
     title = "Weights W"
+    menu_order = 40
     doc = "The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."
     needs = "at least one stored snapshot of W"
     empty = "Nothing to draw yet: no snapshot of W has been stored."
