@@ -49,7 +49,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "llvmlite": {"jit"},
-    "sklearn": {"datasets", "experiments", "inputs"},
+    "sklearn": {"datasets", "experiments", "inputs", "runs"},
     "pandas": {"runs", "datasets", "experiments"},
     "plotly": {"views", "experiments"},
     "panel": {"dashboard"},

@@ -142,8 +142,8 @@ def test_a_session_plays_changes_lam_and_solver_and_forks(name: str) -> None:
         session.step(3)
         assert session.wait_idle(120.0)
         before = session.run.state.Z.copy()
-        session.tweak(lam=1e-2)
-        session.tweak(solver=other)
+        session.change(lam=1e-2)
+        session.change(solver=other)
         session.step(2)
         assert session.wait_idle(120.0)
         assert session.status().error is None and len(session.run.state.model) == 5

@@ -144,7 +144,7 @@ def test_a_real_session_with_a_tweak_is_drawn() -> None:
     with ss.Session(problem, "bcd-ls", test=data.test, certify_every=1) as session:
         session.step(8)
         assert session.wait_idle(60)
-        session.tweak(lam=0.1 * problem.lam_max)
+        session.change(lam=0.1 * problem.lam_max)
         session.step(8)
         assert session.wait_idle(60)
         trace = session.trace

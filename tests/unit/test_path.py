@@ -400,9 +400,9 @@ def test_a_session_on_a_path_takes_another_solver_and_nothing_else(problem: ss.P
             assert session.wait_idle(120.0)
         for change in ({"lam": 0.1}, {"loss": "logistic"}, {"penalty": "l1"}):
             with pytest.raises(ValueError, match="a path sets λ itself"):
-                session.tweak(**change)
+                session.change(**change)
         lam = session.problem.lam
-        session.tweak(solver="bcd-ls")
+        session.change(solver="bcd-ls")
         assert session.wait_idle(120.0) and session.status().error is None
         assert session.problem.lam == lam and session.solver.name == "bcd-ls"
         assert [m.kind for m in session.trace.marks] == ["lam", "lam", "solver"]

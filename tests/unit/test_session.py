@@ -230,7 +230,7 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
         session.pause()
         rest(session)
         assert session.status().mode == "finished", "a pause does not make it less finished"
-        session.tweak(lam=0.3)
+        session.change(lam=0.3)
         rest(session)
         assert session.status().mode == "paused"
         session.play()
@@ -242,11 +242,11 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
 def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session, problem: ss.Problem) -> None:
     session.play()
     until(lambda: session.status().iteration >= 5)
-    session.tweak(lam=0.2)
+    session.change(lam=0.2)
     until(lambda: len(session.trace.marks) == 1 and session.trace["lam"][-1] == 0.2)
-    session.tweak(loss="logistic", penalty=ss.penalties.SparseGroup(rho=0.25))
-    session.tweak(solver="bcd-ls")
-    session.tweak(solver=ss.solvers.BCD(selection="greedy"))
+    session.change(loss="logistic", penalty=ss.penalties.SparseGroup(rho=0.25))
+    session.change(solver="bcd-ls")
+    session.change(solver=ss.solvers.BCD(selection="greedy"))
     until(lambda: session.solver == ss.solvers.BCD(selection="greedy"))
     session.pause()
     rest(session)
@@ -277,7 +277,7 @@ def test_of_many_changes_before_a_step_only_the_last_is_applied(problem: ss.Prob
         session.play()
         assert GATE.waiting.wait(LONG)
         for lam in np.linspace(0.01, 0.5, 30):
-            session.tweak(lam=float(lam))
+            session.change(lam=float(lam))
         assert session.target[0].lam == 0.5 and session.problem.lam == 1e-3
         session.pause()
         GATE.open.set()
@@ -290,12 +290,12 @@ def test_a_tweak_while_paused_answers_at_once(session: Session) -> None:
     session.step(5)
     rest(session)
     before = len(session.trace)
-    session.tweak(lam=0.01)
+    session.change(lam=0.01)
     rest(session)
     assert len(session.trace) == before + 1 and session.trace["lam"][-1] == 0.01
     assert session.status().mode == "paused" and session.status().iteration == 5
-    session.tweak(solver="fista-ls")  # the point is the same and so is what is to say about it
-    session.tweak(lam=0.01)  # nothing new
+    session.change(solver="fista-ls")  # the point is the same and so is what is to say about it
+    session.change(lam=0.01)  # nothing new
     rest(session)
     assert len(session.trace) == before + 1 and len(session.trace.marks) == 2
 
@@ -313,7 +313,7 @@ def test_a_bad_tweak_raises_and_changes_nothing(
     rest(session)
     target, generation, size = session.target, session.generation, len(session.trace)
     with pytest.raises(error, match=message):
-        session.tweak(**given)
+        session.change(**given)
     rest(session)
     assert (session.target, session.generation, len(session.trace)) == (target, generation, size)
     assert session.status().mode == "paused" and not session.trace.marks
@@ -321,7 +321,7 @@ def test_a_bad_tweak_raises_and_changes_nothing(
 
 def test_a_solver_that_does_not_fit_is_refused_at_the_door(problem: ss.Problem) -> None:
     with pytest.raises(ValueError, match="kinks"):
-        Session(problem.with_(loss=Corner()))
+        Session(problem.with_(loss=Corner()), "bcd-ls")
     with pytest.raises(ValueError, match="speed"):
         Session(problem, speed=-1)
 
@@ -329,7 +329,7 @@ def test_a_solver_that_does_not_fit_is_refused_at_the_door(problem: ss.Problem) 
 def test_every_command_makes_a_new_generation(session: Session) -> None:
     commands: list[Callable[[], None]] = [
         session.open, session.play, session.pause, session.step, session.reset, lambda: session.set_speed(5.0),
-        lambda: session.tweak(lam=0.1),
+        lambda: session.change(lam=0.1),
     ]
     for k, command in enumerate(commands, 1):
         command()
@@ -340,7 +340,7 @@ def test_every_command_makes_a_new_generation(session: Session) -> None:
 
 def test_reset_starts_again_from_zero_with_the_present_settings(session: Session) -> None:
     session.step(5)
-    session.tweak(lam=0.05, solver="bcd-ls")
+    session.change(lam=0.05, solver="bcd-ls")
     rest(session)
     old = session.trace
     session.reset()
@@ -400,7 +400,7 @@ def test_an_error_of_the_worker_is_shown_and_can_be_left(problem: ss.Problem) ->
         assert "the third step fails" in status.message and "ArithmeticError" in status.message
         assert status.error is not None and "Traceback" in status.error and "in step" in status.error
         rest(session)
-        session.tweak(solver="bcd-ls")
+        session.change(solver="bcd-ls")
         session.step(2)
         rest(session)
         assert session.status().mode == "paused" and session.status().error is None
@@ -454,7 +454,7 @@ def test_a_fork_goes_on_alone_from_the_same_point(problem: ss.Problem) -> None:
     X, y = iris()
     with Session(problem, "bcd-cst", test=(X[:30], y[:30]), certify_every=1) as session:
         session.step(12)
-        session.tweak(lam=0.01)
+        session.change(lam=0.01)
         rest(session)
         with session.fork() as other:
             assert other.status().mode == "paused" and other.status().iteration == 12
@@ -465,7 +465,7 @@ def test_a_fork_goes_on_alone_from_the_same_point(problem: ss.Problem) -> None:
                 rest(one)
             np.testing.assert_array_equal(session.trace["objective"], other.trace["objective"])
             np.testing.assert_array_equal(session.trace["test_accuracy"], other.trace["test_accuracy"])
-            other.tweak(lam=0.3)
+            other.change(lam=0.3)
             other.step(5)
             rest(other)
             assert session.problem.lam == 0.01 and session.status().iteration == 22
@@ -495,7 +495,7 @@ def test_close_ends_the_worker_and_the_session(problem: ss.Problem) -> None:
     assert not worker.is_alive() and session.status().mode == "closed"
     session.close()
     assert len(session.trace) >= 4, "the trace can still be read"
-    commands: list[Callable[[], None]] = [session.play, session.pause, session.reset, lambda: session.tweak(lam=0.1)]
+    commands: list[Callable[[], None]] = [session.play, session.pause, session.reset, lambda: session.change(lam=0.1)]
     for command in commands:
         with pytest.raises(RuntimeError, match="closed"):
             command()

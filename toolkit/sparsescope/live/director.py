@@ -283,7 +283,7 @@ class Director:
 def _tweak(session: Session, **parts: Any) -> None:
     """Tweak; a run that had finished goes on with the changed problem."""
     finished = session.status().mode == "finished"
-    session.tweak(**parts)
+    session.change(**parts)
     if finished:
         session.play()
 

@@ -62,7 +62,7 @@ class Kind:
         return rules[name]
 
     def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
-        """Parts for ``Session.tweak``, of those settings that changed."""
+        """Parts for ``Session.change``, of those settings that changed."""
         return {part: getattr(problem, part) for part in self.parts
                 if any(key.partition(".")[0] == part for key in keys)}
 

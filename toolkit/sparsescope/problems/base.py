@@ -42,6 +42,17 @@ class Certificate:
     equivalent_lam: float = float("nan")
 
 
+def positive(name: str, value: Any) -> float:
+    """``value`` as a float; ``ValueError`` unless it is a positive, finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}; a positive number is needed") from None
+    if not 0.0 < number < float("inf"):
+        raise ValueError(f"{name} is {value!r}; it must be positive and finite (there is no solution path at λ = 0)")
+    return number
+
+
 class BaseProblem:
     """Base of all kinds of problems. A problem does not change; :meth:`with_` gives a sibling that shares the data.
 
@@ -57,7 +68,18 @@ class BaseProblem:
         """A sibling with another λ."""
         return self.with_(lam=lam)
 
-    def with_(self, *, lam: float | None = None) -> Any:
+    def _set_lam(self, lam: Any, lam_ratio: Any, default: float) -> None:
+        """Set λ from itself or from its ratio to ``lam_reference``, which needs all other parts to be set."""
+        self.lam = default
+        if lam_ratio is not None:
+            if lam is not None:
+                raise ValueError(f"lam = {lam!r} and lam_ratio = {lam_ratio!r} are given; give one of them")
+            reference: float = getattr(self, "lam_reference")  # noqa: B009
+            lam = positive("lam_ratio", lam_ratio) * reference
+        if lam is not None:
+            self.lam = positive("lam", lam)
+
+    def with_(self, *, lam: float | None = None, lam_ratio: float | None = None) -> Any:
         """A problem on the same data with some parts replaced."""
         raise TypeError(f"{type(self).__name__} does not define with_")
 

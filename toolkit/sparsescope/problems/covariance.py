@@ -22,6 +22,8 @@ from .covariance_certificate import certify_covariance
 from .covariance_input import Covariance, check_weights, from_samples, given_covariance
 from .linear_algebra import cholesky, inverse, logdet
 
+DEFAULT_LAM = 0.5
+
 
 class CovarianceProblem(BaseProblem):
     """A sparse inverse covariance. It does not change; :meth:`with_` gives a sibling that shares S.
@@ -30,7 +32,8 @@ class CovarianceProblem(BaseProblem):
     ----------
     S : covariance or correlation matrix (p, p): array, sparse matrix or data frame (whose columns name the features);
         symmetric and positive semidefinite up to rounding. It is kept in double precision, whatever is given
-    lam : λ > 0
+    lam : λ > 0; 0.5 if neither it nor ``lam_ratio`` is given
+    lam_ratio : λ as a multiple of :attr:`lam_reference`, in place of ``lam``
     weights : C (p, p), symmetric, entries ≥ 0: λC_ij is what Θ_ij pays; ``None``: all ones
     diagonal : whether the diagonal of Θ is penalised; False sets C_ii = 0
     feature_names : names to show; taken from a data frame if left out
@@ -48,14 +51,15 @@ class CovarianceProblem(BaseProblem):
     intercept = False
     image_shape = None
 
-    def __init__(self, S: Any, *, lam: float = 0.5, weights: Any = None, diagonal: bool = True,
-                 feature_names: Any = None) -> None:
+    def __init__(self, S: Any, *, lam: float | None = None, lam_ratio: float | None = None, weights: Any = None,
+                 diagonal: bool = True, feature_names: Any = None) -> None:
         self._data = S if isinstance(S, Covariance) else given_covariance(S, feature_names)
-        self._set(lam, weights, diagonal)
+        self._set(lam, weights, diagonal, lam_ratio)
 
     @classmethod
-    def from_data(cls, X: Any, *, correlation: bool = False, lam: float = 0.5, weights: Any = None,
-                  diagonal: bool = True, feature_names: Any = None, features: int | None = None) -> CovarianceProblem:
+    def from_data(cls, X: Any, *, correlation: bool = False, lam: float | None = None,
+                  lam_ratio: float | None = None, weights: Any = None, diagonal: bool = True,
+                  feature_names: Any = None, features: int | None = None) -> CovarianceProblem:
         """The problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
 
         X : (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`
@@ -63,19 +67,15 @@ class CovarianceProblem(BaseProblem):
         features : keep only so many features, those of largest variance (of equal ones the first), in their order;
             constant ones never. ``None``: all. ``weights`` are of the features kept
         """
-        return cls(from_samples(X, correlation, feature_names, features), lam=lam, weights=weights, diagonal=diagonal)
+        return cls(from_samples(X, correlation, feature_names, features), lam=lam, lam_ratio=lam_ratio, weights=weights,
+                   diagonal=diagonal)
 
-    def _set(self, lam: Any, weights: Any, diagonal: Any) -> None:
-        try:
-            self.lam = float(lam)
-        except (TypeError, ValueError):
-            raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+    def _set(self, lam: Any, weights: Any, diagonal: Any, lam_ratio: Any = None) -> None:
         if not isinstance(diagonal, bool | np.bool_):
             raise ValueError(f"diagonal is {diagonal!r}; True (penalised) or False is needed")
         self.diagonal = bool(diagonal)
         self.weights = None if weights is None else check_weights(weights, self._data)
+        self._set_lam(lam, lam_ratio, DEFAULT_LAM)
         self._require_minimum()
 
     def _require_minimum(self) -> None:
@@ -96,16 +96,17 @@ class CovarianceProblem(BaseProblem):
                                  "objective may have no lower bound. Penalise the diagonal, or give weights above 0")
 
     # ------------------------------------------------------------------------------------------------------- siblings
-    def with_(self, *, lam: float | None = None, weights: Any = None, diagonal: bool | None = None, loss: Any = None,
-              penalty: Any = None) -> CovarianceProblem:
+    def with_(self, *, lam: float | None = None, lam_ratio: float | None = None, weights: Any = None,
+              diagonal: bool | None = None, loss: Any = None, penalty: Any = None) -> CovarianceProblem:
         """A problem on the same S with another λ, other weights, or another rule for the diagonal."""
         if loss is not None or penalty is not None:
             raise ValueError("a covariance problem has no loss and no penalty to choose; its parts are lam, weights "
                              "and diagonal")
         sibling = object.__new__(CovarianceProblem)
         sibling._data = self._data
-        sibling._set(self.lam if lam is None else lam, self.weights if weights is None else weights,
-                     self.diagonal if diagonal is None else diagonal)
+        sibling._set(self.lam if lam is None and lam_ratio is None else lam,
+                     self.weights if weights is None else weights, self.diagonal if diagonal is None else diagonal,
+                     lam_ratio)
         return sibling
 
     # ---------------------------------------------------------------------------------------------------------- facts

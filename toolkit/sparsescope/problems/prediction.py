@@ -24,6 +24,7 @@ from .regulariser import Regulariser, regulariser_of
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
 MOST_NAMES = 5  # classes that a message lists
+DEFAULT_LAM = 1e-3
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
@@ -58,7 +59,8 @@ class Problem(BaseProblem):
     loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of
         features works out its blocks here, from d and the feature names; without a loss, the multiclass
         squared hinge for classes and the label ranking squared hinge for label sets
-    lam : λ > 0
+    lam : λ > 0; 1e-3 if neither it nor ``lam_ratio`` is given
+    lam_ratio : λ as a multiple of :attr:`lam_reference` (λ_max where it is finite), in place of ``lam``
     intercept : add an unpenalised intercept b (m,)
     class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
 
@@ -71,8 +73,8 @@ class Problem(BaseProblem):
     kind = "prediction"
 
     def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
-                 penalty: str | Penalty = "l1/l2", lam: float = 1e-3, intercept: bool = False,
-                 class_names: Any = None, feature_names: Any = None) -> None:
+                 penalty: str | Penalty = "l1/l2", lam: float | None = None, lam_ratio: float | None = None,
+                 intercept: bool = False, class_names: Any = None, feature_names: Any = None) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
             if y is not None:
@@ -90,19 +92,15 @@ class Problem(BaseProblem):
         if features is not None and len(features) != design.d:
             raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
         self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
-        self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam)
+        self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam,
+                  lam_ratio)
 
-    def _set(self, loss: Any, penalty: Any, lam: float) -> None:
+    def _set(self, loss: Any, penalty: Any, lam: float | None, lam_ratio: float | None = None) -> None:
         self.loss = _part(losses, Loss, loss)
         self.penalty = _part(penalties, Penalty, penalty)
         self._check_targets()
         self.regulariser: Regulariser = self._regulariser(self.penalty)
-        try:
-            self.lam = float(lam)
-        except (TypeError, ValueError):
-            raise ValueError(f"lam is {lam!r}; a positive number is needed") from None
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam is {lam!r}; it must be positive and finite (there is no solution path at λ = 0)")
+        self._set_lam(lam, lam_ratio, DEFAULT_LAM)
 
     def _regulariser(self, penalty: Any) -> Regulariser:
         return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached)
@@ -120,12 +118,16 @@ class Problem(BaseProblem):
                              f"{self.classes} ({names}); choose two of them, or a loss with a score for each class")
 
     # ------------------------------------------------------------------------------------------------------- siblings
-    def with_(self, *, lam: float | None = None, loss: Any = None, penalty: Any = None) -> Problem:
-        """A problem on the same data with some parts replaced; data and cached constants are shared."""
+    def with_(self, *, lam: float | None = None, lam_ratio: float | None = None, loss: Any = None,
+              penalty: Any = None) -> Problem:
+        """Return a problem on the same data with some parts replaced; data and cached constants are shared.
+
+        ``lam_ratio`` is a multiple of the new problem's :attr:`lam_reference`.
+        """
         sibling = object.__new__(type(self))
         sibling._data = self._data
         sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
-                     self.lam if lam is None else lam)
+                     self.lam if lam is None and lam_ratio is None else lam, lam_ratio)
         return sibling
 
     def with_scaling(self, name: str, **parameters: Any) -> Problem:

@@ -43,8 +43,8 @@ class SequenceProblem(Problem):
         super().__init__(X, y, loss=loss, penalty="ridge", lam=lam, intercept=intercept, class_names=class_names,
                          feature_names=feature_names)
 
-    def _set(self, loss: Any, penalty: Any, lam: float) -> None:
-        super()._set(loss, "ridge", lam)
+    def _set(self, loss: Any, penalty: Any, lam: float | None, lam_ratio: float | None = None) -> None:
+        super()._set(loss, "ridge", lam, lam_ratio)
         if not self.loss.smooth:
             raise ValueError(f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
                              "kinks. Choose squared or logistic")

@@ -146,15 +146,11 @@ class PathRun(Run):
         self._began = (self.state.iteration, self.state.passes, self.seconds)
         self._next_certificate = 0
         self.position += 1
-        super().change(problem=self.problem.with_lam(self.lams[self.position]))
+        self._go_on(self.problem.with_lam(self.lams[self.position]), self.solver)
         for callback in self.callbacks:
             if isinstance(callback, Recorder):
                 callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
         return self.observe(certify_now=True)
-
-    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
-        """Go on with another solver. A path sets λ itself and keeps its loss and penalty: ``ValueError`` otherwise."""
-        super().change(problem=None if problem is None else self.settle(problem), solver=solver)
 
     def settle(self, problem: Any) -> Any:
         """The problem of the present λ; ``ValueError`` if another one than the path's is asked for."""

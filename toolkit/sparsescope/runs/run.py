@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -22,7 +24,7 @@ __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solv
 # Adaptive certificates: evaluated as soon as their cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
 CLOCK: Callable[[], float] = time.perf_counter
-USUAL = {"prediction": "bcd-ls", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
+USUAL = {"prediction": "auto", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
 
 
 class Run:
@@ -53,7 +55,7 @@ class Run:
         self.solver.require(self.problem)
         if not (stop is None or isinstance(stop, Stop)):
             raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
-        self.stop = stop
+        self._stop = stop
         self.callbacks = _functions(callbacks)
         self.certify_every = None if certify_every is None else check_whole("certify_every", certify_every, 1)
         self.message = ""
@@ -86,6 +88,16 @@ class Run:
         return self.observe()
 
     @property
+    def stop(self) -> Stop | None:
+        """The stop rule in force. A new one lets a run that has ended go on."""
+        return self._stop
+
+    @stop.setter
+    def stop(self, rule: Stop | None) -> None:
+        self._stop = rule
+        self.message = ""
+
+    @property
     def reason(self) -> str:
         """Which solver ``auto`` chose and why; empty for every other solver, and before the run began."""
         return "" if self.state is None else self.state.reason
@@ -116,20 +128,40 @@ class Run:
         return self.observe(certify_now=True)
 
     def __iter__(self) -> Iterator[Event]:
-        while True:
+        while not self.message:  # a run that has ended goes on after a change only
             event = self.advance()
             yield event
             if event.message:
                 return
 
     # ---------------------------------------------------------------------------------------------------- changes
-    def change(self, *, problem: BaseProblem | None = None, solver: Solver | None = None) -> None:
-        """Go on from the current weights with another λ, loss, penalty or solver (siblings of the problem only).
+    def change(self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None,
+               **parts: Any) -> None:
+        """Continue from the current weights with another λ, loss, penalty or solver.
 
-        Raises ``ValueError`` if the solver cannot solve the problem; the run is then as it was.
+        Parameters
+        ----------
+        problem : a sibling of the problem (one that shares its data); ``None`` keeps the problem
+        solver : registry name or Solver; ``None`` keeps the solver
+        **parts : what ``problem.with_`` takes, as names or objects: ``lam``, ``lam_ratio``, ``loss``, ``penalty``;
+            ``None`` keeps a part
+
+        Raises
+        ------
+        ValueError, TypeError
+            for a value that is not allowed, or if the solver cannot solve the problem; the run is then unchanged.
         """
-        new_problem, new_solver = problem or self.problem, solver or self.solver
+        self._go_on(*self.changed(problem or self.problem, self.solver if solver is None else solver, **parts))
+
+    def changed(self, problem: Any, solver: str | Solver | type[Solver], **parts: Any) -> tuple[Any, Solver]:
+        """Return the problem and the solver with which :meth:`change` would continue; raise what it would raise."""
+        given = {name: part for name, part in parts.items() if part is not None}
+        new_problem = self.settle(problem.with_(**given) if given else problem)
+        new_solver = as_solver(solver, new_problem)
         new_solver.require(new_problem)
+        return new_problem, new_solver
+
+    def _go_on(self, new_problem: Any, new_solver: Solver) -> None:
         reason = self.problem.keeps_apart(new_problem)
         if reason is not None:
             raise ValueError(reason)
@@ -154,8 +186,7 @@ class Run:
         return problem
 
     # -------------------------------------------------------------------------------------------------- observing
-    def observe(self, certify_now: bool = False) -> Event:
-        """The event of the current state; never charged to the solver's clock."""
+    def _event(self, certify_now: bool) -> Event:
         state, problem = self.state, self.problem
         assert state is not None
         facts: dict[str, Any]
@@ -181,9 +212,14 @@ class Run:
                       step_flops=state.step_flops, features=state.features, **facts)
         if not np.isfinite(event.objective):
             raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
-        reason = self._reason(event)
-        if reason and not event.certified and not certify_now:
-            return self.observe(certify_now=True)  # the last event always carries a certificate
+        return event
+
+    def observe(self, certify_now: bool = False) -> Event:
+        """The event of the current state; never charged to the solver's clock."""
+        event = self._event(certify_now)
+        reason = self._reason(event)  # asked once an iterate: rules count what they are shown
+        if reason and not event.certified:
+            event = self._event(True)  # the last event always carries a certificate
         if reason:
             reason = self._finish(reason, event)
         if reason:
@@ -245,31 +281,46 @@ def as_problem(problem: Any) -> Any:
     return problem
 
 
-def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None) -> Solver:
-    """A solver from its registry name, its class or itself; ``None``: the usual one for the kind of problem.
-    ``TypeError`` for anything else."""
+def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, **settings: Any) -> Solver:
+    """Return a solver from its registry name, its class or itself, with some of its settings replaced.
+
+    ``None`` stands for the default solver of the kind of problem. Raises ``TypeError`` for anything else, and for a
+    setting that the solver does not have; ``ValueError`` for a value that is not allowed.
+    """
     if solver is None:
         solver = USUAL[problem.kind]
     if isinstance(solver, str):
-        made: Solver = solvers.create(solver)
+        made: Solver = solvers.create(solver, **settings)
         return made
     if isinstance(solver, type) and issubclass(solver, Solver):
-        return solver()
+        solver = solver()
     if isinstance(solver, Solver):
-        return solver
+        known = [f.name for f in solver.fields]
+        for name in settings:
+            if name not in known:
+                raise TypeError(f"{solver.name} has no setting {name!r} (settings: {', '.join(known) or 'none'})")
+        changed: Any = dataclasses.replace(solver, **settings) if settings else solver  # type: ignore[type-var]
+        return changed
     raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What ``solve`` returns.
+    """Result of :func:`solve`.
 
-    W (d, m), sparse (CSR) if the solver keeps it so, and b (m,) or ``None``; of a covariance problem Θ (p, p) and
-    ``None``; objective, dual, gap, relative_gap of that
-    point; ``converged`` says whether the tolerance was reached and ``message`` in words why the run ended; seconds
-    (solver time), iterations, passes; trace; ``reason``: which solver ``auto`` chose and why (empty for every other
-    solver); ``sparsity``: how sparse W is, in words; ``model``: of a sequence problem the sequence, which predicts
-    (``problem.predict(result.model, X)``), ``None`` for others. A sequence has no gap: it converged if it settled.
+    Attributes
+    ----------
+    W : weights (d, m), sparse (CSR) if the solver keeps them so; of a covariance problem Θ (p, p)
+    b : intercept (m,), or ``None``
+    support : numbers of the non-zero rows of W, sorted, whatever the type of W
+    objective, dual, gap, relative_gap, violation : of that point
+    converged (also ``success``) : whether the tolerance was reached; a sequence, which has no gap, if it settled
+    message : why the run ended
+    iterations (also ``n_iter``), passes, seconds : what the run took; seconds are solver time
+    trace : the recorded events, or ``None``
+    reason : which solver ``auto`` chose and why; empty for every other solver
+    sparsity : how sparse W is, in words
+    model : of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others
     """
 
     W: Any
@@ -288,6 +339,17 @@ class Result:
     reason: str = ""
     sparsity: str = ""
     model: Any = None
+    support: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.intp), repr=False)
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations (scikit-learn's name)."""
+        return self.iterations
+
+    @property
+    def success(self) -> bool:
+        """Whether the tolerance was reached (scipy's name for ``converged``)."""
+        return self.converged
 
     def __repr__(self) -> str:
         return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
@@ -298,33 +360,38 @@ class Result:
 def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: float = 1e-6, max_iter: int = 10_000,
           max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
           W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
-          record: bool = True) -> Result:
+          record: bool = True, clock: Callable[[], float] | None = None, **settings: Any) -> Result:
     """Solve a problem until the relative duality gap is at most ``tol``; a sequence problem, which has none, until the
     objective has fallen by less than this part of itself in each of some iterations.
 
     Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
-    callback returns True. ``record=False`` leaves the trace out. Without a solver it is ``bcd-ls``, or ``quic`` for a
-    covariance problem. See :class:`Run` for the other arguments, and for
-    what is raised.
+    callback returns True. ``record=False`` leaves the trace out. Without a solver, ``auto`` chooses one. Further
+    keywords are settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``. See :class:`Run` for the
+    other arguments, and for what is raised.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        if a limit of iterations or seconds ended the run before ``tol`` was reached (not with ``tol=0``).
     """
     end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
-    rule: Stop = end | Iterations(max_iter)
+    limits: Stop = Iterations(max_iter)
     if max_seconds is not None:
-        rule = rule | Seconds(max_seconds)
-    if stop is not None:
-        rule = rule | stop
+        limits = limits | Seconds(max_seconds)
+    rule = end | limits if stop is None else end | limits | stop
     recorder = Recorder() if record else None
     observers = _functions(callbacks)
     if recorder is not None:
         observers.append(recorder)
-    run = Run(problem, solver, stop=rule, callbacks=observers, W=W, b=b, certify_every=certify_every, test=test)
+    run = Run(problem, as_solver(solver, as_problem(problem), **settings), stop=rule, callbacks=observers, W=W, b=b,
+              certify_every=certify_every, test=test, clock=clock)
     last = run.advance()
     while not last.message:
         last = run.advance()
     assert run.state is not None
     found = run.certificate()  # a run that a callback ended may not carry one
     intercept = run.state.intercept()
-    return Result(
+    result = Result(
         W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
         objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
         violation=found.violation, message=run.message,
@@ -332,5 +399,19 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
-        model=getattr(run.state, "model", None),
+        model=getattr(run.state, "model", None), support=support_of(run.problem, run.state),
     )
+    if not result.converged and tol > 0 and limits.check(last) == last.message:
+        from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
+
+        warnings.warn(f"{run.solver.name} ended before the tolerance {tol:g} was reached: {run.message}, relative gap "
+                      f"{found.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
+                      ConvergenceWarning, stacklevel=2)
+    return result
+
+
+def support_of(problem: Any, state: State) -> np.ndarray:
+    """Numbers of the non-zero rows of a state's weights, sorted."""
+    flags = np.empty(problem.d, dtype=np.uint8)
+    state.support(flags)
+    return np.flatnonzero(flags)

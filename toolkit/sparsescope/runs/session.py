@@ -10,6 +10,7 @@ import copy
 import threading
 import time
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -200,24 +201,33 @@ class Session:
             raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
         self._send(_Command("stop", rule=rule))
 
-    def tweak(self, *, solver: str | Solver | None = None, **parts: Any) -> None:
-        """Change λ (``lam``), other parts of the problem (``loss``, ``penalty``; what its ``with_`` takes) or the
-        solver in mid-run; the weights stay (warm start), and a mark is made. ``None`` leaves a part as it is.
+    def change(self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None,
+               **parts: Any) -> None:
+        """Change the problem or the solver in mid-run; the weights stay (warm start), and a mark is made.
 
-        Raises ``ValueError`` at once, and changes nothing, if a value is not allowed or the solver cannot solve the
-        changed problem.
+        Parameters
+        ----------
+        problem, solver, **parts : as for :meth:`sparsescope.Run.change`
+
+        Raises
+        ------
+        ValueError, TypeError
+            at once, and nothing changes, for a value that is not allowed, or if the solver cannot solve the problem.
         """
         self._require_open()
         with self._lock:
-            problem = self._target_problem
+            old = problem or self._target_problem
             given = {name: part for name, part in parts.items() if part is not None}
-            if given:
-                problem = problem.with_(**given)
-                self._run.settle(problem)
+            wanted = old.with_(**given) if given else old
+            self._run.changed(wanted, self._target_solver if solver is None else solver)  # raises what is not allowed
             chosen = self._target_solver if solver is None else as_solver(solver)
-            chosen.require(problem)
-            self._target_problem, self._target_solver = problem, chosen
-        self._send(_Command("change", problem=problem, solver=chosen))
+            self._target_problem, self._target_solver = wanted, chosen
+        self._send(_Command("change", problem=wanted, solver=chosen))
+
+    def tweak(self, **parts: Any) -> None:
+        """Deprecated name of :meth:`change`; it goes with version 0.3."""
+        warnings.warn("Session.tweak is now Session.change", DeprecationWarning, stacklevel=2)
+        self.change(**parts)
 
     def fork(self) -> Session:
         """An independent session that goes on from this one's present state and past, paused."""
