@@ -6,6 +6,7 @@ The imports are read from the source, not observed at run time, so that an impor
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib
 import json
 import re
@@ -138,6 +139,40 @@ def test_the_rooms_stand_on_those_below_them() -> None:
     for room, may_import in MAY_IMPORT.items():
         assert may_import <= below, f"{room} stands below {sorted(may_import - below)}"
         below.add(room)
+
+
+def imports_among(modules: set[str]) -> dict[str, set[str]]:
+    """Which of these modules each of them imports anywhere in its file, for types too."""
+    found: dict[str, set[str]] = {}
+    for path in sources():
+        name = dotted_name(path)
+        targets = {target if target in modules else target.rpartition(".")[0] for _, target in imported(path)}
+        found[name] = targets & modules - {name}
+    return found
+
+
+def circle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, the first one repeated at the end; none: an empty list."""
+    try:
+        graphlib.TopologicalSorter(imports).prepare()
+    except graphlib.CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def test_no_files_import_each_other_in_a_circle_even_for_types() -> None:
+    found = circle(imports_among({dotted_name(path) for path in sources()}))
+    assert not found, " ← ".join(found)
+
+
+def test_a_circle_of_types_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "sparsescope"
+    package.mkdir()
+    (package / "a.py").write_text("from . import b\n")
+    (package / "b.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import A\n")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", package)
+    found = circle(imports_among({"sparsescope.a", "sparsescope.b"}))
+    assert set(found) == {"sparsescope.a", "sparsescope.b"}
 
 
 @pytest.mark.parametrize("old", sorted(moved.MOVED))

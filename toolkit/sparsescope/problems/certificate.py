@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..inputs.design import BLOCK
+from ..inputs.design import BLOCK, Design
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from .base import Certificate
+from .regulariser import Regulariser
 
-if TYPE_CHECKING:
-    from .prediction import Problem
+
+class PenalisedLoss(Protocol):
+    """A problem as its certificate sees it: data, loss, penalty and λ."""
+
+    lam: float
+    loss: Any
+    regulariser: Regulariser
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def d(self) -> int: ...
+    @property
+    def m(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def y(self) -> np.ndarray: ...
+    @property
+    def intercept(self) -> bool: ...
 
 
 class Workspace:
     """Arrays a certificate needs, made once: two of shape (n, m), two of (d,) and a block of gradient rows."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PenalisedLoss) -> None:
         shape = (problem.n, problem.m)
         self.Z = np.empty(shape, dtype=problem.dtype)
         self.U = np.empty(shape, dtype=problem.dtype)
@@ -26,7 +47,7 @@ class Workspace:
         self.paper = np.empty(problem.d)
         self.block = np.empty((0, problem.m), dtype=problem.dtype)
 
-    def gradients(self, problem: Problem) -> Iterator[tuple[int, int, np.ndarray]]:
+    def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
         if problem.design.is_sparse:
             rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
@@ -48,7 +69,7 @@ def require_finite(**arrays: np.ndarray) -> None:
             raise FloatingPointError(f"the {name} have entries that are not finite")
 
 
-def certify(problem: Problem, coef: np.ndarray, Z: np.ndarray, work: Workspace,
+def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Workspace,
             dual_rows: Callable[[np.ndarray], bool] | None = None) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 

@@ -11,7 +11,7 @@ is always definite.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +19,22 @@ from ..kernels.coordinates import entry_violations
 from .base import Certificate
 from .linear_algebra import cholesky, inverse, logdet
 
-if TYPE_CHECKING:
-    from .covariance import CovarianceProblem
+
+class PenalisedCovariance(Protocol):
+    """A covariance problem as its certificate sees it: S (p, p), λ, and the thresholds λC by components."""
+
+    lam: float
+
+    @property
+    def S(self) -> np.ndarray: ...
+    @property
+    def d(self) -> int: ...
+    @property
+    def components(self) -> np.ndarray: ...
+    @property
+    def diagonal_thresholds(self) -> np.ndarray: ...
+    def thresholds(self, at: np.ndarray) -> np.ndarray: ...
+    def penalty_of(self, Theta: np.ndarray) -> float: ...
 
 
 def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndarray) -> float:
@@ -41,7 +55,7 @@ def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndar
     return float("nan") if factor is None else logdet(factor) + S.shape[0]
 
 
-def certify_covariance(problem: CovarianceProblem, Theta: np.ndarray) -> Certificate:
+def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certificate:
     """The certificate of a symmetric positive definite Θ (p, p), one component of the problem after the other.
 
     ``relative_gap`` is gap/max(1, |F|): F, in nats, may be near zero. Violations are those of single entries, their
@@ -84,7 +98,7 @@ def graph_size(Theta: np.ndarray) -> tuple[int, int]:
     return int(np.count_nonzero(counts > 1)), int(counts.sum())
 
 
-def split(problem: CovarianceProblem, Theta: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+def split(problem: PenalisedCovariance, Theta: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The features of each component of at least two, and those that are alone; all in one block where Θ ties
     components together (before the first step after λ has risen, or at a point that was given)."""
     labels = problem.components
