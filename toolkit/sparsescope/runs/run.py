@@ -222,6 +222,8 @@ class Run:
             event = self._event(True)  # the last event always carries a certificate
         if reason:
             reason = self._finish(reason, event)
+        if reason and self.conclude():
+            event = self._event(True)
         if reason:
             self.message = reason
             object.__setattr__(event, "message", reason)
@@ -230,6 +232,10 @@ class Run:
                 self.message = "stopped by a callback"
                 object.__setattr__(event, "message", self.message)
         return event
+
+    def conclude(self) -> bool:
+        """Let the solver prepare its weights to be handed back; returns whether that changed them."""
+        return self.state is not None and self.solver.conclude(self.problem, self.state)
 
     def _diverged(self, what: str) -> str:
         """Say what is wrong with a point that is not finite, and the way out."""
@@ -321,6 +327,8 @@ class Result:
     reason : which solver ``auto`` chose and why; empty for every other solver
     sparsity : how sparse W is, in words
     model : of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others
+    excess : of a problem with a budget η on the mean loss, by how much W violates it (0 as soon as a feasible point is
+        known); NaN for others
     """
 
     W: Any
@@ -340,6 +348,7 @@ class Result:
     sparsity: str = ""
     model: Any = None
     support: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.intp), repr=False)
+    excess: float = float("nan")
 
     @property
     def n_iter(self) -> int:
@@ -389,6 +398,7 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     while not last.message:
         last = run.advance()
     assert run.state is not None
+    run.conclude()
     found = run.certificate()  # a run that a callback ended may not carry one
     intercept = run.state.intercept()
     result = Result(
@@ -400,6 +410,7 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         trace=None if recorder is None else recorder.trace, reason=run.reason,
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
         model=getattr(run.state, "model", None), support=support_of(run.problem, run.state),
+        excess=found.excess,
     )
     if not result.converged and tol > 0 and limits.check(last) == last.message:
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load

@@ -132,6 +132,9 @@ class Auto(Solver):
         found: Certificate = state.delegate.certificate(problem, state, work)
         return found
 
+    def conclude(self, problem: Any, state: Any) -> bool:
+        return bool(state.delegate.conclude(problem, state))
+
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
         return choose(problem)[0].value(problem, loss, penalty)
 

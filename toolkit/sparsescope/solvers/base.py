@@ -226,6 +226,11 @@ class Solver:
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
         return dataclasses.replace(found, **state.dual_facts(problem))
 
+    def conclude(self, problem: Any, state: Any) -> bool:
+        """Prepare the weights of a state to be handed back, when a run ends: a solver whose iterates are infeasible
+        replaces them by the feasible point that its certificate speaks of. Returns whether that changed the state."""
+        return False
+
     def adapt(self, problem: Any, state: Any) -> State | None:
         """Called once after loss, penalty or λ changed under a state (warm start). May return a state to go on with
         instead, at the same weights; ``None`` keeps this one."""

@@ -33,7 +33,7 @@ from ..problems.certificate import Workspace
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .shared.budget import Known, certify_budget, first_suspicion
+from .shared.budget import Known, certify_budget, first_suspicion, keep_budget
 from .shared.splitting import Splitting, SplittingState
 
 SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
@@ -191,11 +191,15 @@ class Budgeted(Splitting):
     def certificate(self, problem: Problem, state: Any, work: Workspace) -> Certificate:
         return certify_budget(problem, state, self.eta, work)
 
+    def conclude(self, problem: Problem, state: Any) -> bool:
+        return keep_budget(problem, state, self.eta)
+
 
 @settings
 class FBPDConstrained(Budgeted):
-    """The mean hinge is kept below ``eta``; λ plays no part. Events tell the λ with the same solution, and by how much
-    the weights still overdraw the budget. With eta = 0 every sample has to be classified with the whole margin."""
+    """The mean hinge is kept below ``eta``; λ plays no part. Events give the λ with the same solution, and by how much
+    the iterates still violate the constraint; the weights at the end of a run satisfy it. With eta = 0 every sample has
+    to be classified with the whole margin."""
 
     slacks: str = field("none", choices=("none", "each"),
                         doc="one multiplier for the budget, or the paper's slack variable for each sample")

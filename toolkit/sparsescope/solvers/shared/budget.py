@@ -6,20 +6,22 @@
 every W that keeps the budget has Ω(W) ≥ max over s ≥ 0 of s(μΣq − ntη) − Ω*(−sV). The dual iterate gives q and t.
 While it swings, t may fall to 0, where it proves nothing; so the best bound so far is kept. With s, q and t fixed it is
 a line in η, so it stays a bound when η moves, and its slope −nts = −1/λ says which λ has the same solution.
-**Upper bound.** The weights shown overdraw the budget by a little until the end. A point that keeps it is made from
-them: s·W with the smallest s > 1 that does, or the mixture with an earlier point that had room left; as the hinge and Ω
-are convex, the values of that point are enough for a bound.
+**Upper bound.** The iterates violate the constraint by a little until the end. A feasible point is made from them: s·W
+with the smallest s > 1 that is feasible, or the mixture with an earlier point that had slack; as the hinge and Ω are
+convex, the values of that point are enough for a bound. When a run ends, its weights become this feasible point
+(:func:`keep_budget`), and the certificate is evaluated again there: what is handed back satisfies the constraint.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...kernels.rows import repair_dual
+from ...kernels.rows import loss_sum, repair_dual
 from ...kernels.splitting import hinge_along, hinge_facts, limit_flows
 from ...problems.base import Certificate
 from ...problems.certificate import Workspace, require_finite
@@ -29,6 +31,7 @@ from .smallest_hinge import smallest_hinge
 # A lower bound of Ω this many times μ/λ_max (what one margin costs) makes one suspect that no weights keep the budget.
 SUSPICIOUS, MORE = 100.0, 30.0
 RAY_PASSES = 30  # Newton steps along s·W: the mean hinge is convex and piecewise linear in s, so they end by themselves
+NUDGES = 12  # times that a point is moved further into the feasible set, each time by twice as much, for rounding
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -36,31 +39,37 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 class Known:
     """What is known of the smallest Ω for any budget η, for one loss and penalty.
 
-    hinge, omega : of the point with room in the budget that bounds it best from above
+    hinge, omega, coef : of the point with room in the budget that bounds it best from above, and the point itself
     height, price : it is at least ``height − price·η``, the line of the best dual point so far
     """
 
     of: Any = None
     hinge: float = math.inf
     omega: float = math.inf
+    coef: np.ndarray | None = None
     height: float = 0.0
     price: float = 0.0
 
+    def share(self, hinge: float, eta: float) -> float:
+        """The share of the kept point in the mixture with one of this mean hinge that keeps the budget; NaN: none."""
+        if hinge <= eta:
+            return 0.0
+        return (hinge - eta) / (hinge - self.hinge) if self.hinge < eta else math.nan
+
     def upper(self, hinge: float, omega: float, eta: float) -> float:
         """Ω of a mixture of the kept point and one with these values, such that the budget is kept; +inf: none."""
-        if hinge <= eta:
-            return omega
-        if not self.hinge < eta:
+        share = self.share(hinge, eta)
+        if share != share:
             return math.inf
-        share = (hinge - eta) / (hinge - self.hinge)
-        return (1.0 - share) * omega + share * self.omega
+        return (1.0 - share) * omega + share * self.omega if share else omega
 
-    def offer(self, hinge: float, omega: float, eta: float) -> None:
-        """Keep the point if it has room and is better than the one that is kept: a smaller Ω for its room."""
+    def offer(self, hinge: float, omega: float, eta: float, coef: np.ndarray, factor: float = 1.0) -> None:
+        """Keep the point ``factor·coef`` if it has room and is better than the one that is kept: a smaller Ω for its
+        room."""
         if hinge < eta:
             kept = self.omega / (eta - self.hinge) if self.hinge < eta else math.inf
             if omega / (eta - hinge) < kept:
-                self.hinge, self.omega = hinge, omega
+                self.hinge, self.omega, self.coef = hinge, omega, coef * coef.dtype.type(factor)
 
     def lower(self, eta: float) -> float:
         """The bound from below at η."""
@@ -75,8 +84,9 @@ class Known:
 def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) -> Certificate:
     """The certificate of a state of ``fbpd-constrained`` or ``fbpd-linear``: see the top of this file.
 
-    ``objective`` is Ω(W), ``gap`` the upper less the lower bound (NaN as long as no point is known that keeps the
-    budget), ``violation`` the distance of −V from ∂Ω(W) at the dual iterate.
+    ``objective`` is Ω(W), ``gap`` the upper less the lower bound (NaN as long as no feasible point is known); W itself
+    satisfies the constraint where ``excess`` is 0, as it does at the end of a run (:func:`keep_budget`).
+    ``violation`` the distance of −V from ∂Ω(W) at the dual iterate.
     """
     n, d, regulariser, margin = problem.n, problem.d, problem.regulariser, problem.loss.margin
     W = state.coef[:d]
@@ -181,15 +191,49 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
 
 def _upper(problem: Problem, state: Any, eta: float, hinge: float, omega: float) -> float:
     """A bound from above of the smallest Ω, from the state's weights and the point with room; +inf: none is known."""
-    state.known.offer(hinge, omega, eta)
+    state.known.offer(hinge, omega, eta, state.coef)
     found = state.known.upper(hinge, omega, eta)
     if hinge > eta and omega > 0.0:
         factor, reached = _along(problem, state.Z, eta)
         if reached <= eta:
             value = problem.regulariser.value(factor * state.coef[: problem.d])[0]
-            state.known.offer(reached, value, eta)
+            state.known.offer(reached, value, eta, state.coef, factor)
             found = min(found, value)
     return found
+
+
+def keep_budget(problem: Problem, state: Any, eta: float) -> bool:
+    """Make the weights of the state the feasible point that its certificate speaks of.
+
+    Of s·W and the mixture with the kept point, the one with the smaller Ω. The state is left as it is (False) if its
+    weights are feasible already, or if no feasible point is known.
+    """
+    hinge = loss_sum(state.Z, problem.y, problem.loss) / problem.n
+    if hinge <= eta:
+        return False
+    kind, ulp = state.coef.dtype.type, float(np.finfo(problem.dtype).eps)
+    nudges = [ulp * 2.0**power for power in range(NUDGES)]  # what rounding takes from the budget is given back
+    known = knowledge(problem, state)
+    factor, reached = _along(problem, state.Z, eta)
+    longer = (kind(factor * (1.0 + nudge)) * state.coef for nudge in nudges if reached <= eta)
+    share = known.share(hinge, eta)
+    shares = (min(share + nudge, 1.0) for nudge in (*nudges, 1.0) if known.coef is not None and share == share)
+    mixtures = (kind(1.0 - share) * state.coef + kind(share) * known.coef for share in shares)
+    found = [point for way in (longer, mixtures) if (point := _first_feasible(problem, way, eta)) is not None]
+    if not found:
+        return False
+    _, state.coef[:], state.Z = min(found, key=lambda point: point[0])
+    return True
+
+
+def _first_feasible(problem: Problem, points: Iterable[np.ndarray],
+                    eta: float) -> tuple[float, np.ndarray, np.ndarray] | None:
+    """Ω, weights and scores of the first of these points that is feasible; ``None`` if none is."""
+    for coef in points:
+        Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
+        if loss_sum(Z, problem.y, problem.loss) / problem.n <= eta:
+            return problem.regulariser.value(coef[: problem.d])[0], coef, Z
+    return None
 
 
 def _along(problem: Problem, Z: np.ndarray, eta: float) -> tuple[float, float]:
