@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
 
 import psutil
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 from programs import Program, start_explorer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +50,40 @@ def test_a_full_server_says_so_and_a_closed_page_frees_its_place(context: Browse
 
         eventually(free, "the place is free again")
     finally:
+        program.stop()
+
+
+def test_a_foreign_name_and_a_missing_token_open_nothing(
+    browser_type: BrowserType, browser_type_launch_args: dict[str, Any]
+) -> None:
+    """DNS rebinding, as a browser sees it: a foreign name that leads to this machine."""
+    program, address = start_explorer("--token", "right")
+    port = urlparse(address).port
+    rules = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+    options = {**browser_type_launch_args, "args": [*browser_type_launch_args["args"], rules]}
+    browser = browser_type.launch(**options)
+    try:
+        page = browser.new_page()
+        for foreign in (f"http://evil.example:{port}/", f"http://evil.example:{port}/?token=right"):
+            answer = page.goto(foreign)
+            assert answer is not None and answer.status == 403
+            expect(page.get_by_text("does not go by the name")).to_be_visible()
+        for socket in (f"ws://localhost:{port}/ws", f"ws://evil.example:{port}/ws"):
+            opened = page.evaluate("""(address) => new Promise((done) => {
+              const socket = new WebSocket(address, ["bokeh", "x"])
+              socket.onopen = () => done(true)
+              socket.onerror = () => done(false)
+            })""", socket)
+            assert opened is False
+        answer = page.goto(f"http://localhost:{port}/?dataset=iris")
+        assert answer is not None and answer.status == 403
+        page.get_by_label("Token").fill("right")
+        page.get_by_role("button", name="Open").click()
+        ExplorerPage(page, address).wait_ready()
+        assert "token" not in page.url
+        ExplorerPage(page, address).open(dataset="iris")
+    finally:
+        browser.close()
         program.stop()
 
 

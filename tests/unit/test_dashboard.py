@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sparsescope.dashboard.assets import module_address
-from sparsescope.dashboard.bridge import Bridge, summary
+from sparsescope.dashboard.bridge import Bridge, public, summary
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import PortInUse, make_server
 
@@ -108,6 +108,40 @@ def test_a_failure_is_said_on_the_page_and_said_once() -> None:
     assert len(link.pane.sent) == 1
 
 
+def test_strangers_are_told_of_errors_without_paths_and_lines_of_code(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> Explorer:
+        raise ValueError("/home/ann/secret/data.csv is empty")
+
+    for local in (True, False):
+        pane = Pane()
+        Bridge(pane, fail, local=local).receive({"type": "ready"})
+        header, _ = pane.sent[0]
+        assert ("/home/ann" in header["text"]) is ("Traceback" in header["detail"]) is local
+        assert "data.csv is empty" in header["text"]
+    assert "Traceback" in caplog.text and "/home/ann/secret" in caplog.text, "the log says it"
+
+
+@pytest.mark.parametrize(("header", "kept"), [
+    ({"type": "notices", "notices": ["C:\\work\\data\\x.npz is damaged", "l1/l2 is kept"]},
+     {"notices": ["x.npz is damaged", "l1/l2 is kept"]}),
+    ({"type": "answer", "kind": "spectrum", "error": "no ~/data/a/b.npz", "detail": "Traceback"},
+     {"error": "no b.npz", "detail": ""}),
+    ({"type": "answer", "kind": "snippet", "text": "ss.datasets.load('/a/b/c')"},
+     {"text": "ss.datasets.load('/a/b/c')"}),
+    ({"type": "frame", "message": "MemoryError in /usr/lib/x.py"}, {"message": "MemoryError in x.py"}),
+])
+def test_what_strangers_see_names_files_without_folders(header: dict[str, Any], kept: dict[str, Any]) -> None:
+    assert public(header) == header | kept
+
+
+@pytest.mark.parametrize("message", [None, 3, "ready", ["ready"], [], True])
+def test_messages_that_are_no_objects_are_dropped(message: Any) -> None:
+    pane = Pane()
+    link = Bridge(pane, Explorer)
+    link.receive(message)
+    assert not pane.sent and link.explorer is None
+
+
 def test_closing_ends_the_explorer_once() -> None:
     explorer = Explorer()
     link = Bridge(Pane(), lambda: explorer)
@@ -125,12 +159,24 @@ def test_closing_a_page_that_was_never_opened_is_harmless() -> None:
 
 def test_a_server_has_a_limited_number_of_places() -> None:
     site = Site(max_sessions=1)
-    assert not site.full
     site.page()
+    site.page()
+    assert not site.full, "a page that is only fetched takes no place"
+    first, second = site.open
+    first._make_explorer = second._make_explorer = Explorer
+    first.receive({"type": "ready"})
     assert site.full
     refusal = site.page()
-    assert len(site.open) == 1
+    assert len(site.open) == 2
     assert "All 1 places are taken" in refusal.main[0].object
+    pane = second.pane = Pane()  # it was fetched while there was a place
+    second.receive({"type": "ready"})
+    assert second.explorer is None
+    assert "All 1 places are taken" in pane.sent[0][0]["text"]
+    first.close()
+    site.open.discard(first)
+    second.receive({"type": "ready"})
+    assert second.explorer is not None and site.full
     site.close()
     assert not site.full and not site.open
 

@@ -71,6 +71,14 @@ def _add_explore(commands: Any) -> None:
     parser.add_argument("--port", type=_port, help="default: 5006, or a free one where that is taken; 0: any free one")
     parser.add_argument("--address", default="localhost",
                         help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)")
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME",
+                        help="a further name by which people come, such as explorer.example.org; may be repeated. The "
+                             "names of this machine are always allowed, every other one is refused")
+    parser.add_argument("--token", default="", metavar="TEXT",
+                        help="what everybody has to know who comes (default: a new one where other machines reach the "
+                             "address, none on this machine alone)")
+    parser.add_argument("--no-token", action="store_const", const=None, dest="token",
+                        help="ask nobody for a token, also where other machines reach the address")
     parser.add_argument("--max-sessions", type=_count, default=0, metavar="N",
                         help="how many pages may be open at a time (default: no limit)")
     parser.add_argument("--linger", type=_positive, default=10.0, metavar="SECONDS",
@@ -103,7 +111,8 @@ def run_explore(options: argparse.Namespace) -> int:
         site.settings["dataset"] = options.data
     elif options.data is not None:
         site.data = datasets.load(options.data)
-    serve(site, options.port, options.address, show=not options.no_browser, say=_say, linger=options.linger)
+    serve(site, options.port, options.address, show=not options.no_browser, say=_say, linger=options.linger,
+          hosts=tuple(options.allow_host), token=options.token)
     return DONE
 
 

@@ -20,6 +20,7 @@ from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
 from .. import live
+from ..live.saying import without_paths
 from .assets import module_address
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,23 @@ def summary(problem: Message) -> str:
     return " · ".join([str(problem["name"]), *sizes])
 
 
+def public(header: Message) -> Message:
+    """A message as strangers may see it: sentences without paths, errors without tracebacks. What is left out is
+    logged."""
+    told = dict(header)
+    if told.get("detail"):
+        logger.error("not shown on a page that others see: %s\n%s", told.get("text", told.get("error", "")),
+                     told["detail"])
+        told["detail"] = ""
+    for key in ("text", "error", "message"):
+        if header["type"] in ("error", "answer", "frame") and isinstance(told.get(key), str) and \
+                told.get("kind") != "snippet":
+            told[key] = without_paths(told[key])
+    if header["type"] == "notices":
+        told["notices"] = [without_paths(text) for text in header["notices"]]
+    return told
+
+
 def _send_without_delay() -> None:
     """Switch off Nagle's algorithm for this session's websocket.
 
@@ -81,13 +99,18 @@ class Bridge:
     pane: the component that carries the messages.
     make_explorer: called without arguments when the page says it is ready, so that pages which are fetched but never
         opened (robots, link previews) cost no solver work.
+    admit: called before that; a sentence why there is no place, or the empty text.
+    local: whether only people at this machine see the page; others are told of an error without paths and lines of
+        code, which are in the log.
     """
 
-    def __init__(self, pane: ExplorerPane, make_explorer: Callable[[], live.Explorer]) -> None:
+    def __init__(self, pane: ExplorerPane, make_explorer: Callable[[], live.Explorer],
+                 admit: Callable[[], str] = lambda: "", local: bool = True) -> None:
         self.pane = pane
         self.explorer: live.Explorer | None = None
         self.on_summary: Callable[[str], None] | None = None
         self._make_explorer = make_explorer
+        self._admit, self._local = admit, local
         self._closed = False
         self._last_error = ""
         pane.on_msg(lambda event: self.receive(event.data))
@@ -96,10 +119,17 @@ class Bridge:
         """A message from the page."""
         if self._closed:
             return
+        if not isinstance(message, dict):
+            logger.warning("a message of type %s was dropped; messages are objects", type(message).__name__)
+            return
         try:
             if message.get("type") == "ready":
                 _send_without_delay()
                 if self.explorer is None:
+                    refusal = self._admit()
+                    if refusal:
+                        self._send({"type": "error", "text": refusal, "detail": ""})
+                        return
                     self.explorer = self._build()
             if self.explorer is not None:
                 self.explorer.on_message(message)
@@ -145,6 +175,8 @@ class Bridge:
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         if header["type"] == "problem" and self.on_summary is not None:
             self.on_summary(summary(header))
+        if not self._local:
+            header = public(header)
         block = b"".join(buffers) if buffers else None
         self.pane._send_msg({"header": header, "block": block})
 

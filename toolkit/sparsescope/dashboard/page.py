@@ -55,18 +55,21 @@ class Site:
     ----------
     data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
     settings: settings for a page whose address says nothing (for instance `{"dataset": "digits"}`).
-    max_sessions: more pages than that get a friendly refusal; 0 means no limit.
+    max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
+    local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
     """
 
     data: Any = None
     settings: dict[str, Any] = field(default_factory=dict)
     max_sessions: int = 0
+    local: bool = True
     open: set[Bridge] = field(default_factory=set)
 
     @property
     def full(self) -> bool:
-        """Whether no further page may start."""
-        return 0 < self.max_sessions <= len(self.open)
+        """Whether no further explorer may start. A page takes a place when its websocket says that it is ready: one
+        that was only fetched takes none."""
+        return 0 < self.max_sessions <= sum(bridge.explorer is not None for bridge in self.open)
 
     def close(self) -> None:
         """End the workers of all pages."""
@@ -80,7 +83,7 @@ class Site:
         settings = {**self.settings, **_query()}
         dark = _dark()
         pane = ExplorerPane(dark=dark)
-        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings))
+        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings), self._no_place, self.local)
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
@@ -98,6 +101,12 @@ class Site:
     def _end(self, bridge: Bridge) -> None:
         bridge.close()
         self.open.discard(bridge)
+
+    def _no_place(self) -> str:
+        if not self.full:
+            return ""
+        return (f"All {self.max_sessions} places are taken. Close an explorer you no longer need, then reload this "
+                "page: its place is free after a few seconds.")
 
     def _refusal(self) -> pmui.Page:
         text = (

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import logging
 import os
+import secrets
 import signal
 import sys
 import webbrowser
@@ -18,10 +19,11 @@ from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
-from .page import Site
+from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
+from .limits import MAX_TEXT, limit_messages
+from .page import COOKIE, Site
 
 DEFAULT_PORT = 5006
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 LINGER = 10.0  # seconds after which a closed tab's worker is ended (a lost connection may come back until then)
 CHECKS = 5  # how often that is looked at within this time
@@ -31,31 +33,44 @@ class PortInUse(OSError):
     """The port is taken by another program."""
 
 
-def make_server(site: Site, port: int, address: str = "localhost", linger: float = LINGER) -> Server:
-    """The server, bound to its port but not running; ``linger`` in seconds. Raises `PortInUse`."""
-    # 0.0.0.0 or a public name: people come by names we cannot know. Nothing here is protected by cookies or passwords.
-    origins = ["*"] if address not in LOOPBACK else None
+def make_server(site: Site, port: int, address: str = "localhost", linger: float = LINGER,
+                gate: Gate | None = None) -> Server:
+    """The server, bound to its port but not running; ``linger`` in seconds. Raises `PortInUse`.
+
+    ``gate`` decides who comes in; without one it is the gate of this address, without a token.
+    """
+    gate = Gate(address) if gate is None else gate
     try:
-        return get_server(
+        server = get_server(
             {"/": site.page},
             port=port,
             address=None if address == "localhost" else address,
-            websocket_origin=origins,
+            websocket_max_message_size=4 * MAX_TEXT,  # the limit in characters holds after this one
             title="sparsescope",
             show=False,
             start=False,
             compress_response=True,
             unused_session_lifetime_milliseconds=round(1000 * linger),
             check_unused_sessions_milliseconds=max(round(1000 * linger / CHECKS), 1),
+            # Ids of sessions come from this server only, and what else a browser sends does not go into the page.
+            sign_sessions=True,
+            secret_key=secrets.token_bytes(32),
+            include_cookies=[COOKIE],
+            include_headers=["Host", "User-Agent"],
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortInUse(error.errno, f"port {port} is taken by another program") from error
         raise
+    site.local = gate.local
+    limit_messages(server._tornado)
+    guard(server._tornado, gate)
+    return server
 
 
 def serve(site: Site, port: int | None = None, address: str = "localhost", show: bool = True,
-          say: Callable[[str], None] = print, linger: float = LINGER) -> None:
+          say: Callable[[str], None] = print, linger: float = LINGER, hosts: tuple[str, ...] = (),
+          token: str | None = "") -> None:
     """Serve until SIGINT or SIGTERM, then end all workers and return.
 
     Parameters
@@ -64,11 +79,15 @@ def serve(site: Site, port: int | None = None, address: str = "localhost", show:
         (`PortInUse` where it is taken).
     show: open a browser where there is a screen.
     linger: seconds for which a closed or disconnected page keeps its worker and its place.
+    hosts: further names by which people come to this server, beside those of this machine.
+    token: asked of everybody who comes; empty: a new one on an address that other machines reach, none on a loopback
+        address; None: never one.
     """
+    gate = Gate(address, hosts, _chosen_token(token, address))
     threadpool_limits(1)  # the kernels are sequential; more threads of the linear algebra only fight for the cores
     _quieten()
-    server = _bind(site, port, address, say, linger)
-    url = f"http://{_shown(address)}:{server.port}/"
+    server = _bind(site, port, address, say, linger, gate)
+    url = f"http://{_shown(address)}:{server.port}/" + (f"?token={gate.token}" if gate.token else "")
     loop = server.io_loop
 
     def stop(*_: object) -> None:
@@ -79,20 +98,29 @@ def serve(site: Site, port: int | None = None, address: str = "localhost", show:
     signal.signal(signal.SIGINT, stop)
     server.start()
     say(f"The explorer is at {url}")
+    if gate.open and gate.token is None:
+        say("Everybody who reaches this address can use it: no token is asked for.")
     if show and _has_screen():
         loop.add_callback(webbrowser.open, url)
     loop.start()
     say("Stopped.")
 
 
-def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None], linger: float) -> Server:
+def _chosen_token(token: str | None, address: str) -> str | None:
+    if token is None or token:
+        return token
+    return None if is_loopback(address) else new_token()
+
+
+def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None], linger: float,
+          gate: Gate) -> Server:
     if port is not None:
-        return make_server(site, port, address, linger)
+        return make_server(site, port, address, linger, gate)
     try:
-        return make_server(site, DEFAULT_PORT, address, linger)
+        return make_server(site, DEFAULT_PORT, address, linger, gate)
     except PortInUse:
         say(f"Port {DEFAULT_PORT} is taken by another program; taking a free one.")
-        return make_server(site, 0, address, linger)
+        return make_server(site, 0, address, linger, gate)
 
 
 def _stop(server: Server, site: Site, loop: IOLoop) -> None:
@@ -108,7 +136,7 @@ def _unless_closed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 
 
 def _shown(address: str) -> str:
-    return "localhost" if address in {"0.0.0.0", "::", ""} | LOOPBACK else address
+    return "localhost" if address in EVERYWHERE | LOOPBACK else f"[{address}]" if ":" in address else address
 
 
 def _has_screen() -> bool:
@@ -123,5 +151,8 @@ def _quieten() -> None:
 
 
 def page_for_panel_serve(**options: Any) -> None:
-    """What a file under `apps/` calls: puts the explorer's page into the session that `panel serve` has opened."""
-    Site(**options).page().servable()
+    """Put the explorer's page into the session that `panel serve` has opened (called by a file under `apps/`).
+
+    Hosts, origins and session ids are then `panel serve`'s to check, and errors are shown as to strangers.
+    """
+    Site(**{"local": False, **options}).page().servable()

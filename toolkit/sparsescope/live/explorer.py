@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from .. import datasets
 from ..runs.session import Session
@@ -20,6 +20,7 @@ from . import controls, kinds
 from . import settings as st
 from .credits import Credits
 from .director import Director
+from .saying import brief
 from .snippet import python_snippet
 from .spectra import KINDS as LOOKS
 from .spectra import Looks
@@ -30,6 +31,8 @@ LATE_PERIOD = 0.2  # the same when the shell polls late
 LATE = 0.12  # mean seconds between polls from which the server counts as busy
 MAX_STEPS = 10_000
 MAX_ASKED_NAMES = 1000
+MAX_CHANGES = 100  # settings in one message; a page has about forty
+MAX_ID = 64
 ACTIONS = ("run", "pause", "step", "reset")
 
 Message = dict[str, Any]
@@ -117,8 +120,8 @@ class Explorer:
                 "ask": self._on_ask, "layout": self._layout.update,
             }
             kind = msg.get("type")
-            if kind not in handlers:
-                raise ValueError(f"unknown message {kind!r}; known: {', '.join(handlers)}")
+            if not isinstance(kind, str) or kind not in handlers:
+                raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
             handlers[kind](msg)
             self._tell_shell()
         except (ValueError, TypeError) as problem:
@@ -180,39 +183,49 @@ class Explorer:
         changes = msg.get("changes")
         if not isinstance(changes, dict):
             raise ValueError("set: changes is missing; an object of settings is needed")
+        if len(changes) > MAX_CHANGES:
+            raise ValueError(f"set: {len(changes)} settings at once; at most {MAX_CHANGES} are taken")
+        for key, value in changes.items():
+            if not isinstance(value, str | float | None) and not (isinstance(value, int) and abs(value) < 2**63):
+                raise ValueError(f"set: {brief(key)} is {brief(value)}; a text, a number, true, false or null is "
+                                 "needed")
         if self._director.change(changes, _ids(msg)):
             self._sync_controls()
 
     def _on_do(self, msg: Message) -> None:
         action = msg.get("action")
-        if action not in ACTIONS:
-            raise ValueError(f"unknown action {action!r}; known: {', '.join(ACTIONS)}")
+        if not isinstance(action, str) or action not in ACTIONS:
+            raise ValueError(f"unknown action {brief(action)}; known: {', '.join(ACTIONS)}")
         self._director.command(action, _whole(msg.get("n", 1), f"{action}: n", 1, MAX_STEPS), _ids(msg))
 
     def _on_ask(self, msg: Message) -> None:
-        kind, key, stage = msg.get("kind"), str(msg.get("id", "")), self._director.stage
+        kind, key, stage = msg.get("kind"), _id(msg.get("id", "")), self._director.stage
+        if not isinstance(kind, str):
+            raise ValueError(f"unknown question {brief(kind)}; its kind is a text")
         answer: Message = {"type": "answer", "id": key, "kind": kind}
         if kind == "snippet":
             self._outbox.append({**answer, "text": python_snippet(self.settings)})
         elif kind not in ("value", "cell", "names", *LOOKS):
-            raise ValueError(f"unknown question {kind!r}; known: value, cell, names, snippet, {', '.join(LOOKS)}")
+            raise ValueError(f"unknown question {brief(kind)}; known: value, cell, names, snippet, "
+                             f"{', '.join(LOOKS)}")
         elif stage is None:
             raise ValueError("there is no problem yet")
         elif kind in LOOKS:
             self._looks.ask(str(kind), key, stage.session)
         elif kind == "value":
             row, cls = msg.get("row"), msg.get("cls")
-            if not isinstance(row, int) or not isinstance(cls, int):
-                raise ValueError(f"a value is asked for by row and class numbers, not {row!r} and {cls!r}")
+            if not _is_index(row) or not _is_index(cls):
+                raise ValueError(f"a value is asked for by row and class numbers, not {brief(row)} and {brief(cls)}")
             stage.ask_value(key, row, cls)
         elif kind == "cell":
             line, column = msg.get("line"), msg.get("column")
-            if not isinstance(line, int) or not isinstance(column, int):
-                raise ValueError(f"a cell is asked for by line and column numbers, not {line!r} and {column!r}")
+            if not _is_index(line) or not _is_index(column):
+                raise ValueError("a cell is asked for by line and column numbers, "
+                                 f"not {brief(line)} and {brief(column)}")
             stage.ask_cell(key, line, column)
         else:
             problem, rows = stage.prepared.problem, msg.get("rows")
-            if not isinstance(rows, list) or not all(isinstance(j, int) and 0 <= j < problem.d for j in rows):
+            if not isinstance(rows, list) or not all(_is_index(j) and 0 <= j < problem.d for j in rows):
                 raise ValueError(f"names are asked for by row numbers from 0 to {problem.d - 1}")
             rows = rows[:MAX_ASKED_NAMES]
             self._outbox.append({**answer, "rows": rows, "names": [problem.feature_name(j) for j in rows]})
@@ -293,12 +306,25 @@ def _data_names(data: Any, allow_choice: bool) -> list[str] | None:
 
 
 def _ids(msg: Message) -> list[str]:
-    return [str(msg["id"])] if msg.get("id") is not None else []
+    return [_id(msg["id"])] if msg.get("id") is not None else []
+
+
+def _id(given: Any) -> str:
+    """The text by which the page knows a command, sent back to it: short ones only."""
+    if not _is_index(given) and not (isinstance(given, str) and len(given) <= MAX_ID):
+        raise ValueError(f"an id is {brief(given)}; a text of at most {MAX_ID} characters is needed")
+    return str(given)
+
+
+def _is_index(value: Any) -> TypeGuard[int]:
+    """Whether this is a whole number that an array may be asked for."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 
 def _whole(value: Any, what: str, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise ValueError(f"{what} is {value!r}; a whole number is needed")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not (-(2**63) < value < 2**63) or value != int(value):
+        raise ValueError(f"{what} is {brief(value)}; a whole number is needed")
     if not low <= value <= high:
         raise ValueError(f"{what} is {value:g}; allowed: {low} to {high}")
     return int(value)

@@ -14,9 +14,11 @@ from typing import Any
 from .. import datasets, registry
 from ..problems import prediction as problem  # noqa: F401  (importing problem and solvers registers the parts)
 from ..registry import Field, Registry
+from .saying import LINE, brief
 
 VERSION = 1
 MAX = "max"  # the speed without a cap
+MOST_NOTICES = 10  # unknown settings that are named; the others are counted
 LAM_LOW, LAM_HIGH = 1e-4, 1.0
 SPEED_LOW, SPEED_HIGH = 0.2, 1000.0
 SEED_HIGH = 2**31 - 1
@@ -115,7 +117,7 @@ def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[d
     out: dict[str, Any] = {"version": VERSION}
     seen = {"version"}
     if str(raw.get("version", VERSION)) != str(VERSION):
-        notices.append(f"these settings have version {raw['version']!r}; this page writes version {VERSION}")
+        notices.append(f"these settings have version {brief(raw['version'])}; this page writes version {VERSION}")
     out["dataset"] = _dataset(raw, names, notices)
     seen.add("dataset")
     wished = {**WISHED, "solver": SOLVERS.get(str(raw.get("task")), WISHED["solver"])}
@@ -148,7 +150,7 @@ def _named(kind: str, value: Any, names: list[str], wished: str, notices: list[s
         return default
     if value in names:
         return str(value)
-    notices.append(f"unknown {kind} {value!r}; using {default!r} (known: {', '.join(names)})")
+    notices.append(f"unknown {kind} {brief(value)}; using {default!r} (known: {', '.join(names)})")
     return default
 
 
@@ -161,11 +163,11 @@ def _field(key: str, value: Any, field: Field, notices: list[str]) -> Any:
         choices = field.choices or ()
         if str(value) in [str(c) for c in choices]:
             return next(c for c in choices if str(c) == str(value))
-        notices.append(f"{key} is {value!r}; using {field.default!r} (allowed: {', '.join(map(str, choices))})")
+        notices.append(f"{key} is {brief(value)}; using {field.default!r} (allowed: {', '.join(map(str, choices))})")
         return field.default
     number = _number(value)
     if number is None:
-        notices.append(f"{key} is {value!r}, which is not a number; using {field.default!r}")
+        notices.append(f"{key} is {brief(value)}, which is not a number; using {field.default!r}")
         return field.default
     if field.kind == "int":
         number = float(round(number))
@@ -187,7 +189,7 @@ def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
         return MAX
     number = _number(value)
     if number is None:
-        notices.append(f"{key} is {value!r}, which is not a number; using {default!r}")
+        notices.append(f"{key} is {brief(value)}, which is not a number; using {default!r}")
         return default
     if key == "lam_ratio":
         return _clamped("λ/λ_max", number, LAM_LOW, LAM_HIGH, notices)
@@ -219,7 +221,7 @@ def _number(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
 
@@ -230,19 +232,20 @@ def _truth(key: str, value: Any, default: bool, notices: list[str]) -> bool:
         return True
     if text in ("0", "false", "no", "off"):
         return False
-    notices.append(f"{key} is {value!r}; using {'yes' if default else 'no'} (allowed: yes or no)")
+    notices.append(f"{key} is {brief(value)}; using {'yes' if default else 'no'} (allowed: yes or no)")
     return default
 
 
 def _unknown(raw: Mapping[str, Any], seen: set[str], out: Mapping[str, Any]) -> Iterator[str]:
-    for key in raw:
-        if key in seen:
-            continue
-        kind = str(key).partition(".")[0]
-        if "." in str(key) and kind in PARTS:
-            yield f"{key} does not apply to {kind} {out[kind]!r} and was ignored"
+    unknown = [str(key) for key in raw if key not in seen]
+    for key in unknown[:MOST_NOTICES]:
+        kind = key.partition(".")[0]
+        if "." in key and kind in PARTS:
+            yield f"{key if len(key) < LINE else brief(key)} does not apply to {kind} {out[kind]!r} and was ignored"
         else:
-            yield f"the setting {str(key)!r} is not known and was ignored"
+            yield f"the setting {brief(key)} is not known and was ignored"
+    if len(unknown) > MOST_NOTICES:
+        yield f"{len(unknown) - MOST_NOTICES} more settings are not known and were ignored"
 
 
 def to_query(settings: Mapping[str, Any]) -> dict[str, str]:

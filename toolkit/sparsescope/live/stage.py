@@ -12,6 +12,7 @@ from . import kinds
 from . import picture as pictures
 from .packer import Block, Packer, plain
 from .preparing import MAX_NAMES, Prepared
+from .saying import brief
 from .steps import PARTS
 
 MAX_PICTURE_ROWS = 600
@@ -40,19 +41,19 @@ class Layout:
         rows, kind, row = message.get("rows", self.rows), message.get("mode", self.kind), message.get("row")
         columns, zoom = message.get("columns", self.columns), message.get("zoom")
         for name, room in (("rows", rows), ("columns", columns)):
-            if not isinstance(room, int | float) or isinstance(room, bool):
-                raise ValueError(f"layout: {name} is {room!r}; a number of pixels is needed")
+            if not isinstance(room, int | float) or isinstance(room, bool) or room != room:
+                raise ValueError(f"layout: {name} is {brief(room)}; a number of pixels is needed")
         if zoom is not None and not (isinstance(zoom, list) and len(zoom) == 4
-                                     and all(type(v) is int and v >= 0 for v in zoom)
+                                     and all(type(v) is int and 0 <= v < 2**31 for v in zoom)
                                      and zoom[0] < zoom[1] and zoom[2] < zoom[3]):
-            raise ValueError(f"layout: zoom is {zoom!r}; null or first and stop of rows and classes are needed, such "
-                             "as [0, 40, 100, 200]")
-        if kind not in ("matrix", "images"):
-            raise ValueError(f"layout: mode is {kind!r}; allowed: 'matrix', 'images'")
+            raise ValueError(f"layout: zoom is {brief(zoom)}; null or first and stop of rows and classes are needed, "
+                             "such as [0, 40, 100, 200]")
+        if not isinstance(kind, str) or kind not in ("matrix", "images"):
+            raise ValueError(f"layout: mode is {brief(kind)}; allowed: 'matrix', 'images'")
         if part not in PARTS:
-            raise ValueError(f"layout: part is {part!r}; allowed: {', '.join(map(repr, PARTS))}")
-        if row is not None and (isinstance(row, bool) or not isinstance(row, int)):
-            raise ValueError(f"layout: row is {row!r}; a row number or null is needed")
+            raise ValueError(f"layout: part is {brief(part)}; allowed: {', '.join(map(repr, PARTS))}")
+        if row is not None and (isinstance(row, bool) or not isinstance(row, int) or abs(row) >= 2**31):
+            raise ValueError(f"layout: row is {brief(row)}; a row number or null is needed")
         self.rows = int(min(max(rows, 8), MAX_PICTURE_ROWS))
         self.columns = int(min(max(columns, 8), MAX_PICTURE_COLUMNS))
         self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])

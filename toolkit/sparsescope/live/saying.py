@@ -1,0 +1,30 @@
+"""What messages repeat of what somebody sent: at most a line, and to strangers no paths."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+LINE = 80  # characters of a value that a message repeats at most
+
+# Two folders or more in a row: "/home/ann/data.csv", "C:\\work\\data.csv", "~/data/x.npz"; not "l1/l2".
+_PATH = re.compile(r"(?<![\w./:\\])(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/:;,\"'()<>|]+){2,}[\\/]?")
+
+
+def brief(value: Any) -> str:
+    """The value as Python writes it, on one line of at most ``LINE`` characters."""
+    if isinstance(value, str | bytes):
+        text = repr(value[: 2 * LINE])
+        cut = len(value) > 2 * LINE
+    elif isinstance(value, bool | int | float | None):
+        cut = isinstance(value, int) and abs(value) > 10**LINE
+        text = f"a number of about {value.bit_length() * 0.30103:.0f} digits" if cut else repr(value)
+        return text
+    else:
+        return f"a value of type {type(value).__name__}"
+    return text if not cut and len(text) <= LINE else text[: LINE - 2] + "…" + text[0]
+
+
+def without_paths(text: str) -> str:
+    """The text with the folders of files taken out; the files' own names stay."""
+    return _PATH.sub(lambda found: re.split(r"[\\/]", found[0].rstrip("\\/"))[-1], text)
