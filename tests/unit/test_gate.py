@@ -222,7 +222,7 @@ def test_messages_beyond_the_limits_close_the_connection_before_anything_is_unpa
     serve(Gate(), visit)
 
 
-# ---------------------------------------------------------------------------------------------------------------- limits
+# ---------------------------------------------------------------------------------------------------- limits
 @pytest.mark.parametrize("text", ["", "{", "]]]]", '{"a": "[[[[' + "[" * 100 + '"}', json.dumps({"bytes": 1}),
                                   '{"text": "\\"type\\": \\"bytes\\""}', json.dumps({"x": ["ndarray"]})])
 def test_harmless_fragments_pass(text: str) -> None:

@@ -18,8 +18,8 @@ LONG = "x" * 100_000
 DEEP: Any = []
 for _ in range(200):
     DEEP = [DEEP]
-ODD = [None, True, -1, 10**30, 1e308, float("inf"), float("nan"), "", LONG, "\n" * 50, "<b>", "\0", [], [LONG], {}, DEEP,
-       {"a": DEEP}]
+ODD = [None, True, -1, 10**30, 1e308, float("inf"), float("nan"), "", LONG, "\n" * 50, "<b>", "\0", [], [LONG], {},
+       DEEP, {"a": DEEP}]
 
 
 @pytest.fixture
