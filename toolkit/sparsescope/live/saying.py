@@ -13,16 +13,14 @@ _PATH = re.compile(r"(?<![\w./:\\])(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/:;,\"'()<>|]+)
 
 def brief(value: Any) -> str:
     """The value as Python writes it, on one line of at most ``LINE`` characters."""
-    if isinstance(value, str | bytes):
-        text = repr(value[: 2 * LINE])
-        cut = len(value) > 2 * LINE
-    elif isinstance(value, bool | int | float | None):
-        cut = isinstance(value, int) and abs(value) > 10**LINE
-        text = f"a number of about {value.bit_length() * 0.30103:.0f} digits" if cut else repr(value)
-        return text
-    else:
+    if isinstance(value, int) and abs(value) > 10**LINE:
+        return f"a number of about {value.bit_length() * 0.30103:.0f} digits"
+    if isinstance(value, int | float | None):
+        return repr(value)
+    if not isinstance(value, str):
         return f"a value of type {type(value).__name__}"
-    return text if not cut and len(text) <= LINE else text[: LINE - 2] + "…" + text[0]
+    text = repr(value[: 2 * LINE])
+    return text if len(value) <= 2 * LINE and len(text) <= LINE else text[: LINE - 2] + "…" + text[0]
 
 
 def without_paths(text: str) -> str:
