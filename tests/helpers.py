@@ -1,7 +1,7 @@
 """What the tests of the core share: cases from the registries, small data, and formulas in plain numpy.
 
-The formulas are written for readers, not for speed, and share no code with the package. A new loss or penalty is run by
-the contract tests as soon as it is registered; it also needs its formula here.
+The formulas are the plain numpy ones on the classes of losses and penalties. A new part is run by the contract tests
+as soon as its file is there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
-from scipy.special import expit, logsumexp, softmax
 
 import sparsescope.losses
 import sparsescope.penalties
@@ -96,121 +95,7 @@ def interpreted(kernel: Any) -> Callable[..., Any]:
     return getattr(kernel, "py_func", kernel)
 
 
-# --------------------------------------------------------------------------- formulas: losses (MATH §2), by rows
-def _squared_hinge_margins(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    A = np.maximum(1.0 - Z[np.arange(len(y)), y][:, None] + Z, 0.0)
-    A[np.arange(len(y)), y] = 0.0
-    return A
-
-
-def _signs(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return 2.0 * _indicator(Z, y) - 1.0
-
-
-def _sided(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """s·z of a single score, s = ±1."""
-    return (2.0 * y - 1.0) * Z[:, 0]
-
-
-def _hot(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.eye(Z.shape[1])[y]
-
-
-def _shifted(Z: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
-    return Z - Z[np.arange(len(y)), y][:, None] + margin * (1.0 - _hot(Z, y))
-
-
-def _worst_shares(A: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A subgradient of max_r A_r, A_y = 0: even shares for the largest wrong scores, nothing where the loss is 0."""
-    worst = (A.max(axis=1, keepdims=True) == A) & (A > 0)
-    return _balance(worst / np.maximum(worst.sum(axis=1, keepdims=True), 1), y)
-
-
-def _balance(U: np.ndarray, y: np.ndarray) -> np.ndarray:
-    U[np.arange(len(y)), y] = 0.0
-    U[np.arange(len(y)), y] = -U.sum(axis=1)
-    return U
-
-
-def _indicator(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return _hot(Z, y) if y.ndim == 1 else y.astype(float)
-
-
-def _pair_hinges(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and gradients of the label ranking hinge, pair by pair; y are classes (n,) or an indicator (n, m)."""
-    values, U = np.zeros(len(Z)), np.zeros(Z.shape)
-    for i, (z, labels) in enumerate(zip(Z, _indicator(Z, y), strict=True)):
-        inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
-        for p, r in product(inside, outside):
-            a = max(1.0 - (float(z[p]) - float(z[r])), 0.0)
-            values[i] += a * a
-            U[i, r] += 2 * a
-            U[i, p] -= 2 * a
-    return values, U
-
-
-def _worst_pair(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and subgradients of separation ranking: even shares of all pairs that are level with the worst one."""
-    values, U = np.zeros(len(Z)), np.zeros(Z.shape)
-    for i, (z, labels) in enumerate(zip(Z, _indicator(Z, y), strict=True)):
-        inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
-        hinges = {(p, r): 1.0 - float(z[p]) + float(z[r]) for p, r in product(inside, outside)}
-        values[i] = max([0.0, *hinges.values()])
-        worst = [pair for pair in hinges if z[pair[0]] == z[inside].min() and z[pair[1]] == z[outside].max()]
-        for p, r in worst if values[i] > 0.0 else ():
-            U[i, r] += 1.0 / len(worst)
-            U[i, p] -= 1.0 / len(worst)
-    return values, U
-
-
-# name -> (values of the rows, gradients of the rows), as functions of Z (n, m), y (n,) and the part
-LOSS_FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "multiclass-squared-hinge": (
-        lambda Z, y, part: (_squared_hinge_margins(Z, y) ** 2).sum(axis=1),
-        lambda Z, y, part: _balance(2.0 * _squared_hinge_margins(Z, y), y),
-    ),
-    "multitask-squared-hinge": (
-        lambda Z, y, part: (np.maximum(1.0 - _signs(Z, y) * Z, 0.0) ** 2).sum(axis=1),
-        lambda Z, y, part: -2.0 * _signs(Z, y) * np.maximum(1.0 - _signs(Z, y) * Z, 0.0),
-    ),
-    "logistic": (
-        lambda Z, y, part: logsumexp(_shifted(Z, y, part.margin), axis=1),
-        lambda Z, y, part: softmax(_shifted(Z, y, part.margin), axis=1) - _hot(Z, y),
-    ),
-    "binary-logistic": (
-        lambda Z, y, part: np.logaddexp(0.0, -_sided(Z, y)),
-        lambda Z, y, part: ((1.0 - 2.0 * y) * expit(-_sided(Z, y)))[:, None],
-    ),
-    "label-ranking-squared-hinge": (lambda Z, y, part: _pair_hinges(Z, y)[0], lambda Z, y, part: _pair_hinges(Z, y)[1]),
-    "separation-ranking": (lambda Z, y, part: _worst_pair(Z, y)[0], lambda Z, y, part: _worst_pair(Z, y)[1]),
-    "crammer-singer": (
-        lambda Z, y, part: _shifted(Z, y, part.margin).max(axis=1),
-        lambda Z, y, part: _worst_shares(_shifted(Z, y, part.margin), y),
-    ),
-    "squared": (
-        lambda Z, y, part: 0.5 * ((Z - _indicator(Z, y)) ** 2).sum(axis=1),
-        lambda Z, y, part: Z - _indicator(Z, y),
-    ),
-}
-
-# name -> Ω of every row of W, as a function of W (d, m) and the part (MATH §3)
-PENALTY_FORMULAS: dict[str, Callable[..., np.ndarray]] = {
-    "ridge": lambda W, part: 0.5 * (W**2).sum(axis=1),
-    "l1": lambda W, part: np.abs(W).sum(axis=1),
-    "elastic-net": lambda W, part: (part.rho * np.abs(W) + (1 - part.rho) * 0.5 * W**2).sum(axis=1),
-    "l1/l2": lambda W, part: np.linalg.norm(W, axis=1),
-    "l1/linf": lambda W, part: np.abs(W).max(axis=1),
-    "sparse-group": lambda W, part: part.rho * np.abs(W).sum(axis=1) + (1 - part.rho) * np.linalg.norm(W, axis=1),
-}
-
-
-# name -> norm of one vector W_{B_b,k}
-BLOCK_FORMULAS: dict[str, Callable[[np.ndarray], float]] = {
-    "block-l1/l2": lambda w: float(np.sqrt((w**2).sum())),
-    "block-l1/linf": lambda w: float(np.abs(w).max()),
-}
-
-
+# ------------------------------------------------------------------------------- formulas in plain numpy, by rows
 def members(penalty: Any, d: int) -> list[np.ndarray]:
     """The features of every block of a block penalty that is given by a size, sizes or feature numbers."""
     if penalty.blocks is None:
@@ -220,51 +105,37 @@ def members(penalty: Any, d: int) -> list[np.ndarray]:
     return [np.array(block) for block in penalty.blocks]
 
 
-def _outside_ball(v: np.ndarray, radius: float) -> np.ndarray:
-    """v − P(v), P the projection on the ℓ1 ball, by sorting."""
-    a = np.sort(np.abs(v))[::-1]
-    if a.sum() <= radius:
-        return np.zeros_like(v)
-    levels = (np.cumsum(a) - radius) / np.arange(1, a.size + 1)
-    return np.sign(v) * np.minimum(np.abs(v), levels[np.flatnonzero(a > levels)[-1]])
-
-
-# name -> prox of one vector
-BLOCK_PROX: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "block-l1/l2": lambda v, tau: v * max(1.0 - tau / max(float(np.linalg.norm(v)), 1e-300), 0.0),
-    "block-l1/linf": _outside_ball,
-}
-
-
 def block_prox(penalty: Any, V: np.ndarray, tau: float) -> np.ndarray:
-    """prox_{τΩ}(V) of a block penalty, from the formulas."""
+    """prox_{τΩ}(V) of a block penalty, by the prox of one vector (which has a contract of its own)."""
     out = np.array(V, dtype=np.float64)
     for block, k in product(members(penalty, len(V)), range(V.shape[1])):
-        out[block, k] = BLOCK_PROX[penalties.name_of(penalty) or ""](out[block, k], tau)
+        vector = out[block, k]
+        penalty.row.prox(vector.copy(), tau, vector)
+        out[block, k] = vector
     return out
 
 
 def omega(penalty: Any, W: np.ndarray) -> float:
     """Ω(W), from the formula."""
-    name = penalties.name_of(penalty) or ""
-    if name in BLOCK_FORMULAS:
-        return sum(BLOCK_FORMULAS[name](W[block, k]) for block in members(penalty, len(W)) for k in range(W.shape[1]))
+    if isinstance(penalty, BlockPenalty):
+        return sum(float(penalty.row.reference(W[block, k][None])[0])
+                   for block in members(penalty, len(W)) for k in range(W.shape[1]))
     return float(penalty_rows(penalty, W).sum())
 
 
 def loss_rows(loss: Any, Z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """ℓ(z_i, y_i) for all rows, from the formula."""
-    return LOSS_FORMULAS[losses.name_of(loss) or ""][0](Z, y, loss)
+    return loss.reference(Z, y)[0]
 
 
 def gradient_rows(loss: Any, Z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """∇ℓ(z_i, y_i) for all rows, from the formula."""
-    return LOSS_FORMULAS[losses.name_of(loss) or ""][1](Z, y, loss)
+    return loss.reference(Z, y)[1]
 
 
 def penalty_rows(penalty: Any, W: np.ndarray) -> np.ndarray:
     """Ω(W_j) for all rows, from the formula."""
-    return PENALTY_FORMULAS[penalties.name_of(penalty) or ""](W, penalty)
+    return penalty.reference(W)
 
 
 def dense(X: Any) -> np.ndarray:

@@ -21,7 +21,7 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.runs.watching import WATCHERS
 from sparsescope.solvers import quic
 
-METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if name != "auto"]
+METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if not solvers[name].delegates]
 every_solver = pytest.mark.parametrize("name", METHODS)
 P = 14
 

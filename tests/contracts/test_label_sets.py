@@ -21,7 +21,6 @@ from sparsescope.runs.stopping import Gap, Iterations
 TAKING = [name for name in losses if "sets" in losses[name].takes]
 SMOOTH = [name for name in TAKING if losses[name].smooth]
 # As in test_solvers.py: what methods may need for a relative gap of 1e-8.
-LIMITS = {"ista": 12_000, "fista-cst": 6000, "fista-ls": 6000}
 TOL = 1e-8
 
 every_loss = pytest.mark.parametrize("loss", TAKING)
@@ -199,7 +198,7 @@ def solve(problem: ss.Problem, name: str, tol: float = TOL) -> ss.Result:
     if reason is not None:
         assert len(reason) > 20, "a refusal needs a reason in words"
         pytest.skip(reason)
-    return ss.solve(problem, solver, tol=tol, max_iter=LIMITS.get(name, 5000), record=False, certify_every=10)
+    return ss.solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
 
 
 @pytest.mark.parametrize(("loss", "penalty"), PAIRS)

@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import LOSS_FORMULAS, LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
+from helpers import LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
 from sparsescope.inputs.design import Design
 from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from sparsescope.problems.constants import block_constants
 from sparsescope.registry import losses
 
 CLASSES = (2, 3, 6)
-# c is reached (MATH §2)
-TIGHT = {"multiclass-squared-hinge", "multitask-squared-hinge", "logistic", "squared", "label-ranking-squared-hinge",
-         "binary-logistic"}
-
 
 def with_targets(found: list[Any]) -> list[Any]:
     """Each loss with each kind of target that it takes: one class a sample, or a set of labels."""
@@ -86,10 +82,6 @@ def away_from_kinks(f: Any, z: np.ndarray, k: int, h: float, tol: float) -> Any:
     """The central difference, or None where two step sizes disagree: there is a kink in between."""
     fine, coarse = slope(f, z, k, h), slope(f, z, k, 4 * h)
     return fine if np.all(np.abs(fine - coarse) <= tol * (1 + np.abs(fine))) else None
-
-
-def test_every_registered_loss_has_a_formula_in_the_helpers() -> None:
-    assert set(losses) <= set(LOSS_FORMULAS), "a new loss: write its formula in tests/helpers.py"
 
 
 @every_size
@@ -166,9 +158,9 @@ def test_idle_samples_have_neither_gradient_nor_curvature(loss: Any, kind: str, 
             found += 1
             assert np.abs(g).max() <= 1e-14 and np.abs(h).max() <= 1e-14
             assert value <= 1e-15 * (1.0 + 2.0 * (z**2).sum()), "more than the rounding of the terms that cancel"
-        elif "hinge" in loss.title:
+        elif loss.hinges:
             assert value > 0 and np.abs(g).max() > 0, "a sample without an active hinge is idle"
-    assert (found > 5) == ("hinge" in loss.title), "only losses with hinges have idle samples"
+    assert (found > 5) == loss.hinges, "only losses with hinges have idle samples"
 
 
 @every_size
@@ -285,8 +277,7 @@ def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, kind: str, m: in
     c = loss.curvature(m)
     largest = max(float(np.linalg.eigvalsh(hessian(loss, z, y))[-1]) for z, y in scores_of_interest(m, kind))
     assert largest <= c * (1 + 1e-5)
-    if losses.name_of(loss) in TIGHT:
-        assert largest >= 0.985 * c
+    assert (largest >= 0.985 * c) == loss.tight
 
 
 @every_smooth_size
@@ -367,8 +358,8 @@ def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss:
 
 
 # Each type of number costs a compilation; in single precision two losses stand for all.
-SINGLE = [(p.values[0], "classes", np.float32) for p in LOSSES
-          if p.id in ("multiclass-squared-hinge", "logistic-margin=0")]
+SINGLE = [(next(p.values[0] for p in SMOOTH_LOSSES if p.values[0].hinges == hinges), "classes", np.float32)
+          for hinges in (True, False)]
 
 
 @pytest.mark.parametrize(("loss", "kind", "dtype"), [*((*p.values, np.float64) for p in with_targets(LOSSES)), *SINGLE])

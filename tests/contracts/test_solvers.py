@@ -33,24 +33,14 @@ from helpers import (
 )
 from sparsescope.jit.parts import part
 from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
-from sparsescope.registry import solvers
+from sparsescope.registry import penalties, solvers
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared.entries import EntrySolver
 
-# Iterations a method may need for a relative gap of 1e-9 on the small problems below. Constant steps pay for the
-# conditioning of iris, most with an intercept; a solver that is not named here has to do it in DEFAULT_LIMIT.
-LIMITS = {"bcd-ls": 1000, "bcd-cst": 5000, "ista": 12_000, "forward-backward": 8000, "fista-cst": 6000,
-          "fista-ls": 6000, "sparsa": 600, "bcd-parallel": 10_000,  # β = 2 halves the steps on dense data
-          "working-set": 300}
-DEFAULT_LIMIT = 5000
 TOL = 1e-9
 # Methods whose steps η₀/√t approach the optimum and never settle there: they have a contract of their own instead of a
 # certified gap (test_stochastic.py), and share everything else.
 STOCHASTIC = tuple(name for name in solvers if not solvers[name].settles)
-# Their settings that are worth a run; the ends of a range of step sizes are not.
-STOCHASTIC_VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "fobos": [{"order": "permuted"}, {"order": "cyclic"}, {"seed": 7}, {"eta0": 1.5}, {"unit": "one", "eta0": 0.1}],
-}
 # Methods for particular losses only (test_splitting.py has their optima); they share everything else, on the first of
 # those losses.
 ONLY = {name: solvers[name].only[0] for name in solvers if solvers[name].only}
@@ -63,16 +53,12 @@ BUDGETED = tuple(name for name in ONLY if not solvers[name].follows_lam)
 # all else that others do, on a problem with a penalty that they take.
 SPARSE = tuple(name for name in solvers if solvers[name].sparse)
 SPLITTING = tuple(name for name in ONLY if name not in SPARSE)
-PARTICULAR_VARIANTS: dict[str, list[dict[str, Any]]] = {
-    name: [{"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
-           {"balance": 3.0}, {"threads": 0}, *([{"eta": 0.35}] if name in BUDGETED else [])] for name in SPLITTING}
-PARTICULAR_VARIANTS |= {name: [{"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
-                               {"seed": 7}] for name in SPARSE}
-# `auto` has no steps of its own: that it does exactly what its choice does is pinned in test_working_set.py.
-METHODS = [name for name in PREDICTING if name != "auto"]
+# A solver that chooses another one has no steps of its own: that it does what its choice does is pinned in
+# test_working_set.py.
+METHODS = [name for name in PREDICTING if not solvers[name].delegates]
 EXACT = [name for name in METHODS if name not in STOCHASTIC and name not in ONLY]
 # Methods whose objective never rises, by construction.
-MONOTONE = ("bcd-ls", "bcd-cst", "ista")
+MONOTONE = tuple(name for name in EXACT if solvers[name].monotone)
 
 every_solver = pytest.mark.parametrize("name", METHODS)
 exact_solver = pytest.mark.parametrize("name", EXACT)
@@ -96,7 +82,7 @@ def problem_for(name: str, data: str, loss: str, penalty: str, **settings: Any) 
     """The same, with loss and penalty that the solver is for if these are particular ones, and an intercept only if it
     takes one."""
     kind = solvers[name]
-    if name in ENTRYWISE and penalty not in ("l1", "elastic-net", "ridge"):
+    if name in ENTRYWISE and penalties.create(penalty).entry_terms() is None:
         penalty = "l1"
     if kind.only_penalties and penalty not in kind.only_penalties:
         penalty = kind.only_penalties[0]
@@ -125,7 +111,7 @@ def solve(problem: ss.Problem, name: str, tol: float = TOL) -> ss.Result:
     if reason is not None:
         assert len(reason) > 20, "a refusal needs a reason in words"
         pytest.skip(reason)
-    return ss.solve(problem, solver, tol=tol, max_iter=LIMITS.get(name, DEFAULT_LIMIT), record=False, certify_every=10)
+    return ss.solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
 
 
 def check_solution(problem: ss.Problem, name: str) -> None:
@@ -225,8 +211,8 @@ def trajectory(problem: ss.Problem, solver: Any, steps: int, **settings: Any) ->
 def variants(name: str) -> list[Any]:
     """The solver with each of its fields at each of its values, one at a time."""
     made = [pytest.param(name, solvers.create(name), id=name)]
-    if name in STOCHASTIC or name in ONLY:
-        for chosen in (STOCHASTIC_VARIANTS if name in STOCHASTIC else PARTICULAR_VARIANTS)[name]:
+    if solvers[name].contract_settings is not None:
+        for chosen in solvers[name].contract_settings:
             label = "-".join([name, *(f"{k}={v}" for k, v in chosen.items())])
             made.append(pytest.param(name, solvers.create(name, **chosen), id=label))
         return made
@@ -275,13 +261,13 @@ def test_the_same_settings_give_the_same_run(name: str, solver: Any) -> None:
     assert values == again
 
 
-@pytest.mark.parametrize(("name", "selection"), [("bcd-ls", "permuted"), ("bcd-ls", "random"), ("bcd-cst", "random"),
-                                                   ("fobos", "permuted"), ("fobos", "random")])
-def test_another_seed_gives_another_order(name: str, selection: str) -> None:
+@pytest.mark.parametrize(("name", "setting"), [
+    (name, (f.name, choice)) for name in METHODS for f in solvers.fields(name) if f.choices
+    for choice in ("permuted", "random") if choice in f.choices])
+def test_another_seed_gives_another_order(name: str, setting: tuple[str, str]) -> None:
     problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2")
-    field = "order" if name == "fobos" else "selection"
-    a, _ = trajectory(problem, solvers.create(name, **{field: selection}, seed=1), 3)
-    b, _ = trajectory(problem, solvers.create(name, **{field: selection}, seed=2), 3)
+    a, _ = trajectory(problem, solvers.create(name, **dict([setting]), seed=1), 3)
+    b, _ = trajectory(problem, solvers.create(name, **dict([setting]), seed=2), 3)
     assert not np.array_equal(a, b)
 
 
@@ -420,7 +406,7 @@ def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(nam
     np.testing.assert_array_equal(run.state.weights(), W)
     assert run.problem is other and run.observe().objective == pytest.approx(
         other.objective(W, run.state.intercept()), rel=1e-12)
-    run.stop = Gap(1e-8) | Iterations(LIMITS.get(name, DEFAULT_LIMIT))
+    run.stop = Gap(1e-8) | Iterations(solvers[name].contract_iterations)
     last = list(run)[-1]
     assert "certified" in last.message
     assert last.objective == pytest.approx(best(other).objective, rel=1e-7)
@@ -454,7 +440,7 @@ def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following:
     run = ss.Run(problem, name, stop=Iterations(5))
     before = list(run)[-1]
     coef = run.state.dense(problem)
-    run.change(solver=solvers.create(following, **({"constants": "tight"} if following == "fista-cst" else {})))
+    run.change(solver=solvers.create(following))
     if following not in SPARSE:
         np.testing.assert_array_equal(run.state.dense(problem), coef)
     elif name in SPARSE:  # from a dual point, of which the weights are made anew; for other solvers see its own tests

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..jit.parts import helper
-from ..registry import Field
+from ..registry import LAST, Field
 
 # Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate
 # is +inf. Single precision needs the width.
@@ -42,6 +42,10 @@ class Loss:
     derivative, which gives a tighter constant for the full gradient, MATH §2); and for label sets ``threshold``: labels
     that score above it are predicted (``None``: the scores have no natural zero, it is chosen on the training data).
     ``one_score``: a sample has a single score, z (1,), which tells two classes y ∈ {0, 1} apart; positive means 1.
+
+    What the contract tests need to know stands here as well: :meth:`reference`, ``hinges`` (a sample whose margins are
+    all kept has neither gradient nor curvature, and ``idle`` says so) and ``tight`` (the largest eigenvalue of ∇²ℓ
+    comes as near to ``curvature`` as one likes).
     """
 
     __slots__ = ()
@@ -55,6 +59,9 @@ class Loss:
     smooth: ClassVar[bool] = True
     difference_curvature: ClassVar[float | None] = None
     one_score: ClassVar[bool] = False
+    hinges: ClassVar[bool] = False
+    tight: ClassVar[bool] = False
+    menu_order: ClassVar[float] = LAST
 
     # The functions of one row, declared for readers and type checkers. They are defined by each loss.
     value: Any
@@ -63,6 +70,23 @@ class Loss:
     hessian_product: Any
     conjugate: Any
     repair: Any
+
+    def reference(self, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate the loss by its formula in plain numpy: what the compiled functions are tested against.
+
+        Parameters
+        ----------
+        Z
+            Scores (n, m).
+        y
+            Classes (n,), or an indicator of label sets (n, m).
+
+        Returns
+        -------
+        tuple
+            ℓ(z_i, y_i) of every sample, (n,), and ∇ℓ(z_i, y_i), (n, m).
+        """
+        raise TypeError(f"{type(self).__name__} does not define reference(Z, y), its formula in plain numpy")
 
     def idle(self, u, y):  # type: ignore[no-untyped-def]
         """Whether u = ∇ℓ says that the sample has neither gradient nor curvature: all its hinges are inactive.

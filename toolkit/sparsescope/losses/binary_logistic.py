@@ -25,10 +25,16 @@ class BinaryLogistic(Loss):
 
     title = "binary logistic"
     menu_order = 40
+    tight = True
     doc = "Logistic regression of two classes with one score; positive scores speak for the second class."
     formula = "log(1 + exp(−s z)), s = ±1"
     source = "Tang and Scheinberg 2013, Sec. 4.1"
     one_score = True
+
+    def reference(self, Z, y):
+        s = 2.0 * y - 1.0
+        values = np.logaddexp(0.0, -s * Z[:, 0])
+        return values, (-s * np.exp(-s * Z[:, 0] - values))[:, None]
 
     def value(self, z, y):
         t = against(z, y)

@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
+from .reference import balanced, shifted
 
 SHIFTS = 32  # circulations that are averaged at W = 0 with an intercept
 
@@ -24,11 +25,17 @@ class CrammerSinger(Loss):
 
     title = "Crammer–Singer hinge"
     menu_order = 70
+    hinges = True
     doc = ("The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: "
            "`fbpd` solves it and proves the gap; methods that take subgradients come near.")
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"
     source = "Crammer and Singer 2001; Chierchia et al. 2015"
     smooth = False
+
+    def reference(self, Z, y):
+        A = shifted(Z, y, self.margin)
+        worst = (A.max(axis=1, keepdims=True) == A) & (A > 0.0)  # even shares of the largest wrong scores
+        return A.max(axis=1), balanced(worst / np.maximum(worst.sum(axis=1, keepdims=True), 1), y)
 
     def value(self, z, y):
         top = z[y]

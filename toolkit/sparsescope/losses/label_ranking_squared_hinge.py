@@ -10,6 +10,7 @@ from .base import Loss, all_zero
 from .label_flows import flow_cost, product_flow_cost, repair_label_flows, repaired_flow_cost
 from .multiclass_squared_hinge import MulticlassSquaredHinge
 from .pairs import pair_derivatives, pair_gradient, pair_product, pair_value
+from .reference import indicator
 
 HINGE = MulticlassSquaredHinge()
 
@@ -92,11 +93,22 @@ class LabelRankingSquaredHinge(Loss):
 
     title = "label ranking squared hinge"
     menu_order = 60
+    hinges = True
+    tight = True
     doc = "Every label of a sample should score at least 1 above every label it does not have; shortfalls are squared."
     formula = "Σ_{p∈Y} Σ_{r∉Y} max(1 − z_p + z_r, 0)²"
     source = "Blondel et al. 2013, Sec. 4.7"
     takes = ("classes", "sets")
     difference_curvature = 2.0
+
+    def reference(self, Z, y):
+        values, U = np.zeros(len(Z)), np.zeros(Z.shape)
+        for i, (z, labels) in enumerate(zip(Z, indicator(Z, y), strict=True)):
+            inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+            A = np.maximum(1.0 - z[inside][:, None] + z[outside], 0.0)  # pairs (label in the set, label off it)
+            values[i] = (A**2).sum()
+            U[i, outside], U[i, inside] = 2.0 * A.sum(axis=0), -2.0 * A.sum(axis=1)
+        return values, U
 
     def value(self, z, y):
         return value(z, y)

@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import exponential, helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
+from .reference import indicator, shifted
 
 
 @helper
@@ -49,9 +50,15 @@ class Logistic(Loss):
 
     title = "multiclass logistic"
     menu_order = 30
+    tight = True
     doc = "Softmax regression: minus the log-probability of the true class."
     formula = "log(1 + Σ_{r≠y} exp(μ + z_r − z_y))"
     source = "Blondel et al. 2013, Eq. 12; Chierchia et al. 2015, Sec. 4 for μ = 1"
+
+    def reference(self, Z, y):
+        A = shifted(Z, y, self.margin)
+        values = np.logaddexp.reduce(A, axis=1)
+        return values, np.exp(A - values[:, None]) - indicator(Z, y)
 
     def value(self, z, y):
         top = largest(z) + self.margin

@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss, repair_flows
+from .reference import balanced, shifted
 
 # The own class's term is 1 and is taken out of sums after the fact; what is left of an idle sample's sum is less than
 # this, and it counts as the zero that it is.
@@ -23,10 +24,16 @@ class MulticlassSquaredHinge(Loss):
 
     title = "multiclass squared hinge"
     menu_order = 10
+    hinges = True
+    tight = True
     doc = "Every wrong class should score at least 1 below the true one; shortfalls are squared."
     formula = "Σ_{r≠y} max(1 − z_y + z_r, 0)²"
     source = "Blondel et al. 2013, Eq. 2"
     difference_curvature = 2.0
+
+    def reference(self, Z, y):
+        A = np.maximum(shifted(Z, y, 1.0), 0.0)
+        return (A**2).sum(axis=1), balanced(2.0 * A, y)
 
     def value(self, z, y):
         t = 1.0 - z[y]

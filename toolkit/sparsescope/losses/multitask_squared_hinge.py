@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss, all_zero
+from .reference import signs
 from .targets import first_label, has_label, past_label
 
 
@@ -20,11 +21,18 @@ class MultitaskSquaredHinge(Loss):
 
     title = "multitask squared hinge"
     menu_order = 20
+    hinges = True
+    tight = True
     doc = "Each class against the rest: scores of true labels should be at least 1, all others at most −1."
     formula = "Σ_r max(1 − s_r z_r, 0)², s_r = ±1"
     source = "Blondel et al. 2013, Eq. 11"
     takes = ("classes", "sets")
     threshold = 0.0
+
+    def reference(self, Z, y):
+        s = signs(Z, y)
+        A = np.maximum(1.0 - s * Z, 0.0)
+        return (A**2).sum(axis=1), -2.0 * s * A
 
     def value(self, z, y):
         total = 0.0

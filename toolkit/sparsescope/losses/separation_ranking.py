@@ -10,6 +10,7 @@ from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
 from .crammer_singer import CrammerSinger
 from .label_flows import repair_label_flows
+from .reference import indicator
 
 HINGE = CrammerSinger(margin=1.0)
 
@@ -112,12 +113,24 @@ class SeparationRanking(Loss):
 
     title = "separation ranking hinge"
     menu_order = 80
+    hinges = True
     doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
            "worst pair counts. It has kinks.")
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
     takes = ("classes", "sets")
     smooth = False
+
+    def reference(self, Z, y):
+        values, U = np.zeros(len(Z)), np.zeros(Z.shape)
+        for i, (z, labels) in enumerate(zip(Z, indicator(Z, y), strict=True)):
+            inside, outside = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+            if inside.size and outside.size:
+                values[i] = max(0.0, 1.0 - z[inside].min() + z[outside].max())
+            if values[i] > 0.0:  # even shares of all pairs that are level with the worst one
+                low, high = inside[z[inside] == z[inside].min()], outside[z[outside] == z[outside].max()]
+                U[i, low], U[i, high] = -1.0 / low.size, 1.0 / high.size
+        return values, U
 
     def value(self, z, y):
         return value(z, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..jit.parts import part
 from ..registry import losses
 from .base import Loss
+from .reference import indicator
 from .targets import first_label, has_label, past_label
 
 
@@ -14,11 +15,16 @@ class Squared(Loss):
 
     title = "squared"
     menu_order = 50
+    tight = True
     doc = "Least squares: the scores should be 1 for the true class (or each label) and 0 for the others."
     formula = "½‖z − e_y‖²"
     source = "Agarwal et al. 2013, identity link"
     takes = ("classes", "sets")
     threshold = 0.5
+
+    def reference(self, Z, y):
+        E = Z - indicator(Z, y)
+        return 0.5 * (E**2).sum(axis=1), E
 
     def value(self, z, y):
         total = 0.0

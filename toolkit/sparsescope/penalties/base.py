@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..jit.parts import helper
-from ..registry import Field
+from ..registry import LAST, Field
 
 
 class Penalty:
@@ -58,6 +58,7 @@ class Penalty:
     zeroes_rows: ClassVar[bool] = True
     is_norm: ClassVar[bool] = True
     adds_up: ClassVar[bool] = False
+    menu_order: ClassVar[float] = LAST
 
     value: Any
     prox: Any
@@ -69,6 +70,21 @@ class Penalty:
     slope: Any
     bend: Any
     stiffness: Any
+
+    def reference(self, W: np.ndarray) -> np.ndarray:
+        """Evaluate Ω of every row of W by its formula in plain numpy: what the compiled functions are tested against.
+
+        Parameters
+        ----------
+        W
+            Rows (k, m).
+
+        Returns
+        -------
+        numpy.ndarray
+            Ω(W_j) of every row, (k,).
+        """
+        raise TypeError(f"{type(self).__name__} does not define reference(W), its formula in plain numpy")
 
     def entry_terms(self) -> tuple[float, float] | None:
         """(a, b) if Ω(w) = Σ_k a·|w_k| + b·½w_k², a sum over single entries, else ``None``."""

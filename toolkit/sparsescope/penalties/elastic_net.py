@@ -26,6 +26,9 @@ class ElasticNet(Penalty):
     def entry_terms(self) -> tuple[float, float]:
         return self.rho, 1.0 - self.rho
 
+    def reference(self, W):
+        return (self.rho * np.abs(W) + (1.0 - self.rho) * 0.5 * W**2).sum(axis=1)
+
     def value(self, w):
         total = 0.0
         for k in range(w.size):

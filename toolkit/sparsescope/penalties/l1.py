@@ -23,6 +23,9 @@ class L1(Penalty):
     def entry_terms(self) -> tuple[float, float]:
         return 1.0, 0.0
 
+    def reference(self, W):
+        return np.abs(W).sum(axis=1)
+
     def value(self, w):
         return norm1(w)
 

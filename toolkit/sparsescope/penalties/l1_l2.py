@@ -20,6 +20,9 @@ class L1L2(Penalty):
     source = "Blondel et al. 2013, Eq. 2 and 4"
     adds_up = True
 
+    def reference(self, W):
+        return np.linalg.norm(W, axis=1)
+
     def value(self, w):
         return norm2(w)
 

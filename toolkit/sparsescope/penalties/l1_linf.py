@@ -20,6 +20,9 @@ class L1Linf(Penalty):
     source = "Blondel et al. 2013, Sec. 4.7"
     adds_up = True
 
+    def reference(self, W):
+        return np.abs(W).max(axis=1)
+
     def value(self, w):
         return norm_inf(w)
 

@@ -25,6 +25,9 @@ class Ridge(Penalty):
     def entry_terms(self) -> tuple[float, float]:
         return 0.0, 1.0
 
+    def reference(self, W):
+        return 0.5 * (W**2).sum(axis=1)
+
     def value(self, w):
         total = 0.0
         for k in range(w.size):

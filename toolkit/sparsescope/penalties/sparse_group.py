@@ -21,6 +21,9 @@ class SparseGroup(Penalty):
     formula = "ρ Σ|w| + (1−ρ) Σ_j ‖W_j‖₂"
     source = "Blondel et al. 2013, Sec. 4.7"
 
+    def reference(self, W):
+        return self.rho * np.abs(W).sum(axis=1) + (1.0 - self.rho) * np.linalg.norm(W, axis=1)
+
     def value(self, w):
         return self.rho * norm1(w) + (1.0 - self.rho) * norm2(w)
 

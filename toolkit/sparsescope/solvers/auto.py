@@ -94,6 +94,7 @@ class Auto(Solver):
     kinds = tuple(KINDS)
     title = "automatic"
     menu_order = 200
+    delegates = True
     doc = "Chooses a solver for the problem and says why."
     source = "this project"
 

@@ -17,7 +17,7 @@ from ..kernels.rows import loss_sum, support_flags
 from ..problems.base import KINDS, Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import Field, collect_fields, field, solvers
+from ..registry import LAST, Field, collect_fields, field, solvers
 
 T = TypeVar("T", bound="type[Solver]")
 
@@ -142,6 +142,14 @@ class Solver:
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
+    delegates: ClassVar[bool] = False  # True: it has no steps of its own, and chooses a solver that has
+    menu_order: ClassVar[float] = LAST
+    # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a
+    # relative gap of 1e-9 may take on their small problems; and settings that are worth a run (None: every field at
+    # each of its choices, at its bounds and in between).
+    monotone: ClassVar[bool] = False
+    contract_iterations: ClassVar[int] = 5000
+    contract_settings: ClassVar[tuple[dict[str, Any], ...] | None] = None
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 
     @property

@@ -177,6 +177,8 @@ class BCD(_BCD):
 
     title = "BCD (line search)"
     menu_order = 10
+    monotone = True
+    contract_iterations = 1000
     doc = "Block coordinate descent: one row of W at a time, with a line search."
     source = "Blondel et al. 2013, Alg. 1 and 2, Sec. 4.4.1"
 
@@ -202,6 +204,7 @@ class BCDConstant(_BCD):
 
     title = "BCD (constant step)"
     menu_order = 15
+    monotone = True
     doc = "Block coordinate descent with the step 1/K_j of each row, without line search."
     source = "Blondel et al. 2013, Sec. 4.4.2"
 

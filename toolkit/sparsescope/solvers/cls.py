@@ -40,6 +40,7 @@ class CLS(SequenceSolver):
 
     title = "calibrated least squares"
     menu_order = 150
+    contract_settings = ({"basis": "identity"}, {"basis": "square"})
     doc = "Least squares on the residual, then on powers of the predictions; the link is learned with the weights."
     source = "Agarwal et al. 2013, Alg. 2"
 

@@ -80,6 +80,7 @@ class Budgeted(Splitting):
                                        "keeps one of μ and more", log=True)
 
     follows_lam = False
+    contract_settings = (*Splitting.contract_settings, {"eta": 0.35})
     # The multiplier of the budget is free to swing: what it does in the first, very short epochs would make the dual
     # steps far too long, and it would stay at zero for a long time afterwards.
     telling = 5

@@ -30,6 +30,7 @@ class FISTA(Proximal):
 
     title = "FISTA"
     menu_order = 40
+    contract_iterations = 6000
     doc = "Accelerated proximal gradient on all of W at once."
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 

@@ -55,6 +55,8 @@ class FOBOS(Solver):
 
     title = "FOBOS"
     menu_order = 60
+    contract_settings = ({"order": "permuted"}, {"order": "cyclic"}, {"seed": 7}, {"eta0": 1.5},
+                         {"unit": "one", "eta0": 0.1})  # the ends of a range of step sizes are not worth a run
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     settles = False

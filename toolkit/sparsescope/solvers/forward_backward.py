@@ -30,6 +30,7 @@ class ForwardBackward(Solver):
 
     title = "forward–backward"
     menu_order = 30
+    contract_iterations = 8000
     doc = "Proximal gradient with constant steps up to 2/K, longer than ISTA's."
     source = "Combettes and Wajs 2005; Chierchia et al. 2015, Sec. 4"
     takes_blocks = True

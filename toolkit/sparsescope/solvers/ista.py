@@ -19,6 +19,8 @@ class ISTA(Proximal):
 
     title = "ISTA"
     menu_order = 20
+    monotone = True
+    contract_iterations = 12_000
     doc = "Proximal gradient on all of W at once, without acceleration."
     source = "Beck and Teboulle 2009, Sec. 3"
 

@@ -195,6 +195,8 @@ class PDSparse(Solver):
 
     title = "PD-Sparse"
     menu_order = 110
+    contract_settings = ({"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
+                         {"seed": 7})
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
     source = "Yen et al. 2016, Alg. 1"
     only = ("crammer-singer", "separation-ranking")

@@ -62,6 +62,7 @@ class SpaRSA(Solver):
 
     title = "SpaRSA"
     menu_order = 50
+    contract_iterations = 600
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
     source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
 

@@ -69,6 +69,11 @@ class Stagewise(SequenceSolver):
 
     title = "stagewise regression"
     menu_order = 160
+    contract_settings = (
+        {"features": 3}, {"features": 3, "generator": "gradient", "calibrated": True},
+        {"features": 7, "generator": "fourier", "seed": 3}, {"features": 7, "generator": "logits"},
+        {"features": 7, "generator": "products", "calibrated": True},
+    )  # fmt: skip
     doc = "Least squares on one batch of features after the other, made on the fly; predictions add up."
     source = "Agarwal et al. 2013, Alg. 3"
 

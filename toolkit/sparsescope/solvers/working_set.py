@@ -71,6 +71,7 @@ class WorkingSet(Solver):
 
     title = "working set + Newton"
     menu_order = 190
+    contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
 

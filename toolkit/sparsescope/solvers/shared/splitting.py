@@ -119,6 +119,10 @@ class Splitting(Solver):
     threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
 
     only = ("crammer-singer",)
+    contract_settings: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
+        {"balance": 3.0}, {"threads": 0},
+    )  # fmt: skip
     takes_blocks = True
     telling: ClassVar[int] = 1  # steps of an epoch that moves the weight of primal and dual
     remedy = "choose a larger λ, another balance of the steps or another solver"
