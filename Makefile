@@ -5,9 +5,11 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types browser bench bench-peers clean
+.PHONY: help explore test test-all lint types unit pages unit-all pages-all browser bench bench-peers clean
 .SILENT:
 
+# Browsers at a time: their tests mostly wait.
+PAGES ?= 4
 PORT ?= 5006
 ADDRESS ?= localhost
 ARGS ?=
@@ -32,6 +34,8 @@ help:
 	echo "make explore     set up if needed, then open the live explorer   (PORT=$(PORT) ADDRESS=$(ADDRESS) ARGS='--data digits')"
 	echo "make test        set up if needed, then style, types and all tests but the slow ones (browser tests and notebooks included)"
 	echo "make test-all    the same with the slow tests and the comparisons with other libraries"
+	echo "make unit        the tests without a browser only"
+	echo "make pages       the tests in a browser only"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
@@ -101,15 +105,33 @@ browser:
 	find_browser || echo "No Chromium found: the browser tests will be skipped." \
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
-test: lint types browser
-	echo "Tests (pytest, without those marked slow or peers; two at a time, browser tests afterwards, a file each)"
-	$(BIN)/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
-	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -n 2 --dist loadfile -q $(ARGS)
+# Every part runs, whatever fails before it; what failed is said at the end.
+ALL_PARTS = set -u; failed=""; \
+	for part in $(1); do $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
+	echo "All parts passed: $(1)"
 
-test-all: lint types browser
-	echo "All tests (pytest, with those marked slow or peers)"
+test: $(READY_DEV)
+	$(call ALL_PARTS,lint types unit pages)
+
+test-all: $(READY_DEV)
+	$(call ALL_PARTS,lint types unit-all pages-all)
+
+unit: $(READY_DEV)
+	echo "Tests without a browser (pytest, without those marked slow or peers; two at a time)"
+	$(BIN)/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+
+pages: $(READY_DEV) browser
+	echo "Tests of the pages in a browser (pytest, without those marked slow)"
+	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -n $(PAGES) --dist worksteal -q $(ARGS)
+
+unit-all: $(READY_DEV)
+	echo "All tests without a browser (pytest, with those marked slow or peers)"
 	$(BIN)/python -m pytest tests -m "not ui" -n 2 --dist worksteal -q $(ARGS)
-	$(BIN)/python -m pytest tests -m ui -n 2 --dist loadfile -q $(ARGS)
+
+pages-all: $(READY_DEV) browser
+	echo "All tests of the pages in a browser (pytest)"
+	$(BIN)/python -m pytest tests -m ui -n $(PAGES) --dist worksteal -q $(ARGS)
 
 # A measurement that fails does not keep the others from running; their names are said at the end.
 bench: $(READY_BENCH)

@@ -199,7 +199,7 @@ def test_the_reader_of_imports_sees_relative_and_nested_ones(tmp_path: Path, mon
 
 def test_importing_the_package_brings_in_no_user_interface() -> None:
     code = "import sparsescope, sys, json; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     loaded = set(json.loads(result.stdout))
     assert "sparsescope" in loaded
     assert not loaded & {"panel", "bokeh", "plotly", "ipywidgets", "anywidget", "IPython", "matplotlib", "pandas"}

@@ -229,7 +229,7 @@ def test_auto_chooses_and_a_session_obeys() -> None:
         session.change(lam=0.1, diagonal=False)
         session.change(solver="lhac-covariance")
         session.play()
-        assert session.wait_idle(30) and session.status().mode == "finished", session.status()
+        assert session.wait_idle(120.0) and session.status().mode == "finished", session.status()
         assert [mark.text for mark in session.trace.marks] == ["diagonal penalised → free", "λ 0.2 → 0.1",
                                                                "solver quic → lhac-covariance"]
         with pytest.raises(ValueError, match="no loss and no penalty"):

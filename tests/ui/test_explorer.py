@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from explorer_page import PATIENT_MS, SOON_MS, ExplorerPage, Network
+from explorer_page import UNHURRIED, ExplorerPage, Network
 from playwright.sync_api import BrowserContext, Page, expect
 from programs import start_explorer
 
@@ -17,7 +17,7 @@ def test_the_first_screen_shows_the_problem_and_one_obvious_button(explorer: Exp
     expect(explorer.part("dataset-summary")).to_contain_text("digits")
     assert explorer.debug("points") <= 1
     explorer.click("start-button")
-    explorer.wait("s.points > 3", PATIENT_MS)
+    explorer.wait("s.points > 3")
     assert explorer.errors == []
 
 
@@ -53,9 +53,9 @@ def test_the_solver_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None
     explorer.open(dataset="digits", speed=60, lam_ratio=0.05)
     explorer.run()
     explorer.choose("solver-select", "fista-ls")
-    explorer.wait("s.marks.some(m => m.kind === 'solver')", PATIENT_MS)
+    explorer.wait("s.marks.some(m => m.kind === 'solver')")
     points = explorer.debug("points")
-    explorer.wait("s.points > x + 3", PATIENT_MS, points)
+    explorer.wait("s.points > x + 3", points)
     assert explorer.debug("settings.solver") == "fista-ls"
     text = next(mark["text"] for mark in explorer.debug("marks") if mark["kind"] == "solver")
     assert "bcd-ls" in text and "fista-ls" in text
@@ -65,30 +65,26 @@ def test_loss_and_penalty_can_be_changed_while_it_runs(explorer: ExplorerPage) -
     explorer.open(dataset="digits", speed=60, lam_ratio=0.05)
     explorer.run()
     explorer.choose("penalty-select", "l1")
-    explorer.wait("s.marks.some(m => m.kind === 'penalty')", PATIENT_MS)
+    explorer.wait("s.marks.some(m => m.kind === 'penalty')")
     explorer.choose("loss-select", "logistic")
-    explorer.wait("s.marks.some(m => m.kind === 'loss')", PATIENT_MS)
+    explorer.wait("s.marks.some(m => m.kind === 'loss')")
     points = explorer.debug("points")
-    explorer.wait("s.points > x + 3", PATIENT_MS, points)
+    explorer.wait("s.points > x + 3", points)
     expect(explorer.part("error-box")).to_be_hidden()
 
 
 def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits", speed=60, lam_ratio=0.01)
+    explorer.open(**UNHURRIED)
     explorer.run()
     explorer.pause()
+    before = explorer.debug("status.iteration")
     explorer.page.wait_for_timeout(400)
-    before = explorer.number("status-iteration")
-    explorer.page.wait_for_timeout(400)
-    assert explorer.number("status-iteration") == before
-    explorer.click("step-button")
-    explorer.wait("s.status.iteration > x", argument=before)
-    explorer.page.wait_for_timeout(400)
-    assert explorer.number("status-iteration") == before + 1
-    explorer.click("step10-button")
-    explorer.wait("s.status.iteration >= x", argument=before + 11)
-    explorer.page.wait_for_timeout(400)
-    assert explorer.number("status-iteration") == before + 11
+    explorer.expect_iteration(before)
+    for button, steps in (("step-button", 1), ("step10-button", 11)):
+        explorer.click(button)
+        explorer.wait("s.status.iteration > x && s.status.mode === 'paused'", argument=before + (steps > 1))
+        assert explorer.debug("status.iteration") == before + steps
+        explorer.expect_iteration(before + steps)
     explorer.click("reset-button")
     explorer.wait("s.status.iteration === 0 && s.points <= 1")
 
@@ -96,16 +92,19 @@ def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage)
 def test_a_reload_of_the_address_finds_the_same_settings(explorer: ExplorerPage) -> None:
     explorer.open(dataset="wine")
     explorer.choose("penalty-select", "elastic-net")
-    explorer.wait("s.settings.penalty === 'elastic-net'", PATIENT_MS)
+    explorer.wait("s.settings.penalty === 'elastic-net'")
     explorer.choose("solver-select", "fista-cst")
-    explorer.wait("s.settings.solver === 'fista-cst'", PATIENT_MS)
+    explorer.wait("s.settings.solver === 'fista-cst'")
+    before = explorer.debug("settings")
     explorer.slide("lam-slider", 0.4)
     explorer.slide("field-penalty.rho", 0.75)
     explorer.choose("x-select", "passes")
-    explorer.wait("s.settings.x === 'passes'")
+    for name in ("lam_ratio", "penalty.rho"):
+        explorer.wait(f"s.settings['{name}'] !== x['{name}'] && "
+                      f"Number(new URLSearchParams(location.search).get('{name}')) === s.settings['{name}']", before)
     explorer.page.wait_for_url("**x=passes**")
-    explorer.page.wait_for_timeout(500)
     settings = explorer.debug("settings")
+    assert settings["x"] == "passes"
     explorer.page.reload()
     explorer.wait_ready()
     assert explorer.debug("settings") == settings
@@ -135,7 +134,7 @@ def test_a_wrong_address_is_mended_and_said(explorer: ExplorerPage) -> None:
 def test_impossible_choices_are_visible_disabled_and_explained(explorer: ExplorerPage) -> None:
     explorer.open(dataset="iris")
     explorer.choose("penalty-select", "l1/linf")
-    explorer.wait("s.settings.penalty === 'l1/linf'", PATIENT_MS)
+    explorer.wait("s.settings.penalty === 'l1/linf'")
     for option in explorer.part("solver-select").locator("option").all():
         if option.is_disabled():
             assert option.get_attribute("title"), "a disabled choice says why"
@@ -145,7 +144,7 @@ def test_a_budget_out_of_reach_is_explained_in_one_place(explorer: ExplorerPage)
     explorer.open(dataset="iris", loss="crammer-singer", solver="fbpd-constrained", speed=1000, **{"solver.eta": 0.2})
     explorer.click("run-button")
     box = explorer.part("error-box")
-    expect(box).to_contain_text("Choose eta of at least 0.289", timeout=PATIENT_MS)
+    expect(box).to_contain_text("Choose eta of at least 0.289")
     assert "ValueError" not in box.locator("p").inner_text()
     expect(explorer.part("status-message")).to_have_text("")
     assert explorer.errors == []
@@ -158,7 +157,7 @@ def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
         explorer.open(dataset="iris", solver="failing", lam_ratio=0.01, speed=30)
         explorer.click("run-button")
         box = explorer.part("error-box")
-        expect(box).to_be_visible(timeout=PATIENT_MS)
+        expect(box).to_be_visible()
         expect(box).to_contain_text("this step fails on purpose")
         expect(box.locator("details")).to_contain_text("Traceback")
         explorer.expect_mode("error")
@@ -169,7 +168,7 @@ def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
 
 
 def test_nothing_is_fetched_from_other_machines(explorer: ExplorerPage, network: Network) -> None:
-    explorer.open(dataset="digits")
+    explorer.open(**UNHURRIED)
     explorer.run()
     explorer.pause()
     assert len(network.all) > 5
@@ -199,7 +198,7 @@ def test_label_sets_show_their_measures_in_the_place_of_accuracy(explorer: Explo
     expect(chart.locator(".line-label", has_text="test ranking loss")).to_be_visible()
     expect(chart).to_contain_text("pairs out of order")
     path = chart.locator(".scatterlayer .trace path.js-line").first
-    explorer.wait("s.points > 12", PATIENT_MS)
+    explorer.wait("s.points > 12")
     assert len(path.get_attribute("d") or "") > 10
     assert explorer.errors == []
 
@@ -207,16 +206,16 @@ def test_label_sets_show_their_measures_in_the_place_of_accuracy(explorer: Explo
 def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPage) -> None:
     explorer.open(dataset="iris", speed=60)
     explorer.choose("loss-select", "crammer-singer")
-    explorer.wait("s.settings.loss === 'crammer-singer' && s.settings.solver !== 'bcd-ls'", PATIENT_MS)
+    explorer.wait("s.settings.loss === 'crammer-singer' && s.settings.solver !== 'bcd-ls'")
     expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
     expect(explorer.part("notices")).to_contain_text("λ_max is only an upper bound")
     expect(explorer.part("notices")).not_to_contain_text("stays open")
     expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
     explorer.choose("solver-select", "fobos")
-    expect(explorer.part("notices")).to_contain_text("with fobos it is true but stays open", timeout=PATIENT_MS)
+    expect(explorer.part("notices")).to_contain_text("with fobos it is true but stays open")
     explorer.choose("solver-select", "fbpd")
     explorer.run()
-    explorer.wait("s.points > 12", PATIENT_MS)
+    explorer.wait("s.points > 12")
     expect(explorer.part("status-dual")).to_be_visible()
     chart = explorer.part("chart-duality")
     for name in ("objective F", "dual value D", "active samples", "dual non-zeros"):
@@ -225,21 +224,16 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
 
 
 def test_a_penalty_over_blocks_shows_its_blocks(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="wine", speed=60, lam_ratio=0.05)
+    explorer.open(dataset="wine", speed=60, lam_ratio=0.001)
     explorer.choose("penalty-select", "block-l1/l2")
-    explorer.wait("s.settings.penalty === 'block-l1/l2' && s.settings.solver === 'auto'", PATIENT_MS)
+    explorer.wait("s.settings.penalty === 'block-l1/l2' && s.settings.solver === 'auto'")
     expect(explorer.part("notices")).to_contain_text("ties the rows of a block. Solvers that fit: ista")
     expect(explorer.part("field-penalty.size")).to_be_visible()
     explorer.run()
-    explorer.pause()
-    chart = explorer.part("chart-weights")
-    canvas = chart.locator("canvas")
-    canvas.scroll_into_view_if_needed()
+    canvas = explorer.part("chart-weights").locator("canvas")
+    canvas.scroll_into_view_if_needed()  # pictures are sent of what is seen only
     expect(explorer.part("sort-select")).to_have_value("block")
-    box = canvas.bounding_box()
-    assert box is not None
-    explorer.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.1 * box["height"])
-    expect(explorer.page.locator(".tooltip")).to_contain_text("block 0: norm", timeout=SOON_MS)
+    explorer.point(canvas, 0.4, 0.1, explorer.page.locator(".tooltip", has_text="block 0: norm"))
     assert explorer.errors == []
 
 
@@ -247,20 +241,18 @@ def test_sequences_of_models_have_stages_and_the_spectrum_opens_on_a_click(explo
     explorer.open(dataset="digits", loss="squared", solver="stagewise", speed=60, **{
         "solver.generator": "fourier", "solver.features": 20})
     explorer.run()
-    explorer.wait("s.status.features >= 200", PATIENT_MS)
+    explorer.wait("s.status.features >= 200")
     explorer.pause()
     errors = explorer.part("chart-features")
     expect(errors.locator(".stage-line").nth(3)).to_be_attached()
-    box = errors.bounding_box()
-    assert box is not None
-    explorer.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
+    explorer.point(errors, 0.3, 0.5, errors.locator(".stage-label"))
     expect(errors.locator(".stage-label")).to_have_text(re.compile(r"^stage \d+ · 20 random Fourier features · "))
     expect(explorer.part("status-rows")).not_to_contain_text("of")
     explorer.choose("part-select", "model")
     expect(explorer.part("chart-empty-weights")).to_contain_text("Random features have no weights")
     assert explorer.part("spectrum-words").text_content() == ""
     explorer.click("spectrum-button")
-    expect(explorer.part("spectrum-words")).to_contain_text("64 of 64 singular values", timeout=SOON_MS)
+    expect(explorer.part("spectrum-words")).to_contain_text("64 of 64 singular values")
     explorer.choose("solver-select", "bcd-ls")
     expect(explorer.part("chart-active-set")).to_be_visible()
     expect(explorer.part("notices")).to_contain_text("looks for weights W")
@@ -273,7 +265,7 @@ def test_the_features_are_shown_as_a_network(explorer: ExplorerPage) -> None:
     expect(explorer.part("chart-empty-network")).to_contain_text("diagonal")
     assert explorer.part("loss-select").count() == explorer.part("chart-accuracy").count() == 0
     explorer.click("run-button")
-    explorer.expect_mode("finished", PATIENT_MS)
+    explorer.expect_mode("finished")
     edges = explorer.number("status-rows")
     assert 0 < edges < 78
     expect(explorer.part("chart-network")).to_contain_text(f"{edges:.0f} edges")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,13 +22,6 @@ CELLS = (
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 
 
-def free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
     """Address of a JupyterLab whose folder holds one notebook, opened."""
@@ -41,14 +33,13 @@ def lab(tmp_path: Path) -> Iterator[str]:
     settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
-    port = free_port()
     program = Program(
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0",
         "--ServerApp.ip=localhost", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}",
         f"--LabApp.user_settings_dir={tmp_path / 'settings'}", f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
     )
-    program.wait_for(r"is running at")
-    yield f"http://localhost:{port}/lab/tree/live.ipynb"
+    address = program.wait_for(r"http://localhost:\d+/lab")
+    yield f"{address}/tree/live.ipynb"
     program.stop()
 
 
@@ -56,7 +47,7 @@ def run_all_cells(page: Page) -> None:
     """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
     idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
     for patience in (40_000, 40_000, PATIENT_MS):
-        idle.wait_for(state="attached", timeout=PATIENT_MS)
+        idle.wait_for(state="attached")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_text("Run All Cells", exact=True).click()
         try:
@@ -71,7 +62,7 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     network = Network(page)
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click(timeout=PATIENT_MS)
+    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("explorer-root")).to_be_visible()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from explorer_page import PATIENT_MS, ExplorerPage
+from explorer_page import UNHURRIED, ExplorerPage
 from playwright.sync_api import expect
 
 LUMINANCE = """(element) => {
@@ -54,14 +54,14 @@ def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width
 
 
 def test_keys_run_step_reset_and_help(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits", speed=30, lam_ratio=0.01)
+    explorer.open(**UNHURRIED)
     keyboard = explorer.page.keyboard
     explorer.part("explorer-root").focus()
     keyboard.press("Space")
-    explorer.wait("s.points > 3", PATIENT_MS)
+    explorer.wait("s.points > 3")
     keyboard.press("Space")
     explorer.expect_mode("paused")
-    before = explorer.number("status-iteration")
+    before = explorer.debug("status.iteration")
     keyboard.press(".")
     explorer.wait("s.status.iteration === x", argument=before + 1)
     keyboard.press("?")
@@ -73,7 +73,7 @@ def test_keys_run_step_reset_and_help(explorer: ExplorerPage) -> None:
 
 
 def test_a_screen_reader_is_told_the_numbers(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits")
+    explorer.open(**UNHURRIED)
     explorer.run()
     explorer.pause()
     region = explorer.part("live-region")

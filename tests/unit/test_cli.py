@@ -121,7 +121,7 @@ def test_explore_prints_its_address_and_ends_cleanly_on_sigterm() -> None:
     lines = [process.stdout.readline() for _ in range(2)]
     assert "http://localhost:" in lines[1], lines
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == cli.DONE
     assert output.strip() == "Stopped."
 
@@ -132,6 +132,6 @@ def test_explore_refuses_a_taken_port() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         process = start("--port", str(port))
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=120)
     assert process.returncode == cli.FAILED
     assert f"port {port} is taken by another program" in output

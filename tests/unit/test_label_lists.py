@@ -101,13 +101,13 @@ def test_a_session_ends_by_the_rule_that_it_is_given() -> None:
     with ss.Session(problem, "fobos", test=(matrix[:20], Y[:20]), certify_every=1) as session:
         session.set_stop(HeldOut())
         session.play()
-        assert session.wait_idle(60) and session.status().mode == "finished"
+        assert session.wait_idle(120.0) and session.status().mode == "finished"
         assert "held-out precision at 1 not above" in session.status().message
         ended = len(session.trace)
         with session.fork() as other:
             assert other.run.stop is not session.run.stop and isinstance(other.run.stop, HeldOut)
         session.set_stop(None)
         session.step(3)
-        assert session.wait_idle(60) and len(session.trace) == ended + 3
+        assert session.wait_idle(120.0) and len(session.trace) == ended + 3
         with pytest.raises(TypeError, match="stop is 'gap'; a stop rule"):
             session.set_stop("gap")  # type: ignore[arg-type]

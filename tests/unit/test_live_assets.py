@@ -69,7 +69,7 @@ def test_the_module_is_valid_javascript(tmp_path: Path) -> None:
     assert NODE is not None
     path = tmp_path / "module.mjs"
     path.write_text(live.esm_text(), encoding="utf-8")
-    done = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
@@ -79,7 +79,7 @@ def test_javascript(path: Path) -> None:
     """The parts of the page that do not draw, tested where they run."""
     assert NODE is not None
     done = subprocess.run(
-        [NODE, "--no-warnings", "--test", str(path)], capture_output=True, text=True, timeout=120,
+        [NODE, "--no-warnings", "--test", str(path)], capture_output=True, text=True, timeout=300,
         env={"STATIC": (assets.STATIC / "js").as_uri(), "PATH": ""},
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -375,7 +375,7 @@ def test_progress_is_told_after_each_lam(problem: ss.Problem, capsys: pytest.Cap
 def test_the_public_names_do_not_hide_each_other() -> None:
     code = ("import sparsescope.paths, sparsescope as ss; from sparsescope import Path, PathRun; "
             "assert callable(ss.path) and ss.path is sparsescope.runs.paths.path and ss.Path is Path")
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 # ------------------------------------------------------------------------------------------------------- the sessions

@@ -197,7 +197,7 @@ def test_bad_values_are_named_with_what_is_allowed(given: Field, value: Any, mes
 def test_registries_load_their_parts_when_they_are_first_asked() -> None:
     code = ("import sys; from sparsescope.registry import losses; before = 'sparsescope.losses' in sys.modules; "
             "names = list(losses); print(before, 'sparsescope.losses' in sys.modules, len(names) > 2)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout.split() == ["False", "True", "True"]
 
 

@@ -21,7 +21,7 @@ from sparsescope.runs.session import Session
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.base import Solver, State, settings
 
-LONG = 30.0  # seconds
+LONG = 120.0  # seconds
 
 
 def until(happened: Callable[[], bool], what: str = "") -> None:
@@ -214,7 +214,7 @@ def test_speed_is_a_cap_that_commands_interrupt(session: Session) -> None:
     began, before = time.monotonic(), session.status().iteration
     session.play()
     until(lambda: session.status().iteration >= before + 10)
-    assert time.monotonic() - began >= 9 / 50 and session.status().rate <= 51
+    assert time.monotonic() - began >= 9 / 50, "a cap: a busy machine is slower, never faster"
     for bad in (0, -3.0, "fast", float("nan")):
         with pytest.raises(ValueError, match="speed"):
             session.set_speed(bad)  # type: ignore[arg-type]
@@ -499,7 +499,7 @@ def test_close_ends_the_worker_and_the_session(problem: ss.Problem) -> None:
     for command in commands:
         with pytest.raises(RuntimeError, match="closed"):
             command()
-    assert session.wait_idle(1.0) and session.target[0].lam == 1e-3
+    assert session.wait_idle(LONG) and session.target[0].lam == 1e-3
     Session(problem).close()  # one that never began has nothing to end
 
 
@@ -514,17 +514,20 @@ def test_a_session_that_its_own_worker_closes_stays_closed(problem: ss.Problem) 
     assert not worker.is_alive() and session.status().mode == "closed"
 
 
-def test_waiting_for_rest_gives_up_in_time(session: Session) -> None:
-    session.play()
-    assert not session.wait_idle(0.05)
+def test_waiting_for_rest_gives_up_in_time(problem: ss.Problem) -> None:
+    with Session(problem, Gated()) as session:
+        session.play()
+        assert not session.wait_idle(0.05)
+        GATE.open.set()
 
 
 def test_adaptive_certificates_come_and_the_test_set_is_scored(problem: ss.Problem) -> None:
     X, y = iris()
     with Session(problem, "bcd-ls", test=(X, y)) as session:
-        session.step(300)
+        session.play()
         rest(session)
+        assert session.status().mode == "finished"
         evaluated = np.isfinite(session.trace["gap"])
-        assert evaluated[0] and evaluated.sum() > 1
+        assert evaluated[0] and evaluated[-1]
         np.testing.assert_array_equal(np.isfinite(session.trace["test_accuracy"]), evaluated)
         np.testing.assert_array_equal(session.trace["test_accuracy"], session.trace["train_accuracy"])
