@@ -37,6 +37,7 @@ from problems import Missing, dataset, file_of
 import sparsescope as ss
 from sparsescope.experiments import Settings, peers
 from sparsescope.experiments.paper4 import claims, growth, models, protocol, samples
+from sparsescope.inputs.design import Design
 from sparsescope.runs.stopping import Gap, HeldOut, Iterations, Seconds
 
 PARTS = ("news20", "ridge", "scale", "growth", "bibtex", "gaps")
@@ -153,8 +154,8 @@ def child(quick: bool) -> None:
     assert run.state is not None
     W, after = run.state.weights(), peak()
     seconds = run.seconds
-    tests = ss.design.Design(data.X_test)
-    problem.rank(W, X=ss.design.Design(data.X_test[:5]), k=5)  # compiled
+    tests = Design(data.X_test)
+    problem.rank(W, X=Design(data.X_test[:5]), k=5)  # compiled
     began = time.thread_time()
     best = problem.rank(W, X=tests, k=5)
     ranked = time.thread_time() - began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,13 @@ CELLS = (
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 
 
+def free_port() -> int:
+    """A port that is free now; JupyterLab takes another one if it is not any more."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
     """Address of a JupyterLab whose folder holds one notebook, opened."""
@@ -34,7 +42,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
     program = Program(
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0",
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={free_port()}",
         "--ServerApp.ip=localhost", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}",
         f"--LabApp.user_settings_dir={tmp_path / 'settings'}", f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
     )

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import PENALTIES, digits, forms, interpreted, iris, loss_rows, random_point, text
+from sparsescope.inputs.design import Design
 from sparsescope.jit.parts import part
 from sparsescope.kernels import stochastic
 from sparsescope.kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, forward_backward
@@ -360,7 +361,7 @@ def test_the_search_refuses_what_it_cannot_use() -> None:
 def test_samples_are_the_rows_of_x() -> None:
     matrix, _ = text()
     for form, X in forms(matrix):
-        design = ss.problem.Design(X)
+        design = Design(X)
         alone = design.nbytes
         assert design.samples is design.samples, "made once"
         assert alone < design.nbytes <= 2.1 * alone, "and counted"
