@@ -186,6 +186,9 @@ def _doctor_kernels() -> int:
     state = "switched off by NUMBA_DISABLE_JIT" if kernel_compiler.disabled() else f"{numba.get_num_threads()} threads"
     _say(f"numba      {state}")
     folder = kernel_cache.cache_folder()
+    if folder is None:
+        _say("cache      none: kernels will be compiled in each process. Set SPARSESCOPE_CACHE.")
+        return FAILED
     parent = next(path for path in (folder, *folder.parents) if path.exists())
     count = sum(1 for _ in folder.glob("*.nbc")) if folder.exists() else 0
     _say(f"cache      {folder} ({count} compiled kernels)")

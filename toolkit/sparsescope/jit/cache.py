@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -20,7 +21,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.serialize import dumps
+
+from .store import KernelStore, private, remove_abandoned, tell_once, usable
 
 PACKAGE = Path(__file__).resolve().parents[1]
 NAME = __name__.split(".")[0]  # of this package, in module names
@@ -120,30 +124,51 @@ def cache_root() -> Path:
 
 
 @functools.cache
-def cache_folder() -> Path:
-    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use."""
+def cache_folder() -> Path | None:
+    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use.
+
+    Where it cannot be made, a folder that is this user's alone among the machine's temporary files. None if that is not
+    possible either, or somebody else's: then nothing is kept and nothing read, because reading means unpickling.
+    """
     name = f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
     folder = cache_root() / name
     try:
         fresh = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        if not usable(folder):
+            tell_once(f"the kernel cache {folder} is not used: others than its owner can write to it, or it belongs to "
+                      "somebody else; kernels are compiled in each process")
+            return None
+    except OSError:  # a home that cannot be written to
+        return _temporary_folder(name)
+    with contextlib.suppress(OSError):  # a read-only cache is read all the same
         (folder / "used").touch()
-    except OSError:  # a home that cannot be written to: kernels last as long as the machine's temporary folder
-        user = getattr(os, "getuid", lambda: "user")()
-        folder = Path(tempfile.gettempdir()) / f"sparsescope-{user}" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        remove_abandoned(folder)
     if fresh:
         prune(folder.parent, keep=folder)
     return folder
 
 
+def _temporary_folder(name: str) -> Path | None:
+    user = getattr(os, "getuid", lambda: "user")()
+    root = Path(tempfile.gettempdir()) / f"sparsescope-{user}"
+    try:
+        if private(root) and usable(root / name):
+            return root / name
+        reason = "it belongs to somebody else, or others can look into it"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    tell_once(f"compiled kernels are not kept: {cache_root()} cannot be written and {root} is not used ({reason}); "
+              "another folder can be given in SPARSESCOPE_CACHE")
+    return None
+
+
 def prune(root: Path, keep: Path) -> None:
     limit = time.time() - PRUNE_AFTER_DAYS * 86400
     for old in root.iterdir():
-        mark = old / "used"
-        if old != keep and mark.exists() and mark.stat().st_mtime < limit:
-            shutil.rmtree(old, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process may be removing it at this moment
+            mark = old / "used"
+            if old != keep and mark.exists() and mark.stat().st_mtime < limit:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 class _SourceKeyedLocator(_CacheLocator):
@@ -157,7 +182,7 @@ class _SourceKeyedLocator(_CacheLocator):
         self._place = py_func.__module__ if inside else py_file
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        return str(cache_folder() or "")
 
     def get_source_stamp(self) -> str:
         return self._stamp
@@ -175,11 +200,22 @@ class _KernelCacheImpl(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """numba's function cache in our folder, with an index file of its own for each combination of foreign parts."""
+    """numba's function cache with files of our own: checked, replaced in one step, one for each combination of types.
+
+    numba's own index file loses entries, and can name another kernel's code, when processes write it at the same time.
+    """
 
     _impl_class = _KernelCacheImpl
 
-    def _file_for(self, sig: tuple[Any, ...]) -> IndexDataCacheFile | None:
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        self._cache_file = self._store()
+
+    def _store(self, foreign: str = "") -> KernelStore:
+        base = self._impl.filename_base + (f"-{foreign}" if foreign else "")
+        return KernelStore(cache_folder(), base, self._impl.locator.get_source_stamp(), dumps)
+
+    def _store_for(self, sig: tuple[Any, ...]) -> KernelStore | None:
         foreign = []
         for arg in sig:
             cls = getattr(arg, "instance_class", None)
@@ -190,20 +226,16 @@ class KernelCache(FunctionCache):
             foreign.append(cls.__module__ + "." + cls.__qualname__)
         if not foreign:
             return self._cache_file
-        key = hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12]
-        stamp = self._impl.locator.get_source_stamp()
-        return IndexDataCacheFile(self.cache_path, f"{self._impl.filename_base}-{key}", stamp)
+        return self._store(hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12])
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        file = self._file_for(sig) if self._enabled else None
-        if file is None:
+        store = self._store_for(sig) if self._enabled else None
+        if store is None:
             return None
-        data = file.load(self._index_key(sig, target_context.codegen()))
+        data = store.load(self._index_key(sig, target_context.codegen()))
         return None if data is None else self._impl.rebuild(target_context, data)
 
     def _save_overload(self, sig: Any, data: Any) -> None:
-        file = self._file_for(sig) if self._enabled else None
-        if file is None or not self._impl.check_cachable(data):
-            return
-        self._impl.locator.ensure_cache_path()
-        file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+        store = self._store_for(sig) if self._enabled else None
+        if store is not None and self._impl.check_cachable(data):
+            store.save(self._index_key(sig, data.codegen), self._impl.reduce(data))

@@ -13,8 +13,8 @@
 Five traps of this design, and what is done about each:
 
 1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
-   hash over all files whose code can end up inside a kernel; user classes from other modules get index files of their
-   own.
+   hash over all files whose code can end up inside a kernel; files of user classes from other modules carry these
+   in their names.
 2. A notebook cell that redefines a class under the same name would find the old machine code. The hash of the class's
    code is part of its ``__name__``; the readable name stays in ``title`` and ``repr``.
 3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.
