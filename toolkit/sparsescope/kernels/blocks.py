@@ -110,18 +110,18 @@ def block_violations(G, scale, W, lam, row, order, indptr, violation, paper):
 
 @kernel
 def block_duals(G, scale, lam, row, order, indptr):
-    """The largest dual norm of a vector of scale·G, and Σ Ω*(−scale·G/λ) over all vectors. G (d, m)."""
+    """The largest dual norm of a vector of −scale·G, and Σ Ω*(−scale·G/λ) over all vectors. G (d, m)."""
     v = np.empty((G.shape[1], widest(indptr)))
     top = 0.0
     conjugate = 0.0
     for b in range(indptr.size - 1):
         start, stop = indptr[b], indptr[b + 1]
-        gather(G, scale, order, start, stop, v)
+        gather(G, -scale, order, start, stop, v)
         for k in range(G.shape[1]):
             x = v[k, : stop - start]
             top = max(top, row.dual_norm(x))
             for i in range(x.size):
-                x[i] = -x[i] / lam
+                x[i] /= lam
             conjugate += row.conjugate(x)
     return top, conjugate
 

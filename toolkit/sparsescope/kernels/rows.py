@@ -94,16 +94,16 @@ def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
 
 @kernel
 def row_duals(G, scale, lam, penalty):
-    """The largest dual norm of a row of scale·G, and Σ_j Ω*(−scale·G_j/λ). G (b, m)."""
+    """The largest dual norm of a row of −scale·G, and Σ_j Ω*(−scale·G_j/λ). G (b, m)."""
     v = lone_row(G.shape[1])
     top = 0.0
     conjugate = 0.0
     for j in range(G.shape[0]):
         for k in range(v.size):
-            v[k] = scale * G[j, k]
+            v[k] = -scale * G[j, k]
         top = max(top, penalty.dual_norm(v))
         for k in range(v.size):
-            v[k] = -v[k] / lam
+            v[k] /= lam
         conjugate += penalty.conjugate(v)
     return top, conjugate
 

@@ -20,7 +20,7 @@ class Penalty:
     ``prox(v, tau, out)``      out = argmin ½‖w − v‖² + τΩ(w); ``out`` may be ``v``
     ``violation(g, w, lam)``   dist(−g, λ∂Ω(w)), the exact optimality violation (MATH §7)
     ``dual_norm(v)``           gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v); 0 if Ω* is
-                               finite everywhere
+                               finite everywhere. It need not be the same for −v: Ω may prefer a sign
     ``conjugate(v)``           Ω*(v) for v inside that domain
     ``critical(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
     =========================  ==============================================================================
@@ -129,6 +129,34 @@ def norm_inf(v):  # type: ignore[no-untyped-def]
     for k in range(v.size):
         top = max(top, abs(v[k]))
     return top
+
+
+@helper
+def norm2_positive(v):  # type: ignore[no-untyped-def]
+    """‖max(v, 0)‖₂ of a row."""
+    total = 0.0
+    for k in range(v.size):
+        if v[k] > 0.0:
+            total += v[k] * v[k]
+    return np.sqrt(total)
+
+
+@helper
+def largest_positive(v):  # type: ignore[no-untyped-def]
+    """max(0, max_k v_k) of a row."""
+    top = 0.0
+    for k in range(v.size):
+        top = max(top, v[k])
+    return top
+
+
+@helper
+def has_negative(w):  # type: ignore[no-untyped-def]
+    """Whether an entry of a row is below 0."""
+    for k in range(w.size):
+        if w[k] < 0.0:
+            return True
+    return False
 
 
 @helper

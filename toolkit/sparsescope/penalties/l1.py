@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import part
-from ..registry import penalties
-from .base import Penalty, norm1, norm_inf, shrink
+from ..registry import field, penalties
+from .base import Penalty, has_negative, largest_positive, norm1, norm_inf, shrink
 
 
 @part
 class L1(Penalty):
-    """‖W‖₁: sets single entries to zero, without regard to rows."""
+    """‖W‖₁: sets single entries to zero, without regard to rows; with ``nonnegative``, +∞ unless W ≥ 0."""
+
+    nonnegative: bool = field(False, doc="weights are at least 0")
 
     title = "lasso ℓ1"
     menu_order = 40
@@ -20,34 +22,47 @@ class L1(Penalty):
     source = "Tibshirani 1996"
     adds_up = True
 
-    def entry_terms(self) -> tuple[float, float]:
-        return 1.0, 0.0
+    @property
+    def is_norm(self) -> bool:  # type: ignore[override]
+        return not self.nonnegative
+
+    def entry_terms(self) -> tuple[float, float] | None:
+        return None if self.nonnegative else (1.0, 0.0)
 
     def reference(self, W):
-        return np.abs(W).sum(axis=1)
+        found = np.abs(W).sum(axis=1)
+        return np.where((W < 0.0).any(axis=1), np.inf, found) if self.nonnegative else found
 
     def value(self, w):
-        return norm1(w)
+        return np.inf if self.nonnegative and has_negative(w) else norm1(w)
 
     def prox(self, v, tau, out):
         for k in range(v.size):
-            out[k] = shrink(v[k], tau)
+            out[k] = max(v[k] - tau, 0.0) if self.nonnegative else shrink(v[k], tau)
 
     def violation(self, g, w, lam):
         total = 0.0
         for k in range(g.size):
-            e = max(abs(g[k]) - lam, 0.0) if w[k] == 0.0 else g[k] + lam * np.sign(w[k])
+            if w[k] == 0.0:
+                e = max((-g[k] if self.nonnegative else abs(g[k])) - lam, 0.0)
+            else:
+                e = g[k] + lam * np.sign(w[k])
             total += e * e
         return np.sqrt(total)
 
     def dual_norm(self, v):
-        return norm_inf(v)
+        return largest_positive(v) if self.nonnegative else norm_inf(v)
 
     def conjugate(self, v):
         return 0.0
 
     def critical(self, g):
-        return norm_inf(g)
+        if not self.nonnegative:
+            return norm_inf(g)
+        top = 0.0
+        for k in range(g.size):
+            top = max(top, -g[k])
+        return top
 
     def tangent(self, w, v):
         for k in range(w.size):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import part
-from ..registry import penalties
-from .base import Penalty, norm2
+from ..registry import field, penalties
+from .base import Penalty, has_negative, norm2, norm2_positive
 
 
 @part
 class L1L2(Penalty):
-    """Σ_j ‖W_j‖₂: a feature is used for all classes or for none (Blondel et al. 2013, Eq. 2)."""
+    """Σ_j ‖W_j‖₂: a feature is used for all classes or for none (Blondel et al. 2013, Eq. 2); with ``nonnegative``, +∞ unless W ≥ 0.
+    """
+
+    nonnegative: bool = field(False, doc="weights are at least 0")
 
     title = "group lasso ℓ1/ℓ2"
     menu_order = 10
@@ -21,38 +24,54 @@ class L1L2(Penalty):
     adds_up = True
 
     def reference(self, W):
-        return np.linalg.norm(W, axis=1)
+        found = np.linalg.norm(W, axis=1)
+        return np.where((W < 0.0).any(axis=1), np.inf, found) if self.nonnegative else found
+
+    @property
+    def is_norm(self) -> bool:  # type: ignore[override]
+        return not self.nonnegative
 
     def value(self, w):
-        return norm2(w)
+        return np.inf if self.nonnegative and has_negative(w) else norm2(w)
 
     def prox(self, v, tau, out):
-        size = norm2(v)
+        size = norm2_positive(v) if self.nonnegative else norm2(v)
         keep = 1.0 - tau / size if size > tau else 0.0
         for k in range(v.size):
-            out[k] = v[k] * keep
+            out[k] = (max(v[k], 0.0) if self.nonnegative else v[k]) * keep
 
     def violation(self, g, w, lam):
         size = norm2(w)
         if size == 0.0:
-            return max(norm2(g) - lam, 0.0)
+            return max(self.critical(g) - lam, 0.0)
         total = 0.0
         for k in range(g.size):
             e = g[k] + lam * w[k] / size
+            if self.nonnegative and w[k] == 0.0:
+                e = max(-e, 0.0)
             total += e * e
         return np.sqrt(total)
 
     def dual_norm(self, v):
-        return norm2(v)
+        return norm2_positive(v) if self.nonnegative else norm2(v)
 
     def conjugate(self, v):
         return 0.0
 
     def critical(self, g):
-        return norm2(g)
+        if not self.nonnegative:
+            return norm2(g)
+        total = 0.0
+        for k in range(g.size):
+            if g[k] < 0.0:
+                total += g[k] * g[k]
+        return np.sqrt(total)
 
     def tangent(self, w, v):
-        pass  # a non-zero row may move in every direction
+        if self.nonnegative:  # entries at the bound stay there; else a non-zero row may move in every direction
+            for k in range(w.size):
+                if w[k] == 0.0:
+                    v[k] = 0.0
 
     def slope(self, w, lam, out):
         size = norm2(w)

@@ -44,11 +44,11 @@ class Regulariser:
         raise NotImplementedError
 
     def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
-        """The dual norm of scale·G (0 if Ω* is finite everywhere), and Ω*(−scale·G/λ) inside the domain of Ω*."""
+        """The dual norm of −scale·G (0 if Ω* is finite everywhere), and Ω*(−scale·G/λ) inside the domain of Ω*."""
         raise NotImplementedError
 
     def dual_norm(self, G: np.ndarray, scale: float = 1.0) -> float:
-        """The dual norm of scale·G: the largest over the vectors that Ω is a sum over."""
+        """The dual norm of −scale·G: the largest over the vectors that Ω is a sum over."""
         return self.duals(G, scale, 1.0)[0]
 
     def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,

@@ -216,6 +216,8 @@ class PDSparse(Solver):
                     f"elastic-net or ridge, not {problem.penalty.title}")
         if getattr(problem.penalty, "rho", 0.0) >= 1.0:
             return f"{self.name} needs an elastic net with rho below 1 (λ₄ = ρ/(1−ρ) is infinite at 1); rho is 1"
+        if problem.regulariser.entry_terms() is None:
+            return f"{self.name} has weights of either sign, and the penalty keeps them non-negative: choose fbpd"
         if problem.intercept:
             return (f"{self.name} has no unpenalised intercept: it would tie the dual points of all samples. Leave it "
                     "out, or add a column of ones to X")

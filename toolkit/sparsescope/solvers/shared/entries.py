@@ -133,6 +133,9 @@ class EntrySolver(Solver):
         reason = super().refuses(problem)
         if reason is None and problem.regulariser.entry_terms() is None:
             fitting = [name for name in ("working-set", "bcd-ls") if name in solvers]
+            if getattr(problem.penalty, "nonnegative", False):
+                return (f"{self.name} moves entries of either sign, and the penalty keeps them non-negative: choose a "
+                        f"solver of rows ({', '.join(fitting)})")
             reason = (f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "
                       f"entries of a row: choose l1 or elastic-net, or a solver of rows ({', '.join(fitting)})")
         return reason
