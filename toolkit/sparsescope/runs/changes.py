@@ -21,7 +21,7 @@ def _shown(part: Any) -> str:
         return part
     blocks = getattr(part, "blocks", None)  # given instead of a size
     values = f"{len(blocks)} blocks" if blocks is not None else ", ".join(
-        f"{f.name} {getattr(part, f.name):g}" for f in part.fields)
+        f"{f.name} {getattr(part, f.name):g}" for f in part.fields if f.kind != "bool" or getattr(part, f.name))
     return f"{part_name(part)} ({values})" if values else part_name(part)
 
 
