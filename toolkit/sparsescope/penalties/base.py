@@ -153,10 +153,7 @@ def largest_positive(v):  # type: ignore[no-untyped-def]
 @helper
 def has_negative(w):  # type: ignore[no-untyped-def]
     """Whether an entry of a row is below 0."""
-    for k in range(w.size):
-        if w[k] < 0.0:
-            return True
-    return False
+    return np.min(w) < 0.0
 
 
 @helper

@@ -11,7 +11,9 @@ from .base import Penalty, has_negative, norm2, norm2_positive
 
 @part
 class L1L2(Penalty):
-    """Σ_j ‖W_j‖₂: a feature is used for all classes or for none (Blondel et al. 2013, Eq. 2); with ``nonnegative``, +∞ unless W ≥ 0.
+    """Σ_j ‖W_j‖₂: a feature is used for all classes or for none (Blondel et al. 2013, Eq. 2).
+
+    With ``nonnegative`` it is +∞ unless W ≥ 0.
     """
 
     nonnegative: bool = field(False, doc="weights are at least 0")
