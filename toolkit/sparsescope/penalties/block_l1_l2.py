@@ -11,7 +11,7 @@ class BlockL1L2(BlockPenalty):
     """Σ_k Σ_b ‖W_{B_b,k}‖₂: a class uses all features of a block or none of them (Chierchia et al. 2015, Sec. 2.2)."""
 
     __slots__ = ()
-    row = L1L2()
+    row = L1L2(nonnegative=False)
     title = "block ℓ1/ℓ2"
     menu_order = 70
     doc = "Sum of the Euclidean norms of blocks of features within a class; a class uses a block as a whole or not."
