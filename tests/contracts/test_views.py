@@ -18,7 +18,7 @@ from sparsescope.views import style
 
 VIEWS = list(registry.views)
 # Columns the page computes itself.
-DERIVED = {"suboptimality", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
+DERIVED = {"least_excess", "most_excess", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
            "weights_per_feature", "search_percent", "train_error", "test_error", "working_entries", "used_entries"}
 NETWORKS = {"theta", "network", "entries"}  # views that need a covariance problem
 TRACES = {
@@ -88,7 +88,7 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
     if spec["kind"] == "stages":
         assert set(spec) == {"id", "title", "kind", "sorts", "images", "parts", "empty"} and problem.kind == "sequence"
     elif spec["kind"] == "lines":
-        assert set(spec) - {"choices", "x"} == {"id", "title", "kind", "y", "left", "right", "empty"}
+        assert set(spec) - {"choices", "x", "bands", "count"} == {"id", "title", "kind", "y", "left", "right", "empty"}
         assert ("choices" in spec) == (name == "duality" or (problem.multilabel and name == "accuracy"))
         sizes = {len(choice["y"]) for choice in spec.get("choices", ())}
         assert sizes <= {len(spec["y"])}, "the page keeps the number of lines when another choice is shown"
@@ -98,6 +98,11 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
             assert line["column"] in DERIVED | set(COLUMNS)
             assert all(line["colour"] in colours for colours in style.THEMES.values())
             assert spec[line["axis"]] is not None
+        for band in spec.get("bands", ()):
+            assert set(band) == {"low", "high", "label", "short", "colour", "dash"}
+            assert {band["low"], band["high"]} <= DERIVED and len(band["short"]) <= 9
+            assert all(band["colour"] in colours for colours in style.THEMES.values())
+        assert spec.get("count") in (None, *COLUMNS)
         assert spec["left"]["title"] and isinstance(spec["left"]["log"], bool)
     elif spec["kind"] == "matrix":
         assert set(spec) == {"id", "title", "kind", "sorts", "images", "empty"}

@@ -63,7 +63,7 @@ class ExplorerPage:
     def wait_ready(self) -> None:
         """Until data and problem are loaded: λ_max is known and the session waits for a command."""
         self.page.wait_for_function(
-            "() => window.__sparsescope && window.__sparsescope.plotlyReady && window.__sparsescope.lam !== null"
+            "() => window.__sparsescope && window.__sparsescope.lam !== null"
             " && ['idle', 'paused'].includes(window.__sparsescope.status.mode)"
         )
 

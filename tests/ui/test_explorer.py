@@ -27,7 +27,7 @@ def test_a_run_draws_points_as_they_come(explorer: ExplorerPage) -> None:
     explorer.expect_mode("running")
     frames, points = explorer.debug("frames"), explorer.debug("points")
     explorer.wait("s.frames > x[0] + 3 && s.points > x[1] + 3", argument=[frames, points])
-    expect(explorer.part("chart-convergence").locator(".scatterlayer .trace").first).to_be_attached()
+    expect(explorer.part("chart-convergence").locator("path.line-path").first).to_be_attached()
     assert explorer.number("status-iteration") > 3
     assert math.isfinite(explorer.number("status-objective"))
     assert explorer.errors == []

@@ -50,13 +50,9 @@ def test_what_the_join_cannot_do_is_refused(tmp_path: Path) -> None:
 def test_the_module_holds_everything_and_asks_for_nothing() -> None:
     text = live.esm_text()
     assert text.rstrip().endswith("export { mount, VERSION };")
-    assert len(text) < 1_600_000
-    own = text.split("plotlySource:")[0]
-    assert not re.search(r"^\s*import\b(?!\()", own, re.MULTILINE)
-    assert not re.search(r"https?://(?!www\.w3\.org)", own)
-    assert assets.PLOTLY_VERSION in assets.PLOTLY.name
-    assert f"v{assets.PLOTLY_VERSION}" in assets.PLOTLY.read_text(encoding="utf-8")[:300]
-    assert "MIT" in (assets.STATIC / "plotly-LICENSE.txt").read_text(encoding="utf-8")
+    assert len(text) < 400_000, "a page that loads in a moment on a slow line"
+    assert not re.search(r"^\s*import\b(?!\()", text, re.MULTILINE)
+    assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
 def test_every_source_file_is_part_of_the_module() -> None:

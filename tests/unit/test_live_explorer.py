@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from sparsescope import registry
-from sparsescope.live import Explorer, python_snippet
+from sparsescope.live import Explorer, director, python_snippet
 from sparsescope.live import settings as st
 from sparsescope.problems.prediction import Problem
 
@@ -172,6 +173,58 @@ def test_the_intercept_makes_a_new_problem(client: Page) -> None:
     assert client.explorer.session is not session
     assert client.explorer.session.problem.intercept
     assert any(f["mode"] == "loading" and "loading" in f["message"] for f in client.frames())
+
+
+def test_what_is_prepared_is_said_with_what_is_still_shown_and_can_be_called_off(
+    client: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.start()
+    assert client.last()["preparing"] is None
+    gate, prepare = threading.Event(), director.prepare
+    monkeypatch.setattr(director, "prepare", lambda *given: gate.wait(60.0) and prepare(*given))
+    client.send("set", changes={"penalty": "l1"})
+    coming = client.until(lambda: client.last()["preparing"], "the word that a problem is prepared")
+    assert "l1" in coming["text"] and coming["cancel"] is True
+    assert coming["shown"] == "multiclass-squared-hinge × l1/l2 with bcd-ls"
+    key = client.send("do", action="cancel")
+    client.applied(key)
+    client.until(lambda: client.last()["preparing"] is None, "the end of the preparation")
+    assert client.explorer.settings["penalty"] == "l1/l2"
+    gate.set()
+    client.send("do", action="step", n=1)
+    client.until(lambda: client.last()["total"] == 2, "a step")
+    assert client.marks() == [], "what was called off never comes"
+
+
+def test_the_newest_of_many_wishes_wins_at_once(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.start()
+    gate, prepare = threading.Event(), director.prepare
+
+    def slow(settings: dict[str, Any], *given: Any) -> Any:
+        if settings["penalty"] != "ridge":
+            gate.wait(60.0)
+        return prepare(settings, *given)
+
+    monkeypatch.setattr(director, "prepare", slow)
+    for name in ("l1", "ridge"):
+        client.send("set", changes={"penalty": name})
+    client.until(lambda: any("ridge" in mark["text"] for mark in client.marks()), "the newest wish, first")
+    gate.set()
+    assert not any("→ l1" in mark["text"] for mark in client.marks())
+
+
+EPS = float(np.finfo(float).eps)
+
+
+@pytest.mark.parametrize(("stop", "goal"), [("gap", 1e-6), ("precision", 5000 * EPS), ("held-out", None)])
+def test_the_goal_of_the_run_is_sent(stop: str, goal: float | None) -> None:
+    explorer = Explorer((X, Y), {"stop": stop}, allow_data_choice=False)
+    try:
+        page = Page(explorer).start()
+        assert page.last()["goal"] == goal
+        assert page.last()["status"]["measured"] == {"relative_gap": 1}
+    finally:
+        explorer.close()
 
 
 def test_ready_sends_everything_again(client: Page) -> None:

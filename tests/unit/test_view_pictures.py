@@ -55,29 +55,65 @@ def test_options_can_be_set_on_the_view_and_overridden() -> None:
 def test_convergence_draws_the_recorded_numbers() -> None:
     recording = record(20)
     drawn = lines(views.draw("convergence", recording.trace, recording.problem, x="seconds"))
-    assert list(drawn) == ["objective", "suboptimality", "relative_gap", "violation"]
+    assert list(drawn) == ["most_excess", "least_excess", "objective", "relative_gap", "violation"]
     assert np.allclose(drawn["objective"].x, 0.01 * np.arange(20))
     assert np.allclose(drawn["objective"].y, recording.objectives)
-    # evaluated at every third event only; the line goes on across the others
+    # evaluated at every third event only; the line goes on across the others, with a marker where it was measured
     assert np.allclose(drawn["relative_gap"].x, 0.01 * np.arange(0, 20, 3))
     assert np.allclose(drawn["relative_gap"].y, 0.8 ** np.arange(0, 20, 3))
+    assert drawn["relative_gap"].mode == "lines+markers"
 
 
-def test_suboptimality_is_measured_within_each_segment() -> None:
+def test_the_band_lies_between_what_was_seen_and_what_is_proved() -> None:
     recording = record(60, changes=(CHANGE,))
-    values, F = convergence.suboptimality(recording.trace), recording.objectives
-    assert np.allclose(values[:CHANGE], (F[:CHANGE] - F[CHANGE - 1]) / F[CHANGE - 1])
-    assert np.allclose(values[CHANGE:], (F[CHANGE:] - F[-1]) / F[-1])
-    line = lines(views.draw("convergence", recording.trace))["suboptimality"]
-    assert np.count_nonzero(np.isnan(line.y)) == 1, "the line is broken where the problem changes"
-    # the best point of each segment has sub-optimality zero, which a log axis cannot show
-    assert np.count_nonzero(np.isfinite(line.y)) == 58
+    trace, F = recording.trace, recording.objectives
+    low, high = convergence.excess(trace)
+    assert np.allclose(low[:CHANGE], (F[:CHANGE] - F[CHANGE - 1]) / F[:CHANGE])
+    assert np.allclose(low[CHANGE:], (F[CHANGE:] - F[-1]) / F[CHANGE:])
+    assert np.allclose(high[CHANGE:], (F[CHANGE:] - trace.lower(1)) / F[CHANGE:])
+    assert (low <= high).all() and (low >= 0).all()
+    drawn = [line for line in views.draw("convergence", trace).data if line.meta == "most_excess"]
+    assert [len(line.x) for line in drawn] == [CHANGE, 60 - CHANGE], "the band ends where the problem changes"
+    assert all(np.allclose(line.y, part) for line, part in zip(drawn, (high[:CHANGE], high[CHANGE:]), strict=True))
 
 
-def test_the_note_says_what_the_reference_is() -> None:
+def test_a_band_once_drawn_is_never_contradicted() -> None:
+    low, high = convergence.excess(record(20).trace)
+    for n in (25, 40, 80):
+        later_low, later_high = (side[:20] for side in convergence.excess(record(n).trace))
+        assert (later_low >= low - 1e-15).all() and (later_high <= high + 1e-15).all()
+
+
+def test_the_bound_never_lies_under_what_it_bounds() -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), lam=0.01)
+    trace = ss.solve(problem, "fista-cst", max_iter=60, tol=0).trace
+    optimum = ss.solve(problem, tol=1e-12).objective
+    low, high = convergence.excess(trace)
+    true = (trace["objective"] - optimum) / np.abs(trace["objective"])
+    assert (low <= true + 1e-12).all() and (true <= high + 1e-12).all()
+    measured = np.isfinite(trace["relative_gap"])
+    assert (trace["relative_gap"][measured] >= true[measured] - 1e-12).all()
+
+
+def test_a_long_way_without_a_measurement_does_not_look_like_one() -> None:
+    """4507 iterations with two gaps must not be drawn as a straight line of convergence."""
+    y = np.full(4507, np.nan)
+    y[[0, 1, 2, 5, 432, 4506]] = 1.0, 0.9, 0.8, 0.7, 1e-2, 1e-6
+    line = drawing.points(np.arange(4507.0), y, np.zeros(4507, dtype=int), log=True)
+    assert line.x[np.isfinite(line.x)].tolist() == [0, 1, 2, 5, 432, 4506]
+    assert np.isnan(line.x[[4, 6]]).all(), "pieces end where nothing was measured for long"
+    assert line.bridge_x[np.isfinite(line.bridge_x)].tolist() == [5, 432, 432, 4506]
+    fig = views.draw("convergence", record(20).trace)
+    drawing.add_line(fig, views.View.__subclasses__()[0](), "relative_gap", line)
+    bridge = fig.data[-1]
+    assert bridge.meta == "relative_gap:unmeasured" and bridge.line.dash == "dot" and bridge.line.width == 1
+    assert fig.data[-2].mode == "lines+markers"
+
+
+def test_the_notes_say_what_is_known_and_how_often_the_gap_was_measured() -> None:
     certified, plain = record(20), record(20, gap=False)
     note = " ".join(annotations(views.draw("convergence", certified.trace), "note"))
-    assert "a dual value certifies it to a relative" in note
+    assert "Proved: F* lies between" in note and "gap measured at 7 of 20 points" in note.replace("Gap", "gap")
     note = " ".join(annotations(views.draw("convergence", plain.trace), "note"))
     assert "no duality gap certifies it" in note and "Not drawn: no duality gap was evaluated" in note
 
@@ -85,16 +121,16 @@ def test_the_note_says_what_the_reference_is() -> None:
 def test_convergence_can_be_linear_and_lines_can_be_left_out() -> None:
     trace = record(20).trace
     fig = views.draw("convergence", trace, log=False, objective=False, violation=False)
-    assert list(lines(fig)) == ["suboptimality", "relative_gap"]
+    assert list(lines(fig)) == ["most_excess", "least_excess", "relative_gap"]
     assert fig.layout.yaxis.type != "log"
-    assert 0.0 in lines(fig)["suboptimality"].y
-    off = views.draw("convergence", trace, objective=False, violation=False, suboptimality=False, relative_gap=False)
+    assert 0.0 in lines(fig)["least_excess"].y
+    off = views.draw("convergence", trace, objective=False, violation=False, excess=False, relative_gap=False)
     assert "Every line is switched off" in annotations(off, "sentence")[0]
 
 
 def test_values_at_rounding_level_do_not_stretch_the_log_axis() -> None:
     y = np.array([1.0, 1e-12, 0.0, -1e-17, 1e-300, 5e-324])
-    kept = drawing.points(np.arange(6.0), y, np.zeros(6, dtype=int), log=True)[1]
+    kept = drawing.points(np.arange(6.0), y, np.zeros(6, dtype=int), log=True).y
     assert kept.tolist() == [1.0, 1e-12]
     assert drawing.log_axis([y])["dtick"] > 0 and drawing.log_axis([kept])["dtick"] == 2
 

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const { Store } = await import(process.env.STATIC + "/store.js");
+const { goalReached, proof } = await import(process.env.STATIC + "/status.js");
+const { veilOf } = await import(process.env.STATIC + "/veil.js");
 const { keepEvents } = await import(process.env.STATIC + "/charts/thinning.js");
 const { ActiveSet } = await import(process.env.STATIC + "/charts/activeset.js");
 const { RasterLines } = await import(process.env.STATIC + "/charts/rasterlines.js");
@@ -64,14 +66,65 @@ test("frames are appended and a new epoch or stream starts afresh", () => {
   assert.equal(store.n, 2);
 });
 
-test("sub-optimality keeps differences of 1e-13 and belongs to segments", () => {
+test("F − F* lies between two bounds, which keep differences of 1e-13 and belong to segments", () => {
   const store = new Store();
-  store.takeFrame(...frame(events([0, 500, 1000], { segment: [0, 0, 1] }), { best: [1, 2] }));
-  const gap = store.values("suboptimality");
-  assert.ok(Math.abs(gap[1] - 5e-11) < 1e-15);
-  assert.ok(gap[2] < 0); // measured against the other segment's best
+  store.takeFrame(...frame(events([0, 500, 1000], { segment: [0, 0, 1] }), { best: [1, 0.5], header: { lower: [0.25, null] } }));
+  const [low, high] = [store.values("least_excess"), store.values("most_excess")];
+  assert.ok(Math.abs(low[1] - 5e-11) < 1e-15);
+  assert.ok(Math.abs(high[0] - 0.75) < 1e-9);
+  assert.ok(Math.abs(low[2] - 0.5) < 1e-12); // measured against the other segment's best
+  assert.ok(Number.isNaN(high[2])); // nothing is proved there yet
   store.best = [null];
-  assert.ok(Number.isNaN(store.values("suboptimality")[0]));
+  assert.ok(Number.isNaN(store.values("least_excess")[0]));
+});
+
+test("the bound has the denominator of the relative gap, so it never lies under what it bounds", () => {
+  const store = new Store();
+  const objective = [8, 2, 1];
+  store.takeFrame(...frame(events([0, 1, 2], { objective, relative_gap: objective.map((F) => (F - 0.9) / F) }), { best: [1], header: { lower: [0.9] } }));
+  const gap = store.values("relative_gap");
+  for (let i = 0; i < 3; i++) assert.ok(gap[i] >= store.values("least_excess")[i]);
+  assert.deepEqual(Array.from(store.values("most_excess")).map((v) => v.toFixed(12)), Array.from(gap).map((v) => v.toFixed(12)));
+});
+
+test("a band once drawn is never contradicted: new knowledge only narrows it", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1], { objective: [8, 4] }), { best: [4], header: { lower: [1] } }));
+  const before = [Array.from(store.values("least_excess")), Array.from(store.values("most_excess"))];
+  store.takeFrame(...frame(events([2], { objective: [2] }), { best: [2], header: { lower: [1.5] } }));
+  const after = [store.values("least_excess"), store.values("most_excess")];
+  for (const i of [0, 1]) {
+    assert.ok(after[0][i] >= before[0][i]);
+    assert.ok(after[1][i] <= before[1][i]);
+  }
+});
+
+test("the tick stands only at the chosen goal", () => {
+  const store = new Store();
+  const status = { iteration: 9, gap_iteration: 5, segment: 0, objective: 2, relative_gap: 0.81 };
+  const show = (lower, goal) => {
+    store.takeFrame(...frame(events([9]), { status: { ...status }, header: { lower: [lower], goal } }));
+    return [proof(store), goalReached(store)];
+  };
+  assert.deepEqual(show(0.5, 1e-6), ["F ≤ 4.00 F* (proved, gap of iteration 5)", false]);
+  assert.deepEqual(show(2 * (1 - 2e-4), 1e-6), ["F − F* ≤ 2.0e−4 F (proved, gap of iteration 5)", false]);
+  assert.deepEqual(show(-1, 1e-6), ["F − F* ≤ 3.00 (proved, gap of iteration 5)", false]);
+  assert.deepEqual(show(2 * (1 - 5e-7), 1e-6), ["✓ proved to 5.0e−7, the goal", true]);
+  assert.equal(show(2 * (1 - 5e-7), null)[1], false); // the run has another goal
+  assert.equal(show(null, 1e-6)[1], false);
+});
+
+test("old pictures are veiled while another problem is on its way", () => {
+  const store = new Store();
+  const preparing = { text: "preparing logistic × l1 …", shown: "squared × l1/l2 with fista", cancel: true };
+  assert.equal(veilOf(store), null);
+  store.takeFrame(...frame(events([79]), { status: { iteration: 79 }, header: { preparing } }));
+  const veil = veilOf(store);
+  assert.equal(veil.text, preparing.text);
+  assert.equal(veil.shown, "What you see is still squared × l1/l2 with fista at iteration 79.");
+  assert.equal(veil.cancel, true);
+  store.takeFrame(...frame({}, { header: { preparing: null } }));
+  assert.equal(veilOf(store), null);
 });
 
 test("the share of non-zero rows needs the problem", () => {

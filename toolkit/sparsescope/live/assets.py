@@ -13,10 +13,8 @@ from functools import cache
 from pathlib import Path
 
 STATIC = Path(__file__).resolve().parent / "static"
-PLOTLY_VERSION = "4.1.1"
-PLOTLY = STATIC / f"plotly-basic-{PLOTLY_VERSION}.min.js"
 ENTRY = "main.js"
-ASSETS = {"js": STATIC / "js", "css": STATIC / "explorer.css", "plotly": PLOTLY}
+ASSETS = {"js": STATIC / "js", "css": STATIC / "explorer.css"}
 
 # import { a, b } from "./file.js";  possibly over several lines
 _IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"(\.{1,2}/[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)
@@ -67,15 +65,6 @@ def css_text() -> str:
 
 @cache
 def esm_text() -> str:
-    """The whole page as one ES module that exports ``mount`` and ``VERSION``; about 1.3 MB, most of it plotly.
-
-    plotly comes along as a *text* that the page evaluates once and shares: a shell that parses the module (Panel does)
-    then passes over one literal instead of a megabyte of code, and several explorers on a page load it once.
-    """
-    plotly = json.dumps(PLOTLY.read_text(encoding="utf-8"), ensure_ascii=True).replace("</", "<\\/")
+    """The whole page as one ES module that exports ``mount`` and ``VERSION``."""
     style = json.dumps(css_text(), ensure_ascii=True).replace("</", "<\\/")
-    return (
-        join_modules()
-        + f"\nembed({{ css: {style}, plotlyVersion: {json.dumps(PLOTLY_VERSION)}, plotlySource: {plotly} }});\n"
-        + "export { mount, VERSION };\n"
-    )
+    return join_modules() + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"

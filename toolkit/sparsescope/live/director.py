@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..runs.changes import part_name
 from ..runs.session import Session
 from . import effects, kinds
 from . import settings as st
@@ -71,6 +72,26 @@ class Director:
         message = self._message if self._under_way is not None else status.message or ""
         return status.mode, message, float(status.rate) if status.rate == status.rate else None
 
+    def preparing(self) -> dict[str, Any] | None:
+        """What is on its way while the page still shows another problem: ``text``, what is ``shown``, and whether it
+        can be called off (``cancel``). ``None``: the page shows what the settings say."""
+        if self.stage is None:
+            return None
+        session = self.stage.session
+        compiling = session.status().mode == "compiling"
+        if self._under_way is None and not compiling:
+            return None
+        parts = " × ".join(part_name(part) for part in session.problem.parts.values())
+        return {"text": self._message if self._under_way is not None else session.status().message,
+                "shown": f"{parts} with {session.solver.name}", "cancel": self._under_way is not None}
+
+    def goal(self) -> float | None:
+        """The relative gap at which the run is done, if its goal is one."""
+        if self.stage is None:
+            return None
+        problem = self.stage.session.problem
+        return kinds.of_problem(problem).goal(self.settings["stop"], problem)
+
     def playing(self, mode: str) -> bool:
         """Whether it runs, or will as soon as loading and compiling are done."""
         return mode == "running" or (self.wants_run and mode in ("loading", "compiling", "idle"))
@@ -109,7 +130,10 @@ class Director:
         return {**changes, "solver": new}, [f"{old} belongs to the other task and comes back with it; using {new} here"]
 
     def command(self, action: str, n: int, ids: list[str]) -> None:
-        """``run``, ``pause``, ``step`` (n times) or ``reset``."""
+        """``run``, ``pause``, ``step`` (n times), ``reset`` or ``cancel``."""
+        if action == "cancel":
+            self.cancel(ids)
+            return
         if self.stage is None or self.loading:
             # the problem is still on its way: remember the wish to run; there is nothing to pause or to step yet
             self.wants_run = action == "run" or (self.wants_run and action == "step")
@@ -128,6 +152,23 @@ class Director:
             session.reset()
             self.failure = None
         self.effects.expect(ids, condition)
+
+    def cancel(self, ids: list[str]) -> None:
+        """Call off what is being prepared, and go back to the settings of the problem that is there."""
+        self.effects.done(ids)
+        if self._under_way is None or self.stage is None:
+            return
+        self._jobs.cancel()
+        self._under_way = None
+        self.effects.done(self._take_ids())
+        self._restore()
+        self._settled()
+
+    def _restore(self) -> None:
+        """The settings of the problem that is still there."""
+        if self.stage is not None:
+            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
+            self.version += 1
 
     def _change_light(self, keys: set[str], ids: list[str]) -> None:
         """λ, speed, and how things are looked at: no preparation is needed."""
@@ -240,9 +281,7 @@ class Director:
         """Say what happened, and go back to the settings of the problem that is still there."""
         self.fail(outcome.error, outcome.detail)
         self.effects.done(self._take_ids())
-        if self.stage is not None:
-            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
-            self.version += 1
+        self._restore()
 
     def _take_ids(self) -> list[str]:
         ids, self._ids = self._ids, []

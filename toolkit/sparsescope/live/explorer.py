@@ -33,7 +33,7 @@ MAX_STEPS = 10_000
 MAX_ASKED_NAMES = 1000
 MAX_CHANGES = 100  # settings in one message; a page has about forty
 MAX_ID = 64
-ACTIONS = ("run", "pause", "step", "reset")
+ACTIONS = ("run", "pause", "step", "reset", "cancel")
 
 Message = dict[str, Any]
 Sending = tuple[Message, list[bytes]]
@@ -240,7 +240,8 @@ class Explorer:
             self._outbox += stage.collect_picture()
         mode, message, rate = director.mode()
         late = self._interval > LATE
-        shown = (mode, message, director.playing(mode), director.version, late, director.epoch)
+        preparing, goal = director.preparing(), director.goal()
+        shown = (mode, message, director.playing(mode), director.version, late, director.epoch, str(preparing), goal)
         answer = director.effects.pending
         urgent = answer or shown != self._shown
         if not self._link.may_send(answer) or not (urgent or (stage is not None and stage.pending())):
@@ -254,7 +255,7 @@ class Explorer:
             "message": message, "playing": director.playing(mode), "rate": rate, "late": late,
             "applied": director.effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0,
             "columns": [], "best": [], "lower": [], "marks": [], "raster": None, "working": None, "picture": None,
-            "names": {}, "status": None,
+            "names": {}, "status": None, "preparing": preparing, "goal": goal,
         }
         if self._sent_version != director.version:
             header["settings"] = self.settings

@@ -1,12 +1,15 @@
-"""Work that would block the page for long (reading data, preparing a problem) in a thread of its own."""
+"""Work that would block the page for long (reading data, preparing a problem) in threads."""
 
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+MOST = 3  # threads of one page: two wishes that were overtaken, and the newest
 
 
 @dataclass(frozen=True)
@@ -19,35 +22,37 @@ class Outcome:
 
 
 class Jobs:
-    """Runs one job at a time; only the newest wish counts, and results of older ones are dropped."""
+    """Runs the newest wish at once, beside older ones, which nobody can stop; their results are dropped. At most
+    :data:`MOST` jobs run at a time: the newest wish then waits until one of them ends."""
 
     def __init__(self, name: str = "sparsescope-prepare") -> None:
-        self._name = name  # of the thread
+        self._name = name  # of the threads
         self._lock = threading.Lock()
-        self._wish: Callable[[], Any] | None = None
+        self._wish: Callable[[], Any] | None = None  # what waits for a thread
         self._outcome: Outcome | None = None
-        self._thread: threading.Thread | None = None
-        self._running = False
+        self._threads: list[threading.Thread] = []
+        self._running = 0
         self._ticket = 0  # grows with every wish, so that the result of an older one is known as such
 
     @property
     def busy(self) -> bool:
         """True while a job is waiting, running, or done but not collected."""
         with self._lock:
-            return self._wish is not None or self._running or self._outcome is not None
+            return self._wish is not None or self._running > 0 or self._outcome is not None
 
     def start(self, job: Callable[[], Any]) -> None:
-        """Run ``job`` in the thread. It replaces a job that has not begun; the result of a running one will be void."""
+        """Run ``job`` in a thread. It replaces a job that has not begun; the results of running ones will be void."""
         with self._lock:
             self._wish, self._outcome = job, None
             self._ticket += 1
-            if not self._running:
-                self._running = True
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._thread.start()
+            if self._running < MOST:
+                self._running += 1
+                self._threads = [thread for thread in self._threads if thread.is_alive()]
+                self._threads.append(threading.Thread(target=self._work, name=self._name, daemon=True))
+                self._threads[-1].start()
 
     def cancel(self) -> None:
-        """Forget all jobs. A running one ends by itself; nobody collects its result."""
+        """Forget all jobs. Running ones end by themselves; nobody collects their results."""
         with self._lock:
             self._wish = self._outcome = None
             self._ticket += 1
@@ -60,11 +65,10 @@ class Jobs:
 
     def wait(self, timeout: float) -> bool:
         """Block until no job is running (for tests). False after ``timeout`` seconds."""
-        thread = self._thread
-        if thread is None:
-            return True
-        thread.join(timeout)
-        return not thread.is_alive()
+        end = time.monotonic() + timeout
+        for thread in list(self._threads):
+            thread.join(max(0.0, end - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
         while True:
@@ -72,7 +76,7 @@ class Jobs:
                 job, self._wish = self._wish, None
                 ticket = self._ticket
                 if job is None:
-                    self._running = False
+                    self._running -= 1
                     return
             try:
                 outcome = Outcome(job())

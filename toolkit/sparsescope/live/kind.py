@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..registry import solvers
+from ..runs.session import finish_gap
 from ..runs.stopping import Gap, HeldOut, Stop
 from . import knobs
 from . import settings as st
@@ -60,6 +61,11 @@ class Kind:
         """The stop rule of a setting's value; ``None``: at full precision."""
         rules: dict[str, Stop | None] = {"precision": None, "gap": Gap(1e-6), "held-out": HeldOut()}
         return rules[name]
+
+    def goal(self, name: str, problem: Any) -> float | None:
+        """The relative gap at which a run with this stop rule is done; ``None``: it has another goal."""
+        rule = self.stop(name)
+        return finish_gap(problem.dtype) if rule is None else getattr(rule, "tol", None)
 
     def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
         """Parts for ``Session.change``, of those settings that changed."""

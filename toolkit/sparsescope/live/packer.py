@@ -23,6 +23,8 @@ SPARSE = (
     "gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation", "active_share",
     "dual_entries", "excess", "equivalent_lam",
 )
+# How often these were evaluated is told: the page says it beside their lines.
+COUNTED = ("relative_gap",)
 STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
     "working_set", "step_size", "trials", "features", "inner_sweeps", "coordinate_steps", "step_flops",
@@ -123,6 +125,7 @@ class Packer:
         self._support = RowChanges(trace.entered, trace.left, d)
         self._working = RowChanges(trace.taken, trace.dropped, d)
         self._known: dict[str, tuple[float, int]] = {}
+        self._measured = dict.fromkeys(COUNTED, 0)
         self._segment: int | None = None
 
     @property
@@ -186,6 +189,7 @@ class Packer:
             values[name] = plain(self._known[name][0]) if name in self._known else None
         values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
         values["segment"] = self._segment
+        values["measured"] = dict(self._measured)
         return values
 
     def names(self, rows: Iterable[int], names: Sequence[str] | None) -> dict[str, str]:
@@ -217,6 +221,8 @@ class Packer:
         if n <= start:
             return
         trace = self.trace
+        for name in COUNTED:
+            self._measured[name] += int(np.count_nonzero(np.isfinite(np.asarray(trace[name][start:n]))))
         segments = np.asarray(trace["segment"][start:n])
         segment = int(segments[-1])
         if segment != self._segment:

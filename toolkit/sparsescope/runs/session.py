@@ -33,6 +33,11 @@ RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which th
 CLOCK = time.monotonic
 
 
+def finish_gap(dtype: Any) -> float:
+    """The relative gap at which a run in this precision has nothing left to gain."""
+    return FINISH_ULPS * float(np.finfo(dtype).eps)
+
+
 @dataclass(frozen=True)
 class Status:
     """Where a session stands. ``mode`` is idle, compiling, running, paused, finished, error or closed; ``message`` says
@@ -366,7 +371,7 @@ class Session:
         rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent
         if self._steps:
             self._steps -= 1
-        floor = FINISH_ULPS * float(np.finfo(self._run.problem.dtype).eps)
+        floor = finish_gap(self._run.problem.dtype)
         if event.message:
             self._playing, self._steps = False, 0
             self._say("finished", event.message, rate=rate)

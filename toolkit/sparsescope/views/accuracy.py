@@ -81,12 +81,12 @@ class Accuracy(View):
         missing = []
         for column, y in {**columns, **rows}.items():
             # the model does not jump where the problem changes, so these lines are not broken there
-            px, py = drawing.points(x, y, np.zeros(reading.n, dtype=np.int64), log=False)
-            if not len(px):
+            line = drawing.points(x, y, np.zeros(reading.n, dtype=np.int64), log=False)
+            if not line.drawable:
                 if column != "working_percent":  # most solvers have no working set: nothing is missing
                     missing.append(style.QUANTITIES[column].absent)
                 continue
-            drawing.add_line(fig, self, column, px, py, yaxis="y2" if column in rows else "y")
+            drawing.add_line(fig, self, column, line, yaxis="y2" if column in rows else "y")
             if column == "working_percent":
                 fig.update_layout(yaxis2_title_text=RIGHT_TITLE_WORKING)
         if not fig.data:
@@ -95,7 +95,7 @@ class Accuracy(View):
         low = np.floor(20 * np.nanmin(known) - 0.5) / 20 if np.isfinite(known).any() else 0.0
         low = float(np.clip(low, 0.0, 0.95))
         fig.update_layout(yaxis={"range": [low, 1.0 + 0.02 * (1.0 - low)]})
-        if not any(line.yaxis == "y" for line in fig.data):  # else plotly would leave the left axis out
+        if not any(drawn.yaxis == "y" for drawn in fig.data):  # else plotly would leave the left axis out
             fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
         if self.marks:
             drawing.add_marks(fig, self, trace, x)

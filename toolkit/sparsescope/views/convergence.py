@@ -16,29 +16,33 @@ if TYPE_CHECKING:
     from ..problems.prediction import Problem
     from ..runs.trace import Trace
 
-COLUMNS = ("objective", "suboptimality", "relative_gap", "violation", "paper_violation")
-AXIS_TITLE = "F · sub-optimality · gap · violation"
+COLUMNS = ("objective", "relative_gap", "violation", "paper_violation")
+AXIS_TITLE = "F · F − F* · gap · violation"
 # Of problems whose optimum nobody knows: of a sequence of models there is no gap, and the best F is the last one.
 UNPROVED, UNPROVED_TITLE = ("objective", "violation"), "F · violation"
 
 
-def suboptimality(trace: Trace) -> np.ndarray:
-    """(F − best) / |best| of every event, shape (n,), against the best value known for its segment's problem.
+def excess(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """The proved range of (F − F*)/|F| at every event: two arrays of shape (n,), the lower and the upper end.
 
-    0 at the best event itself. NaN where a segment has no best value. Where best is 0 the difference is not divided.
+    F* is the optimum of the problem of the event's segment. It lies between the largest certified lower bound D and the
+    smallest objective B seen for that problem, so F − F* lies between F − B and F − D. Both are divided by the |F| of
+    the event, as the relative gap is: no bound lies under what it bounds, and no number changes its unit later. New
+    knowledge only narrows the range. The lower end is 0 at the best event; the upper end is NaN without a bound.
     """
     reading = drawing.Reading(trace)
     objective, segment = reading.column("objective"), reading.segments()
-    out = np.full(reading.n, np.nan)
+    unit = np.where(objective == 0.0, 1.0, np.abs(objective))
+    low, high = np.full(reading.n, np.nan), np.full(reading.n, np.nan)
     for s in np.unique(segment):
-        best = float(trace.best(int(s)))
         inside = segment == s
-        out[inside] = (objective[inside] - best) / (abs(best) or 1.0)
-    return out
+        low[inside] = np.maximum(objective[inside] - float(trace.best(int(s))), 0.0) / unit[inside]
+        high[inside] = (objective[inside] - float(trace.lower(int(s)))) / unit[inside]
+    return low, high
 
 
-def reference(trace: Trace) -> str:
-    """In words, what the sub-optimality of the newest segment is measured against; empty for an empty trace."""
+def known(trace: Trace) -> str:
+    """Where the optimum of the newest segment lies, in words; empty for an empty trace."""
     reading = drawing.Reading(trace)
     if not reading.n:
         return ""
@@ -46,19 +50,19 @@ def reference(trace: Trace) -> str:
     best, lower = float(trace.best(segment)), float(trace.lower(segment))
     if not np.isfinite(best):
         return ""
-    known = f"Sub-optimality is measured against the best value known, F = {best:.8g}"
     if not np.isfinite(lower):
-        return f"{known}; no duality gap certifies it."
-    return f"{known}; a dual value certifies it to a relative {max(best - lower, 0.0) / (abs(best) or 1.0):.1e}."
+        return f"The smallest F seen is {best:.8g}; no duality gap certifies it."
+    width = max(best - lower, 0.0) / (abs(best) or 1.0)
+    return f"Proved: F* lies between {lower:.8g} and {best:.8g}, a relative width of {width:.1e}."
 
 
 class Convergence(View):
-    """Objective, sub-optimality, duality gap and optimality violation over iterations, passes or solver time."""
+    """Objective, proved range of F − F*, duality gap and violation over iterations, passes or solver time."""
 
     name = "convergence"
     title = "Convergence"
     menu_order = 10
-    doc = "Objective, sub-optimality, duality gap and optimality violation over iterations, passes or solver time."
+    doc = "Objective, proved range of F − F*, duality gap and violation over iterations, passes or solver time."
     needs = "recorded iterations; the gap and the violation appear where the solver or the recorder evaluated them"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
@@ -66,7 +70,7 @@ class Convergence(View):
     log = field(True, doc="logarithmic y axis")
     marks = field(True, doc="a labelled line where something was changed during the run")
     objective = field(True, doc="draw the objective F")
-    suboptimality = field(True, doc="draw (F - best) / best")
+    excess = field(True, doc="draw the range in which (F - F*) / |F| is proved to lie")
     relative_gap = field(True, doc="draw the duality gap relative to the objective")
     violation = field(True, doc="draw the distance from the optimality condition")
     paper_violation = field(False, doc="draw the violation as Eq. 9 of the block coordinate descent paper has it")
@@ -78,6 +82,8 @@ class Convergence(View):
             "kind": "lines",
             "y": [style.QUANTITIES[c].line("left") for c in COLUMNS
                   if getattr(self, c) and (problem.proves or c in UNPROVED)],
+            "bands": [style.SUBOPTIMALITY.area()] if self.excess and problem.proves else [],
+            "count": "relative_gap" if problem.proves else None,
             "left": {"title": AXIS_TITLE if problem.proves else UNPROVED_TITLE, "log": bool(self.log)},
             "right": None,
             "empty": self.empty,
@@ -92,27 +98,29 @@ class Convergence(View):
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
         chosen = [c for c in COLUMNS if getattr(self, c)]
-        if not chosen:
+        if not chosen and not self.excess:
             return drawing.add_sentence(fig, self, f"Every line is switched off; there are {', '.join(COLUMNS)}.")
         x, segment = reading.x(self.x), reading.segments()
         drawn, missing = [], []
+        if self.excess:
+            low, high = (side[: reading.n] for side in excess(trace))
+            drawn += drawing.add_band(fig, self, style.SUBOPTIMALITY, x, low, high, segment, self.log)
         for column in chosen:
-            y = suboptimality(trace)[: reading.n] if column == "suboptimality" else reading.column(column)
-            px, py = drawing.points(x, y, segment, self.log)
-            if np.isfinite(py).any():
-                drawing.add_line(fig, self, column, px, py)
-                drawn.append(py)
+            line = drawing.points(x, reading.column(column), segment, self.log)
+            if line.drawable:
+                drawing.add_line(fig, self, column, line)
+                drawn.append(line.y)
             else:
                 missing.append(style.QUANTITIES[column].absent)
-        notes = [f"Not drawn: {'; '.join(missing)}."] if missing else []
         if not drawn:
             return drawing.add_sentence(fig, self, f"Nothing to draw: {'; '.join(missing)}.")
         if self.log:
-            fig.update_yaxes(**drawing.log_axis(drawn))
+            fig.update_yaxes(**drawing.log_axis(drawn), range=drawing.log_range(drawn))
         if self.marks:
             drawing.add_marks(fig, self, trace, x)
-        if self.suboptimality:
-            notes.insert(0, reference(trace))
+        counted = drawing.measured(reading, "relative_gap") if self.relative_gap else ""
+        notes = [known(trace) if self.excess else "", f"{counted[0].upper()}{counted[1:]}." if counted else "",
+                 f"Not drawn: {'; '.join(missing)}." if missing else ""]
         drawing.add_notes(fig, self, [note for note in notes if note])
         return fig
 

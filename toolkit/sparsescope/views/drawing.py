@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -29,6 +29,8 @@ MAX_PART = 60  # characters of a part in the line under the title: lists of bloc
 LOG_FLOOR = 1e-20
 # Up to this many points a line also shows its points: a single one would be invisible otherwise.
 SHOW_POINTS = 40
+# A line that was not evaluated at more events in a row than this is drawn thin and dotted across them.
+FEW_UNMEASURED = 3
 
 
 class Reading:
@@ -106,17 +108,41 @@ def thin(x: np.ndarray, y: np.ndarray, segment: np.ndarray, limit: int = MAX_POI
     return x[index], y[index], segment[index]
 
 
-def points(x: np.ndarray, y: np.ndarray, segment: np.ndarray, log: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The drawable points of a line, with NaN (a break) where the problem changed.
+class Points(NamedTuple):
+    """A line to draw. ``x``, ``y``: its pieces, with NaN between two of them; ``bridge_x``, ``bridge_y``: pairs of
+    points with NaN between them, across events at which nothing was evaluated; ``dense``: whether the line was
+    evaluated at every event."""
 
-    Values that were not evaluated, or that a log axis cannot show, are left out; the line goes on across them.
+    x: np.ndarray
+    y: np.ndarray
+    bridge_x: np.ndarray
+    bridge_y: np.ndarray
+    dense: bool
+
+    @property
+    def drawable(self) -> bool:
+        """Whether there is any point."""
+        return bool(np.isfinite(self.y).any())
+
+
+def points(x: np.ndarray, y: np.ndarray, segment: np.ndarray, log: bool) -> Points:
+    """The drawable points of a line. Its pieces end where the problem changes.
+
+    Values that were not evaluated, or that a log axis cannot show, are left out. A piece crosses at most
+    :data:`FEW_UNMEASURED` events without a value; a longer way is a bridge.
     """
-    keep = np.isfinite(x) & np.isfinite(y)
-    if log:
-        keep &= y > LOG_FLOOR
-    x, y, segment = thin(x[keep], y[keep], segment[keep])
-    breaks = np.flatnonzero(np.diff(segment)) + 1
-    return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
+    known = np.isfinite(x) & np.isfinite(y)
+    keep = known & (y > LOG_FLOOR) if log else known
+    unknown = np.concatenate([[0], np.cumsum(~known)])[:-1]  # events without a value before each event
+    x, y, segment, unknown = x[keep], y[keep], segment[keep], unknown[keep]
+    other, far = np.diff(segment) != 0, np.diff(unknown) > FEW_UNMEASURED
+    bridges = np.flatnonzero(far & ~other)
+    none = np.full(bridges.size, np.nan)
+    over_x, over_y = (np.column_stack([v[bridges], v[bridges + 1], none]).ravel() for v in (x, y))
+    piece = np.concatenate([[0], np.cumsum(other | far)]) if x.size else segment
+    x, y, piece = thin(x, y, piece)
+    breaks = np.flatnonzero(np.diff(piece)) + 1
+    return Points(np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan), over_x, over_y, bool(known.all()))
 
 
 def new_figure(view: Any, trace: Trace, problem: Problem | None, height: int) -> go.Figure:
@@ -133,18 +159,60 @@ def new_figure(view: Any, trace: Trace, problem: Problem | None, height: int) ->
     return fig
 
 
-def add_line(fig: go.Figure, view: Any, column: str, x: np.ndarray, y: np.ndarray, **trace_options: Any) -> None:
-    """One line with the colour, dash and label of its quantity."""
+def add_line(fig: go.Figure, view: Any, column: str, line: Points, **trace_options: Any) -> None:
+    """One line with the colour, dash and label of its quantity: markers where it was measured, unless that is at every
+    one of many events, and thin dots across longer ways without a measurement."""
     quantity = style.QUANTITIES[column]
     colour = style.theme(view.theme)[quantity.colour]
-    few = np.count_nonzero(np.isfinite(y)) <= SHOW_POINTS
+    shown = np.count_nonzero(np.isfinite(line.y)) <= SHOW_POINTS or not line.dense
     fig.add_trace(
         go.Scatter(
-            x=x, y=y, name=quantity.label, meta=column, mode="lines+markers" if few else "lines",
+            x=line.x, y=line.y, name=quantity.label, meta=column, mode="lines+markers" if shown else "lines",
             line={"color": colour, "dash": quantity.dash, "width": 2}, marker={"size": 5, "color": colour},
             hovertemplate="%{y:.4g}", cliponaxis=False, **trace_options,
         )
     )  # fmt: skip
+    if line.bridge_x.size:
+        fig.add_trace(
+            go.Scatter(
+                x=line.bridge_x, y=line.bridge_y, name=f"{quantity.label}, not measured in between",
+                meta=f"{column}:unmeasured", mode="lines", line={"color": colour, "dash": "dot", "width": 1},
+                opacity=0.55, showlegend=False, hoverinfo="skip", cliponaxis=False, **trace_options,
+            )
+        )  # fmt: skip
+
+
+def add_band(fig: go.Figure, view: Any, band: style.Band, x: np.ndarray, low: np.ndarray, high: np.ndarray,
+             segment: np.ndarray, log: bool) -> list[np.ndarray]:
+    """The area between two curves, piece by piece of the problem; where the lower one is zero it reaches down to the
+    foot of a log axis. Returns what the axis has to show."""
+    colour, legend = style.theme(view.theme)[band.colour], True
+    shown: list[np.ndarray] = []
+    for s in np.unique(segment):
+        keep = (segment == s) & np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
+        keep &= high > LOG_FLOOR if log else True
+        if not keep.any():
+            continue
+        px, top, _ = thin(x[keep], high[keep], np.zeros(np.count_nonzero(keep), dtype=int))
+        at = np.flatnonzero(keep)[np.searchsorted(x[keep], px)]
+        foot = np.maximum(low[at], LOG_FLOOR) if log else low[at]
+        edge = {"color": colour, "width": 1, "dash": band.dash}
+        hover = {"customdata": np.column_stack([low[at], top]),
+                 "hovertemplate": "%{customdata[0]:.3g} … %{customdata[1]:.3g}"}
+        fig.add_trace(go.Scatter(x=px, y=top, name=band.label, meta=band.high, mode="lines", line=edge,
+                                 legendgroup=band.high, showlegend=legend, **hover))
+        fig.add_trace(go.Scatter(x=px, y=foot, name=band.label, meta=band.low, mode="lines", line={"width": 0},
+                                 fill="tonexty", fillcolor=style.faint(colour), legendgroup=band.high, showlegend=False,
+                                 hoverinfo="skip"))
+        shown += [top] if log else [top, foot]
+        legend = False
+    return shown
+
+
+def measured(reading: Reading, column: str) -> str:
+    """At how many of the iterations a column was evaluated, in words; empty if at all of them."""
+    known = int(np.count_nonzero(np.isfinite(reading.column(column))))
+    return "" if known == reading.n else f"{style.QUANTITIES[column].short} measured at {known} of {reading.n} points"
 
 
 def log_axis(values: Iterable[np.ndarray]) -> dict[str, Any]:
@@ -154,6 +222,14 @@ def log_axis(values: Iterable[np.ndarray]) -> dict[str, Any]:
     decades = float(np.log10(every.max()) - np.log10(every.min()))
     ticks = {"dtick": max(1, int(np.ceil(decades / 8)))} if decades > 1.5 else {}
     return {"type": "log", "exponentformat": "power", **ticks}
+
+
+def log_range(values: Iterable[np.ndarray]) -> list[float]:
+    """The range of a log axis (as powers of ten) that shows all these values."""
+    every = np.concatenate([v[np.isfinite(v) & (v > LOG_FLOOR)] for v in values] or [np.ones(1)])
+    low, high = (float(np.log10(end)) for end in ((every.min(), every.max()) if every.size else (0.1, 1.0)))
+    pad = 0.04 * (high - low or 1.0)
+    return [low - pad, high + pad]
 
 
 def mark_rows(

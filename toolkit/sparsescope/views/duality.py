@@ -80,11 +80,11 @@ class Duality(View):
             # the dual point does not jump where λ changes, so its lines are not broken there
             whole = right or self.show != "values"
             log = self.show != "values" and not right  # k_A and k_W may be far apart
-            px, py = drawing.points(x, y, np.zeros_like(segment) if whole else segment, log=log)
-            if not len(px):
+            line = drawing.points(x, y, np.zeros_like(segment) if whole else segment, log=log)
+            if not line.drawable:
                 missing.append(style.QUANTITIES[column].absent)
                 continue
-            drawing.add_line(fig, self, column, px, py, yaxis="y2" if right else "y")
+            drawing.add_line(fig, self, column, line, yaxis="y2" if right else "y")
             if right:
                 fig.update_layout(
                     margin_r=64,
@@ -95,7 +95,7 @@ class Duality(View):
         if self.show == "values":
             fitted = {"range": between(values["objective"], values["dual"])}
         fig.update_yaxes(**fitted, selector={"side": None})
-        if not any(line.yaxis == "y" for line in fig.data):  # else plotly would leave the left axis out
+        if not any(drawn.yaxis == "y" for drawn in fig.data):  # else plotly would leave the left axis out
             fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
         if self.marks:
             drawing.add_marks(fig, self, trace, x)

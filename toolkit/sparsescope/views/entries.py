@@ -63,10 +63,10 @@ class Entries(View):
         x, drawn = reading.x(self.x), []
         whole = np.zeros_like(reading.segments())  # what is in use does not jump where λ changes
         for column, y in counts(reading, drawing.size(trace, problem, "d")).items():
-            px, py = drawing.points(x, y, whole, self.log)
-            if len(px):
-                drawing.add_line(fig, self, column, px, py)
-                drawn.append(py)
+            line = drawing.points(x, y, whole, self.log)
+            if line.drawable:
+                drawing.add_line(fig, self, column, line)
+                drawn.append(line.y)
         if not drawn:
             return drawing.add_sentence(fig, self, f"Nothing to draw: this trace has no clock of {self.x}.")
         if self.log:

@@ -66,10 +66,10 @@ class Features(View):
         keep = x > 0  # before the first stage there is nothing to judge
         for column, part in zip(COLUMNS, ("train", "test"), strict=True):
             y = 100.0 * (1.0 - reading.column(f"{part}_{measure}"))
-            px, py = drawing.points(np.where(keep, x, np.nan), y, sequence, self.log)
-            if np.isfinite(py).any():
-                drawing.add_line(fig, self, column, px, py)
-                drawn.append(py)
+            line = drawing.points(np.where(keep, x, np.nan), y, sequence, self.log)
+            if line.drawable:
+                drawing.add_line(fig, self, column, line)
+                drawn.append(line.y)
             else:
                 missing.append(style.QUANTITIES[column].absent)
         if not drawn:

@@ -71,8 +71,6 @@ QUANTITIES: dict[str, Quantity] = {
     q.column: q
     for q in (
         Quantity("objective", "objective F", "ink", "dot", "no objective was recorded", "F"),
-        Quantity("suboptimality", "sub-optimality", "blue", "solid",
-                 "sub-optimality is zero at the best point known, which a log axis cannot show", "sub-opt."),
         Quantity("relative_gap", "duality gap (relative)", "vermillion", "dash", "no duality gap was evaluated",
                  "gap"),
         Quantity("violation", "optimality violation", "green", "dashdot", "no violation was evaluated",
@@ -110,6 +108,27 @@ QUANTITIES: dict[str, Quantity] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Band:
+    """What is proved about a quantity that nobody knows: it lies between two columns."""
+
+    low: str
+    high: str
+    label: str
+    short: str
+    colour: str
+    dash: str
+
+    def area(self) -> dict[str, str]:
+        """The entry of a ``lines`` specification (see :meth:`View.spec`)."""
+        return {"low": self.low, "high": self.high, "label": self.label, "short": self.short, "colour": self.colour,
+                "dash": self.dash}
+
+
+# F* itself is unknown: it lies between the largest certified lower bound and the smallest objective seen.
+SUBOPTIMALITY = Band("least_excess", "most_excess", "F − F* (proved range)", "F − F*", "blue", "solid")
+
+
 def theme(name: str) -> dict[str, str]:
     """The colours of a theme (a copy); ``ValueError`` for a name that is neither ``light`` nor ``dark``."""
     if name not in THEMES:
@@ -126,6 +145,12 @@ def step_scale(colours: list[str]) -> list[list[Any]]:
     """A scale of ``len(colours)`` flat steps, for heatmaps whose values are codes 0, 1, 2, ..."""
     k = len(colours)
     return [[edge / k, c] for i, c in enumerate(colours) for edge in (i, i + 1)]
+
+
+def faint(colour: str, opacity: float = 0.18) -> str:
+    """A colour ``#rrggbb`` for areas under lines."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
 def escape(text: object) -> str:

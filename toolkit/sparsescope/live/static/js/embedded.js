@@ -1,5 +1,5 @@
-// What the build puts behind the module: style sheet and plotly, as texts.
-const EMBEDDED = { css: "", plotlySource: "", plotlyVersion: "" };
+// What the build puts behind the module: the style sheet as text.
+const EMBEDDED = { css: "" };
 
 export function embed(parts) {
   Object.assign(EMBEDDED, parts);

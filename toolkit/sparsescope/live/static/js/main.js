@@ -33,10 +33,6 @@ export function mount({ el, send, theme = "light", options = {} }) {
   });
   const debug = debugObject(page);
   window.__sparsescope = debug;
-  page.start().then(
-    () => page.requestDraw(),
-    (problem) => page.messages.showError("The chart library could not be loaded: " + problem.message, problem.stack),
-  );
   page.link.ready(VERSION);
   return {
     receive: (header, buffers) => page.receive(header, buffers),
@@ -68,7 +64,6 @@ function debugObject(page) {
     get paintMs() { return page.paintMs; },
     get latency() { return link.latencies.length ? link.latencies[link.latencies.length - 1] : null; },
     get latencies() { return link.latencies.slice(); },
-    get plotlyReady() { return Boolean(page.Plotly); },
     page,
   };
 }

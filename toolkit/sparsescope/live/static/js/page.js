@@ -25,7 +25,7 @@ import { Store } from "./store.js";
 import { ThetaChart } from "./charts/theta.js";
 import { TimeAxis } from "./charts/timeaxis.js";
 import { Tooltip } from "./charts/tooltip.js";
-import { adoptPlotlyStyle, loadPlotly } from "./plotlyload.js";
+import { Veil } from "./veil.js";
 import { snippetButton } from "./snippet.js";
 
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
@@ -66,9 +66,10 @@ export class Page {
     this.controls = new Controls(this);
     this.viewTools = this.makeViewTools();
     this.grid = h("div", { class: "grid" });
+    this.veil = new Veil(this.link, this.grid);
     const side = h("div", { class: "side" }, this.controls.element, this.foot());
     const left = h("aside", { class: "left", "aria-label": "settings" }, side, this.controls.transport);
-    const main = h("div", { class: "main" }, this.status.element, this.messages.element, this.card.element, this.viewTools, this.grid);
+    const main = h("div", { class: "main" }, this.status.element, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
       left, main, this.tooltip.element, this.controls.explain, this.status.live,
@@ -123,12 +124,6 @@ export class Page {
     Object.assign(this.store.settings, changes); // seen at once; the explorer only keeps it
     this.link.set(changes);
     this.requestDraw();
-  }
-
-  async start() {
-    this.Plotly = await loadPlotly();
-    if (this.destroyed) return;
-    adoptPlotlyStyle(this.root);
   }
 
   applyTheme() {
@@ -311,12 +306,10 @@ export class Page {
     this.status.draw(store);
     this.actions.draw(store.mode, store.playing, words(store.problem).start);
     this.card.draw(store);
+    this.veil.draw(store);
     for (const entry of this.charts) {
       if (!entry.visible) continue;
-      if (entry.chart instanceof LineChart && !entry.chart.ready) {
-        if (!this.Plotly || !entry.chart.box.width) continue;
-        entry.chart.start();
-      }
+      if (!entry.chart.box.width) continue; // not laid out yet
       entry.chart.draw();
     }
     this.inspector.draw();

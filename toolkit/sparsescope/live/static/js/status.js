@@ -10,6 +10,23 @@ const MODES = {
 };
 const SPEAK_EVERY = 5000; // ms between sentences of the live region while running
 
+/** Whether the gap is as small as the chosen stop rule asks for. */
+export function goalReached(store) {
+  return known(store.goal) && store.proved() <= store.goal;
+}
+
+/** What is proved of the newest F, in a few words. */
+export function proof(store) {
+  const share = store.proved();
+  if (!known(share)) return "";
+  const { iteration, gap_iteration: at } = store.status;
+  const when = at === iteration ? "" : `, gap of iteration ${count(at)}`;
+  if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}, the goal`;
+  if (share >= 1) return `F − F* ≤ ${number(share * Math.abs(store.status.objective), 3)} (proved${when})`;
+  if (share >= 0.01) return `F ≤ ${number(1 / (1 - share), 3)} F* (proved${when})`;
+  return `F − F* ≤ ${scientific(Math.max(share, 0))} F (proved${when})`;
+}
+
 export class StatusLine {
   constructor() {
     this.items = {};
@@ -70,12 +87,13 @@ export class StatusLine {
 
   drawTick(status, store) {
     const certified = known(status.relative_gap);
+    const reached = goalReached(store);
     // a loss with kinks, and a solver without a dual point of its own
     const loose = store.problem && store.problem.lam_max_is_bound && !known(status.dual_entries);
-    setText(this.tick, certified ? "✓ certified" : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
-    this.tick.classList.toggle("good", certified);
+    setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
+    this.tick.classList.toggle("good", reached);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(status.relative_gap)} (relative) above its minimum; evaluated at iteration ${status.gap_iteration}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
+      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap was measured at iteration ${status.gap_iteration}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 

@@ -18,6 +18,8 @@ export class Store {
     this.playing = false; // runs, or will as soon as loading and compiling are done
     this.rate = null;
     this.late = false;
+    this.preparing = null; // {text, shown, cancel} while another problem is on its way
+    this.goal = null; // relative gap at which the run is done, if that is its goal
     this.names = new Map();
     this.stream = -1;
     this.version = 0; // grows with every change, so that charts know whether to draw
@@ -64,6 +66,8 @@ export class Store {
     this.playing = header.playing;
     this.rate = header.rate;
     this.late = header.late;
+    this.preparing = header.preparing || null;
+    this.goal = header.goal ?? null;
     if (header.settings) this.settings = header.settings;
     if (header.lam !== null) this.lam = header.lam;
     for (const [row, name] of Object.entries(header.names)) this.names.set(Number(row), name);
@@ -175,7 +179,7 @@ export class Store {
 
   /** Values of a quantity, with those that are derived here. */
   values(name) {
-    if (name === "suboptimality") return this.suboptimality();
+    if (name === "least_excess" || name === "most_excess") return this.excess(name === "least_excess" ? this.best : this.lower);
     if (name === "nonzero_percent" || name === "working_percent") {
       const rows = this.column(name === "nonzero_percent" ? "nonzero_rows" : "working_rows");
       const d = this.problem ? this.problem.d : NaN;
@@ -208,15 +212,27 @@ export class Store {
     return this.column(name);
   }
 
-  /** (F − best)/|best| in each segment; the best event itself is 0, which a log axis leaves out. */
-  suboptimality() {
+  /**
+   * (F − bound)/|F| at each event, for a bound of F* in each segment: the smallest objective seen or the largest
+   * certified lower bound. The relative gap has the same denominator, so no bound lies under what it bounds.
+   */
+  excess(bounds) {
     const objective = this.column("objective");
     const segment = this.column("segment");
     if (!objective || !segment) return null;
     return objective.map((value, i) => {
-      const best = this.best[segment[i]];
-      return typeof best === "number" ? (value - best) / (Math.abs(best) || 1) : NaN;
+      const bound = bounds[segment[i]];
+      return typeof bound === "number" ? Math.max(0, value - bound) / (Math.abs(value) || 1) : NaN;
     });
+  }
+
+  /** The proved (F − F*)/|F| of the newest weights at most; NaN without a certificate. */
+  proved() {
+    const { status } = this;
+    const lower = status ? this.lower[status.segment] : null;
+    if (typeof lower !== "number" || typeof status.objective !== "number") return NaN;
+    if (typeof status.excess === "number") return typeof status.relative_gap === "number" ? status.relative_gap : NaN; // a budget
+    return (status.objective - lower) / (Math.abs(status.objective) || 1);
   }
 
   featureName(row) {

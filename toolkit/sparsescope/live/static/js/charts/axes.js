@@ -1,4 +1,4 @@
-// Axes of the canvas charts, drawn to look like plotly's.
+// Axes of the canvas charts, drawn to look like those of the line charts.
 
 import { number, tickTexts } from "./format.js";
 import { FONT } from "./palette.js";
@@ -29,21 +29,6 @@ export function drawTimeAxis(context, area, axis, palette) {
   }
   context.font = "12px " + FONT;
   context.fillText(axis.title, area.left + area.width / 2, bottom + 25);
-}
-
-/** What the axes of all plotly charts have in common. */
-export function plotlyAxis(palette) {
-  const colour = (name) => palette.colour(name);
-  return {
-    gridcolor: colour("grid"), linecolor: colour("axis"), tickcolor: colour("axis"), showline: true, zeroline: false,
-    ticks: "outside", ticklen: 4, tickfont: { size: 11, color: colour("muted"), family: FONT },
-    automargin: false, autorange: false,
-  };
-}
-
-/** The title of a plotly axis. */
-export function plotlyTitle(text, standoff, palette) {
-  return { text, standoff, font: { size: 12, color: palette.colour("muted"), family: FONT } };
 }
 
 /** A title turned by 90 degrees at the left of `area`. */

@@ -21,7 +21,7 @@ export class FeaturesChart extends LineChart {
 
   draw() {
     super.draw();
-    this.box.setNote(this.ready && this.leftLog ? this.zeros() : "");
+    this.box.setNote(this.leftLog ? this.zeros() : "");
   }
 
   /** Before the first stage there is nothing to judge. */
@@ -30,6 +30,7 @@ export class FeaturesChart extends LineChart {
     if (this.leftLog && this.zeroSince(spec) >= 0) {
       found.x.push(clock[clock.length - 1]); // the line ends here, and so does its name
       found.y.push(NaN);
+      found.link.push(0);
     }
     return found;
   }
@@ -38,9 +39,15 @@ export class FeaturesChart extends LineChart {
     return clock && clock.some((value) => value > 0) ? super.emptySentence(clock) : this.spec.empty;
   }
 
-  /** A new sequence counts from zero again. */
-  begins(clock, x, i) {
-    return x.length > 0 && clock[i] < x[x.length - 1];
+  /** A new sequence counts from zero again: another line. */
+  pieces(spec, clock) {
+    const number = new Int32Array(clock.length);
+    let top = NaN;
+    for (let i = 0; i < clock.length; i++) {
+      number[i] = (i ? number[i - 1] : 0) + (clock[i] < top ? 1 : 0);
+      if (!Number.isNaN(clock[i])) top = clock[i];
+    }
+    return (i) => number[i];
   }
 
   leftRange(bounds, lines) {

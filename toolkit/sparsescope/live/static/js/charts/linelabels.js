@@ -11,7 +11,7 @@ export function placeLabels(chart, lines) {
   const area = chart.area();
   const { palette } = chart.context;
   const placed = [];
-  chart.spec.y.forEach((spec, k) => {
+  chart.entries.forEach((spec, k) => {
     const node = chart.labelNodes[k];
     const part = chart.part(lastInView(lines[k], chart.axis.range[1]), spec.axis);
     const inView = part >= -0.02 && part <= 1.02;
@@ -27,7 +27,7 @@ export function placeLabels(chart, lines) {
   }
   const left = area.left + area.width + (chart.spec.right ? 44 : 6);
   const room = chart.box.width - left - 4;
-  chart.spec.y.forEach((spec, k) => setText(chart.labelNodes[k], textWidth(spec.label) > room ? spec.short : spec.label));
+  chart.entries.forEach((spec, k) => setText(chart.labelNodes[k], textWidth(spec.label) > room ? spec.short : spec.label));
   for (const { node, y, colour } of placed) {
     node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
     node.style.color = colour;

@@ -2,15 +2,13 @@
 // opens the card.
 
 import { formula, h, setAttribute, setText, show } from "../dom.js";
-import { count, known, logTicks, number, scientific, short, tickTexts } from "./format.js";
+import { count, known, number, scientific, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
-import { plotlyAxis, plotlyTitle } from "./axes.js";
-import { FONT } from "./palette.js";
 import { decades } from "./ranges.js";
+import { logPlot } from "./staticplot.js";
 
 const CLOSED = 56; // pixels of the closed card
 const AGAIN = 2000; // ms between two looks at a run under way
-const MARGINS = { l: 72, r: 24, t: 12, b: 48, pad: 0 };
 
 /** What the values of a spectrum mean, in sentences. */
 export function meaning(found) {
@@ -105,7 +103,7 @@ export class SpectrumChart {
     this.box.setEmpty(this.open || !store.problem ? "" : this.spec.empty);
     show(spectrum.element, this.open);
     show(rate.element, this.open && this.wantsRate());
-    if (!this.open || !store.problem || !this.context.Plotly) return;
+    if (!this.open || !store.problem) return;
     this.ask();
     const width = this.box.width;
     const key = [width, palette.theme, this.wantsRate(), this.asked.spectrum, this.version].join();
@@ -149,31 +147,9 @@ export class SpectrumChart {
   }
 
   plot(where, width, xTitle, yTitle, lines) {
-    const { palette, Plotly } = this.context;
-    const base = plotlyAxis(palette);
-    const all = lines.flatMap((line) => line.y);
-    const range = tight(all);
     const xs = tight(lines.flatMap((line) => line.x));
-    const axis = (title, [low, high], wanted) => {
-      const ticks = logTicks(low, high, wanted);
-      return {
-        ...base, type: "log", range: [Math.log10(low), Math.log10(high)], title: plotlyTitle(title, 8, palette),
-        tickmode: "array", tickvals: ticks, ticktext: tickTexts(ticks),
-      };
-    };
-    const traces = lines.map((line) => ({
-      type: "scatter", mode: line.dots ? "lines+markers" : "lines", x: line.x, y: line.y, name: line.name,
-      line: { color: palette.colour(line.colour), dash: line.dash, width: 1.8 }, marker: { size: 4, color: palette.colour(line.colour) },
-      hovertemplate: "%{y:.4~g}",
-    }));
-    const layout = {
-      width, height: this.height, margin: MARGINS, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      showlegend: lines.length > 1, legend: { x: 0.02, y: 0.02, xanchor: "left", yanchor: "bottom", bgcolor: palette.colour("paper"), font: { size: 11, color: palette.colour("text") } },
-      hovermode: "x unified", font: { family: FONT, color: palette.colour("text") }, dragmode: false,
-      hoverlabel: { bgcolor: palette.colour("paper"), bordercolor: palette.colour("axis"), font: { size: 12, color: palette.colour("text"), family: FONT } },
-      xaxis: axis(xTitle, xs, 8), yaxis: axis(yTitle, range, 7),
-    };
-    Plotly.react(where.target, traces, layout, { displayModeBar: false, doubleClick: false, showTips: false });
+    const ys = tight(lines.flatMap((line) => line.y));
+    where.target.replaceChildren(logPlot({ width, height: this.height, xs, ys, titles: [xTitle, yTitle], lines, palette: this.context.palette }));
   }
 
   refresh() {
@@ -182,7 +158,6 @@ export class SpectrumChart {
 
   destroy() {
     clearTimeout(this.timer);
-    for (const { target } of Object.values(this.parts)) if (target.data) this.context.Plotly.purge(target);
   }
 }
 
