@@ -197,7 +197,7 @@ def test_label_sets_show_their_measures_in_the_place_of_accuracy(explorer: Explo
     explorer.choose("choose-accuracy", "ranking loss")
     expect(chart.locator(".line-label", has_text="test ranking loss")).to_be_visible()
     expect(chart).to_contain_text("pairs out of order")
-    path = chart.locator(".scatterlayer .trace path.js-line").first
+    path = chart.locator("path.line-path").first
     explorer.wait("s.points > 12")
     assert len(path.get_attribute("d") or "") > 10
     assert explorer.errors == []
