@@ -27,7 +27,7 @@ export function placeLabels(chart, lines) {
   }
   const left = area.left + area.width + (chart.spec.right ? 44 : 6);
   const room = chart.box.width - left - 4;
-  chart.entries.forEach((spec, k) => setText(chart.labelNodes[k], textWidth(spec.label) > room ? spec.short : spec.label));
+  chart.entries.forEach((spec, k) => setText(chart.labelNodes[k], textWidth(spec.label) > room ? spec.short || spec.label : spec.label));
   for (const { node, y, colour } of placed) {
     node.style.transform = `translate(${left}px, ${Math.round(y - LABEL_HEIGHT / 2)}px)`;
     node.style.color = colour;
