@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "registry": set(),
     "jit": {"registry"},
     "kernels": {"jit"},
-    "losses": {"jit", "registry"},
+    "losses": {"jit", "kernels", "registry"},
     "inputs": {"jit"},
     "penalties": {"inputs", "jit", "registry"},
     "datasets": {"inputs", "registry"},

@@ -208,7 +208,6 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
     explorer.choose("loss-select", "crammer-singer")
     explorer.wait("s.settings.loss === 'crammer-singer' && s.settings.solver !== 'bcd-ls'")
     expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
-    expect(explorer.part("notices")).to_contain_text("λ_max is only an upper bound")
     expect(explorer.part("notices")).not_to_contain_text("stays open")
     expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
     explorer.choose("solver-select", "fobos")

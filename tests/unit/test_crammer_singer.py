@@ -50,14 +50,15 @@ def test_the_gap_is_true_and_does_not_close(intercept: bool) -> None:
 
 @each_intercept
 @pytest.mark.parametrize("data", [iris, unequal], ids=["balanced", "majority"])
-def test_lam_max_is_an_upper_bound_and_not_a_wild_one(intercept: bool, data: Any) -> None:
+def test_lam_max_is_where_the_first_weight_comes_in(intercept: bool, data: Any) -> None:
     X, y = data()
     problem = ss.Problem(X, y, loss=LOSS, penalty="l1", intercept=intercept)
     null = problem.objective(np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None)
     value, W, _ = hinge_program(X, y, 1.0001 * problem.lam_max, intercept)
     assert value == pytest.approx(null, rel=1e-9) and np.abs(W).max() < 1e-8
-    value, W, _ = hinge_program(X, y, 0.3 * problem.lam_max, intercept)
-    assert value < 0.99 * null and np.abs(W).max() > 1e-3
+    assert problem.lam_max_slack < 1e-6
+    value, W, _ = hinge_program(X, y, 0.999 * problem.lam_max, intercept)
+    assert value < null * (1 - 1e-7) and np.abs(W).max() > 1e-5
 
 
 @pytest.mark.parametrize("data", [iris, unequal], ids=["balanced", "majority"])

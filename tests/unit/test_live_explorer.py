@@ -431,7 +431,8 @@ def test_a_loss_with_kinks_goes_to_a_method_that_takes_it_or_is_refused_in_words
         notices = [text for message in page.of("notices") for text in message["notices"]]
         assert any("needs a smooth loss" in text and "Using auto" in text for text in notices)
         lam = next(c for g in page.of("controls")[-1]["groups"] for c in g["controls"] if c["id"] == "lam_ratio")
-        assert "only an upper bound" in lam["doc"] and page.of("problem")[-1]["lam_max_is_bound"]
+        said = page.of("problem")[-1]
+        assert said["kinks"] and ("only an upper bound" in lam["doc"]) == said["lam_max_is_bound"]
     else:
         page.until(lambda: page.of("error"), "the refusal")
         assert "no solver takes crammer-singer" in page.of("error")[-1]["text"]

@@ -9,8 +9,8 @@ import pytest
 
 import sparsescope as ss
 from helpers import interpreted
-from sparsescope.kernels.projections import project_epigraph, project_simplex
-from sparsescope.kernels.splitting import budget_gain
+from sparsescope.kernels.projections import cut_to_set_flows, project_epigraph, project_simplex
+from sparsescope.kernels.splitting import budget_gain, smoothed_duals
 
 
 def rows() -> list[tuple[str, np.ndarray]]:
@@ -181,3 +181,58 @@ def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
             found.add(round(t, 9))
         assert len(found) == 1
     assert solver.price(problem, state, 1.1 * whole) == 0.0, "a budget that is kept without force costs nothing"
+
+
+def level(v: np.ndarray, total: float) -> float:
+    """The level of the projection of v on {p ≥ 0, Σp = total}, by sorting."""
+    falling = np.sort(v)[::-1]
+    levels = (np.cumsum(falling) - total) / np.arange(1, v.size + 1)
+    return float(levels[np.flatnonzero(falling >= levels)[-1]])
+
+
+def flows_by_bisection(v: np.ndarray, y: np.ndarray, mass: float) -> np.ndarray:
+    """The nearest point of the flows between two sides: the mass at which the two levels balance, by bisection."""
+    off, inside = v[y == 0], -v[y == 1]
+    out = np.zeros_like(v)
+    if off.size == 0 or inside.size == 0 or off.max() + inside.max() <= 0.0:
+        return out
+    low, high = 0.0, mass
+    if level(off, mass) + level(inside, mass) < 0.0:
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if level(off, middle) + level(inside, middle) > 0.0 else (low, middle)
+    out[y == 0] = np.maximum(off - level(off, high), 0.0)
+    out[y == 1] = -np.maximum(inside - level(inside, high), 0.0)
+    return out
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("mass", [1.0, 0.3])
+def test_projection_on_flows_of_a_set_is_the_nearest_point(scale: float, mass: float) -> None:
+    rng = np.random.default_rng(1)
+    partly = 0
+    for m in (2, 3, 6, 25):
+        for trial in range(150):
+            v = scale * (rng.integers(-2, 3, m) / 2.0 if trial % 3 == 0 else rng.standard_normal(m))
+            y = (rng.random(m) < rng.random()).astype(np.uint8)
+            u = v.copy()
+            interpreted(cut_to_set_flows)(u, y, mass)
+            assert (u[y == 0] >= 0.0).all() and (u[y == 1] <= 0.0).all()
+            sent = u[y == 0].sum()
+            assert sent <= mass + 1e-13 * max(1.0, scale) and abs(u.sum()) <= 1e-13 * max(1.0, scale)
+            np.testing.assert_allclose(u, flows_by_bisection(v, y, mass), atol=1e-12 * max(1.0, scale))
+            partly += 0.0 < sent < 0.99 * mass
+    assert partly > 10 or scale > 1.0
+
+
+def test_flows_of_one_label_are_those_of_a_class() -> None:
+    rng = np.random.default_rng(2)
+    Z, y = 3.0 * rng.standard_normal((60, 5)), rng.integers(5, size=60)
+    found = []
+    for loss, Y in ((ss.losses.CrammerSinger(margin=1.0), y), (ss.losses.SeparationRanking(), y),
+                    (ss.losses.SeparationRanking(), np.eye(5, dtype=np.uint8)[y])):
+        U = np.empty_like(Z)
+        smoothed_duals(Z, Y, loss, 0.7, U)
+        found.append(U)
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_allclose(found[2], found[0], atol=1e-14)

@@ -89,7 +89,7 @@ def test_the_null_intercept_of_label_sets_is_the_linear_programs_and_lam_max_bou
         for _ in range(10):
             z = b + rng.standard_normal(m)
             assert LOSS.value(z, y) >= LOSS.value(b, y) + u @ (z - b) - 1e-9
-    assert problem.lam_max == pytest.approx(np.abs(X.T @ U / n).max(), rel=1e-9)
+    assert problem.lam_max <= np.abs(X.T @ U / n).max() * (1 + 1e-9) and problem.lam_max_slack < 1e-6
     above = problem.with_lam(1.0001 * problem.lam_max)
     for _ in range(20):  # W = 0 is optimal there: no direction goes down
         step, shift = rng.standard_normal((problem.d, m)), rng.standard_normal(m)
@@ -103,4 +103,25 @@ def test_it_has_no_constants_and_gradient_methods_refuse_it() -> None:
         problem.full_constant("tight")
     with pytest.raises(ValueError, match="separation ranking hinge loss has kinks"):
         ss.solve(problem, "bcd-ls")
-    assert "fobos" in ss.solvers.Auto().init(problem).reason
+    assert "fbpd" in ss.solvers.Auto().init(problem).reason
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_optimum_with_l1_is_that_of_a_linear_program(intercept: bool) -> None:
+    X, Y = tags()
+    problem = ss.Problem(X, Y, loss=LOSS, penalty="l1", intercept=intercept)
+    problem = problem.with_lam(0.05 * problem.lam_max)
+    A, (n, d), m = X.toarray(), X.shape, Y.shape[1]
+    rows = []  # ξ_i ≥ 1 + z_ir − z_ip for every pair, W = W⁺ − W⁻
+    for i, labels in enumerate(Y):
+        for p in np.flatnonzero(labels == 1):
+            for r in np.flatnonzero(labels == 0):
+                w, b, xi = np.zeros((d, m)), np.zeros(m), np.zeros(n)
+                w[:, r], w[:, p], b[r], b[p], xi[i] = A[i], -A[i], 1.0, -1.0, -1.0
+                rows.append(np.concatenate([w.ravel(), -w.ravel(), intercept * b, xi]))
+    cost = np.concatenate([np.full(2 * d * m, problem.lam), np.zeros(m), np.full(n, 1.0 / n)])
+    known = linprog(cost, A_ub=np.array(rows), b_ub=np.full(len(rows), -1.0),
+                    bounds=[(0, None)] * (2 * d * m) + [(None, None)] * m + [(0, None)] * n)
+    found = ss.solve(problem, "fbpd", tol=1e-8, max_iter=100_000, record=False, certify_every=50)
+    assert known.success and found.converged
+    assert found.objective == pytest.approx(known.fun, rel=2e-8) and found.dual <= known.fun * (1 + 1e-9)

@@ -1,6 +1,7 @@
-"""Exact projections of rows: on a simplex, and on the epigraph of max(y + r) ≤ ζ (Chierchia et al. 2015, Sec. 3).
+"""Exact projections of rows: on a simplex, on flows between two sides, and on the epigraph of max(y + r) ≤ ζ
+(Chierchia et al. 2015, Sec. 3).
 
-Both look for a level that cuts a row: what stands above it adds up to what is wanted. The set of entries above the
+All look for a level that cuts a row: what stands above it adds up to what is wanted. The set of entries above the
 level only shrinks as the level rises (Michelot 1986; started from a set that is already small, as Condat 2016 does), so
 neither a sort nor memory is needed; rows are as short as there are classes, and a few rounds are enough.
 """
@@ -69,6 +70,78 @@ def simplex_level(u, without, total):  # type: ignore[no-untyped-def]
         kept = now
         depth = min(depth, (total - above) / now)
     return top - depth, kept
+
+
+@helper
+def cut_to_flows(row, y, mass):  # type: ignore[no-untyped-def]
+    """row ← the nearest point of tΔ − t·e_y, t = mass ≥ 0, Δ the unit simplex."""
+    if mass > 0.0:
+        row[y] += mass
+        cut_to_simplex(row, mass)
+        row[y] -= mass
+    else:
+        for k in range(row.size):
+            row[k] = 0.0
+
+
+@helper
+def side_level(u, y, inside, total):  # type: ignore[no-untyped-def]
+    """The level t with Σ max(u_k − t, 0) = total ≥ 0 over the labels off the set y, or with −u_k over those in it
+    (``inside``), and how many entries are above it. −inf and 1 for a side without labels."""
+    sign = -1.0 if inside else 1.0
+    top = -np.inf
+    for k in range(u.size):
+        if (y[k] != 0) == inside:
+            top = max(top, sign * u[k])
+    if top == -np.inf:
+        return top, 1
+    depth = 1.0 * total
+    count = u.size + 1
+    kept = 1
+    while True:
+        above = 0.0
+        now = 0
+        for k in range(u.size):
+            if (y[k] != 0) == inside and sign * u[k] - top + depth > 0.0:
+                above += sign * u[k] - top
+                now += 1
+        if now >= count or now == 0:
+            break
+        count = now
+        kept = now
+        depth = min(depth, (total - above) / now)
+    return top - depth, kept
+
+
+@helper
+def cut_to_set_flows(u, y, mass):  # type: ignore[no-untyped-def]
+    """u ← the nearest point of {u ≥ 0 off the set y, u ≤ 0 in it, Σ_off u = −Σ_in u ≤ mass}, mass > 0.
+
+    For the sum t of each side both are projections on a simplex, with levels a(t) and b(t), and −(a + b) is the
+    derivative in t of half the squared distance. a + b is convex and falls, so Newton's method needs few rounds. Empty
+    and full sets leave 0.
+    """
+    t = 1.0 * mass
+    a, kept_a = side_level(u, y, False, t)
+    b, kept_b = side_level(u, y, True, t)
+    if a + b < 0.0:
+        first_a, _ = side_level(u, y, False, 0.0)
+        first_b, _ = side_level(u, y, True, 0.0)
+        if first_a + first_b <= 0.0:  # any flow is further away; also where one side has no labels
+            for k in range(u.size):
+                u[k] = 0.0
+            return
+        # From beyond the root the first step lands before it, and all others come closer from there.
+        t = max(t + (a + b) / (1.0 / kept_a + 1.0 / kept_b), 0.0)
+        while True:
+            a, kept_a = side_level(u, y, False, t)
+            b, kept_b = side_level(u, y, True, t)
+            further = t + (a + b) / (1.0 / kept_a + 1.0 / kept_b)
+            if not further > t * (1.0 + 1e-15):
+                break
+            t = further
+    for k in range(u.size):
+        u[k] = -max(-u[k] - b, 0.0) if y[k] != 0 else max(u[k] - a, 0.0)
 
 
 @helper

@@ -1,4 +1,4 @@
-"""Passes of the primal–dual splitting methods for the Crammer–Singer hinge (Chierchia et al. 2015).
+"""Passes of the primal–dual splitting methods for losses with kinks (Chierchia et al. 2015).
 
 One step maps a point to another one ("image"), and the next point is a·image + b·point + c·anchor with a + b + c = 1:
 (1, 0, 0) for the plain method, and what Halpern's iteration asks for. That is done while the numbers are at hand.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..jit.parts import helper, kernel
 from .memory import lone_row
-from .projections import cut_above, cut_to_simplex, simplex_level
+from .projections import cut_above, cut_to_flows, simplex_level
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
@@ -37,29 +37,15 @@ def mix(image, point, anchor, a, b, c):
 
 
 @helper
-def look_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):  # type: ignore[no-untyped-def]
-    """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class, for the samples first…last.
+def look_ahead(Z, VZ, Q, sigma, U, first, last):  # type: ignore[no-untyped-def]
+    """U_i ← Q_i + σ(2Z_i − VZ_i) for the samples first…last.
 
     Entry by entry it is one loop over all rows: rows as short as there are classes would each begin a loop anew.
     """
     m = Z.shape[1]
     z, vz, q, u = Z.reshape(-1), VZ.reshape(-1), Q.reshape(-1), U.reshape(-1)
     for e in range(first * m, last * m):
-        u[e] = q[e] + sigma * (2.0 * z[e] - vz[e] + margin)
-    for i in range(first, last):
-        U[i, Y[i]] -= sigma * margin
-
-
-@helper
-def cut_to_flows(row, y, mass):  # type: ignore[no-untyped-def]
-    """row ← the nearest point of tΔ − t·e_y, t = mass ≥ 0, Δ the unit simplex."""
-    if mass > 0.0:
-        row[y] += mass
-        cut_to_simplex(row, mass)
-        row[y] -= mass
-    else:
-        for k in range(row.size):
-            row[k] = 0.0
+        u[e] = q[e] + sigma * (2.0 * z[e] - vz[e])
 
 
 @helper
@@ -91,21 +77,34 @@ def shortfall(z, y, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def flow_step(Z, VZ, Q, Y, margin, sigma, mass, ahead, a, b, c, VZ0, Q0, U, first, last, report):
-    """The dual half of a step, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y, t = ``mass`` ≥ 0 and
-    Δ the unit simplex, to Q_i + σ(2Z_i − VZ_i + r_i) with r = margin off the true class (``ahead``), or to what is in
-    U_i. Then VZ and Q are mixed.
+def dual_step(Z, VZ, Q, Y, loss, sigma, a, b, c, VZ0, Q0, U, first, last, report):
+    """The dual half of a step, for the samples first…last: U_i ← prox_{σℓ*}(Q_i + σ(2Z_i − VZ_i)), a row of the domain
+    of ℓ*. Then VZ and Q are mixed.
 
-    With t = 1 these are rows of the domain of ℓ*. Z, VZ : scores of the image W⁺ and of the point V; Q : dual point;
-    VZ0, Q0 : anchors. Such projections do not see a number added to a row, so Z does as well as the differences
-    Z − Z[y]·1ᵀ.
+    Z, VZ : scores of the image W⁺ and of the point V; Q : dual point; VZ0, Q0 : anchors.
     """
     moved = 0.0
     cross = 0.0
     for start in range(first, last, ROWS):
         stop = min(start + ROWS, last)
-        if ahead:
-            look_ahead(Z, VZ, Q, Y, margin, sigma, U, start, stop)
+        look_ahead(Z, VZ, Q, sigma, U, start, stop)
+        for i in range(start, stop):
+            loss.prox_conjugate(U[i], Y[i], sigma)
+        far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
+        moved += far
+        cross += along
+    report[MOVED] = moved
+    report[CROSS] = cross
+
+
+@kernel
+def flow_step(Z, VZ, Q, Y, mass, a, b, c, VZ0, Q0, U, first, last, report):
+    """The dual half of a step of the budget, for the samples first…last: U_i ← the nearest point of tΔ − t·e_y to what
+    is in U_i, t = ``mass`` ≥ 0 and Δ the unit simplex. Then VZ and Q are mixed; names as in :func:`dual_step`."""
+    moved = 0.0
+    cross = 0.0
+    for start in range(first, last, ROWS):
+        stop = min(start + ROWS, last)
         for i in range(start, stop):
             cut_to_flows(U[i], Y[i], mass)
         far, along = take_rows(Z, VZ, VZ0, Q, Q0, U, a, b, c, start, stop)
@@ -117,8 +116,11 @@ def flow_step(Z, VZ, Q, Y, margin, sigma, mass, ahead, a, b, c, VZ0, Q0, U, firs
 
 @kernel
 def budget_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last):
-    """U_i ← Q_i + σ(2Z_i − VZ_i + r_i), r = margin off the true class: where the budget's dual step is taken from."""
-    look_ahead(Z, VZ, Q, Y, margin, sigma, U, first, last)
+    """U_i ← Q_i + σ(2Z_i − VZ_i − margin·e_y): where the budget's dual step is taken from. The projections do not see
+    a number added to a row, so this is a margin off the true class."""
+    look_ahead(Z, VZ, Q, sigma, U, first, last)
+    for i in range(first, last):
+        U[i, Y[i]] -= sigma * margin
 
 
 @kernel
@@ -137,31 +139,29 @@ def budget_gain(U, Y, mass, first, last):
 
 
 @kernel
-def simplex_start(Z, Y, margin, sigma, U):
-    """U_i = the nearest point to σ(Z_i + r_i) of the unit simplex, less e_y: a smoothed subgradient of the hinge, and a
-    subgradient where one class stands out by 1/σ."""
-    m = Z.shape[1]
+def smoothed_duals(Z, Y, loss, sigma, U):
+    """U_i = prox_{σℓ*}(σZ_i): the gradient of the Moreau envelope of ℓ, and a subgradient of ℓ where no other one is
+    near."""
     for i in range(Z.shape[0]):
-        for k in range(m):
-            U[i, k] = sigma * (Z[i, k] + margin)
-        U[i, Y[i]] -= sigma * margin
-        cut_to_flows(U[i], Y[i], 1.0)
+        for k in range(Z.shape[1]):
+            U[i, k] = sigma * Z[i, k]
+        loss.prox_conjugate(U[i], Y[i], sigma)
 
 
 @kernel
-def hinge_facts(Z, U, Y, margin, slack):
-    """Σ_i of the hinge, the number of samples whose hinge is above ``slack``, and the non-zeros of U off the true
-    class. Z, U (n, m)."""
+def hinge_facts(Z, U, Y, loss, slack):
+    """Σ_i ℓ, the number of samples whose loss is above ``slack``, and the labels that the rows of U push down (its
+    positive entries). Z, U (n, m)."""
     total = 0.0
     active = 0
     entries = 0
     for i in range(Z.shape[0]):
-        hinge = shortfall(Z[i], Y[i], margin)
+        hinge = loss.value(Z[i], Y[i])
         total += hinge
         if hinge > slack:
             active += 1
         for k in range(Z.shape[1]):
-            if k != Y[i] and U[i, k] != 0.0:
+            if U[i, k] > 0.0:
                 entries += 1
     return total, active, entries
 

@@ -208,7 +208,8 @@ def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite
     if not finite:
         doc += " This penalty never forces weights to zero, so there is no λ_max; a reference of the same size is used."
     if bound:
-        doc += " For this loss, which has kinks, λ_max is only an upper bound: weights may be zero below 1 already."
+        doc += (" For this loss, which has kinks, λ_max is only an upper bound on data of this size: weights may be "
+                "zero below 1 already.")
     made = lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
                       lam_reference, doc, formula)
     if not st.PARTS["solver"][settings["solver"]].follows_lam:

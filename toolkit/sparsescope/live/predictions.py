@@ -22,6 +22,7 @@ SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
+SLACK = 2e-3  # share by which λ_max may be too large and still be called so: less than a step of the slider
 
 class Predictions(Kind):
     """Problem: a loss, a penalty, λ, with or without intercept."""
@@ -65,15 +66,16 @@ class Predictions(Kind):
         """What is different for a loss with kinks."""
         if problem.loss.smooth:
             return []
-        return kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before)
+        return kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before,
+                     bound=self.bound(problem))
 
     def test(self, source: Any) -> tuple[Any, Any] | None:
         """The held-out samples of a data set, if it has any."""
         return None if isinstance(source, tuple) else source.test
 
     def bound(self, problem: Any) -> bool:
-        """For a loss with kinks."""
-        return not problem.loss.smooth
+        """For a loss with kinks on data that are too large for its linear programme."""
+        return bool(np.isfinite(problem.lam_max) and problem.lam_max_slack > SLACK)
 
     @property
     def flat(self) -> str:
@@ -92,6 +94,7 @@ class Predictions(Kind):
             "all_classes": [str(c) for c in problem.class_names],
             "class_sizes": [int(c) for c in counts],
             "multilabel": problem.multilabel,
+            "kinks": not problem.loss.smooth,
             "objective0": self.start(problem),
         }
 
@@ -174,14 +177,14 @@ class Predictions(Kind):
         ]
 
 
-def kinks(problem: Problem, solver: Any, known: bool, before: str) -> list[str]:
+def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) -> list[str]:
     """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
-    chosen one does not; ``before``: the solver up to now."""
+    chosen one does not; ``before``: the solver up to now, ``bound``: λ_max is only an upper bound."""
     # Those that are made for some losses alone keep a dual point of them.
     made = [name for name in solvers.names() if (other := solvers.create(name)).only and other.solves(problem) is None]
-    said = f"the {problem.loss.title} has kinks: λ_max is only an upper bound"
+    said = f"the {problem.loss.title} has kinks" + (": λ_max is only an upper bound" if bound else "")
     if not made or solver.name in made or solver.name == "auto":
-        return [] if known else [said]
+        return [said] if bound and not known else []
     if known and solver.name == before:
         return []
     return [f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "

@@ -12,6 +12,7 @@ from ..registry import LAST, Field
 # Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate
 # is +inf. Single precision needs the width.
 DOMAIN_SLACK = 1e-5
+LEVEL = 1e-9  # of the margin: scores that differ by less are level
 
 
 class Loss:
@@ -36,6 +37,8 @@ class Loss:
     ``move``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
+    A loss with kinks has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
+    ``margin``, the unit of its scores; `fbpd` needs both.
     ``work`` is a scratch row of length m (float64) whose contents are free. Class attributes say what the planners
     need: ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a
     separable function of the differences of scores between labels on and off the target: the bound of its second
@@ -70,6 +73,7 @@ class Loss:
     hessian_product: Any
     conjugate: Any
     repair: Any
+    prox_conjugate: Any
 
     def reference(self, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate the loss by its formula in plain numpy: what the compiled functions are tested against.
@@ -138,6 +142,16 @@ class Loss:
         there, (n, m), whose columns sum to zero. ``None`` if there is no rule for them (smooth losses need none)."""
         return None
 
+    def null_faces(self, b: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """For losses with kinks whose subgradients are flows between labels: all of them at scores b (m,), the same of
+        every sample. y : as in a problem, n targets.
+
+        (receive, send, loose): a subgradient has entries ≥ 0 where ``receive`` (n, m), ≤ 0 where ``send`` (n, m), 0
+        elsewhere; it sums to zero, and its positive entries to 1, or to at most 1 where ``loose`` (n,). Rows without a
+        label to receive are zero. ``None`` if there is no such rule.
+        """
+        return None
+
     def fault(self, m: int) -> str | None:
         """What is wrong with the loss for m scores, in words, where it is a user's own and can be checked; ``None`` if
         nothing was found."""
@@ -162,6 +176,20 @@ class Loss:
         other side of c: m − |Y_i| if c is in Y_i, else |Y_i|.
         """
         return None
+
+
+def worst_pairs(b: np.ndarray, inside: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The faces of max(0, μ + max_{r∉Y} b_r − min_{p∈Y} b_p), as of :meth:`Loss.null_faces`. inside : Y_i, (n, m) bool.
+
+    Scores within 1e-9 of the margin count as level: b is a solution up to rounding only.
+    """
+    level = LEVEL * margin
+    top = np.where(inside, -np.inf, b).max(axis=1)
+    low = np.where(inside, b, np.inf).min(axis=1)
+    value = margin + top - low  # −∞ for empty and full sets
+    counts = (value >= -level)[:, None]
+    return (~inside & (b >= top[:, None] - level) & counts, inside & (b <= low[:, None] + level) & counts,
+            np.abs(value) <= level)
 
 
 @helper

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import part
+from ..kernels.projections import cut_to_flows
 from ..registry import field, losses
-from .base import DOMAIN_SLACK, Loss, repair_flows
+from .base import DOMAIN_SLACK, Loss, repair_flows, worst_pairs
 from .reference import balanced, shifted
 
 SHIFTS = 32  # circulations that are averaged at W = 0 with an intercept
@@ -80,6 +81,10 @@ class CrammerSinger(Loss):
             return np.inf
         return -self.margin * mass
 
+    def prox_conjugate(self, v, y, sigma):
+        v[y] -= sigma * self.margin  # as much as that more everywhere else: the projection does not see the difference
+        cut_to_flows(v, y, 1.0)
+
     def repair(self, U, Y):
         repair_flows(U, Y)
 
@@ -92,6 +97,9 @@ class CrammerSinger(Loss):
         if weights.max() > 0.5:
             best[int(weights.argmax())] = self.margin
         return best
+
+    def null_faces(self, b: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return worst_pairs(b, np.eye(b.size, dtype=bool)[y], self.margin)
 
     def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray:
         """At W = 0 every wrong class is level, so any distribution over them is a subgradient. Without an intercept

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
 from ..jit.parts import part, two_forms
+from ..kernels.projections import cut_to_set_flows
 from ..registry import losses
-from .base import DOMAIN_SLACK, Loss
+from .base import DOMAIN_SLACK, Loss, worst_pairs
 from .crammer_singer import CrammerSinger
 from .label_flows import repair_label_flows
 from .reference import indicator
@@ -78,6 +81,17 @@ def set_conjugate(u, y):  # type: ignore[no-untyped-def]
     return -mass
 
 
+def class_prox_conjugate(v, y, sigma):  # type: ignore[no-untyped-def]
+    HINGE.prox_conjugate(v, y, sigma)
+
+
+def set_prox_conjugate(v, y, sigma):  # type: ignore[no-untyped-def]
+    for r in range(v.size):
+        if y[r] == 0:
+            v[r] += sigma
+    cut_to_set_flows(v, y, 1.0)
+
+
 def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
     HINGE.repair(U, Y)
 
@@ -100,6 +114,7 @@ def set_repair(U, Y, y):  # type: ignore[no-untyped-def]
 value = two_forms(class_value, set_value, by=1)
 gradient = two_forms(class_gradient, set_gradient, by=1, makes_arrays=False)
 conjugate = two_forms(class_conjugate, set_conjugate, by=1)
+prox_conjugate = two_forms(class_prox_conjugate, set_prox_conjugate, by=1)
 repair = two_forms(class_repair, set_repair, by=2)
 
 
@@ -120,6 +135,7 @@ class SeparationRanking(Loss):
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
     takes = ("classes", "sets")
     smooth = False
+    margin: ClassVar[float] = 1.0
 
     def reference(self, Z, y):
         values, U = np.zeros(len(Z)), np.zeros(Z.shape)
@@ -149,6 +165,9 @@ class SeparationRanking(Loss):
     def conjugate(self, u, y):
         return conjugate(u, y)
 
+    def prox_conjugate(self, v, y, sigma):
+        prox_conjugate(v, y, sigma)
+
     def repair(self, U, Y):
         repair(U, Y, Y[0])
 
@@ -157,6 +176,9 @@ class SeparationRanking(Loss):
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         return HINGE.null_intercept(weights)
+
+    def null_faces(self, b: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return HINGE.null_faces(b, y) if y.ndim == 1 else worst_pairs(b, y != 0, self.margin)
 
     def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray:
         return HINGE.null_subgradients(weights, intercept)

@@ -70,8 +70,7 @@ def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: b
     c = loss.paper_curvature(m) if kind == "paper" else loss.curvature(m)
     constant = c * _largest(design, 1, intercept, None)
     if kind == "class-aware" and loss.difference_curvature is not None:
-        root = _set_root(y) if y.ndim == 2 else _class_root(y)
-        constant = min(constant, loss.difference_curvature * _largest(design, m, intercept, root))
+        constant = min(constant, loss.difference_curvature * _largest(design, m, intercept, _root(y)))
     return INFLATE * constant / design.n
 
 
@@ -88,9 +87,10 @@ def second_moment(design: Design, intercept: bool) -> np.ndarray:
 
 
 def operator_norm(design: Design, y: np.ndarray, m: int, intercept: bool, differences: bool) -> float:
-    """‖X‖² ([X 1] with an intercept), or ‖T‖² of T: W ↦ Z − Z[y]·1ᵀ for classes y; not below it, and hardly above."""
+    """‖X‖² ([X 1] with an intercept), or ‖T‖² of T: W ↦ Z − Z[y]·1ᵀ for classes y, of the root of the pairs for label
+    sets; not below it, and hardly above."""
     if differences:
-        return INFLATE * _largest(design, m, intercept, _class_root(y))
+        return INFLATE * _largest(design, m, intercept, _root(y))
     return INFLATE * _largest(design, 1, intercept, None)
 
 
@@ -102,13 +102,17 @@ def centred_norm(design: Design, y: np.ndarray, m: int, means: np.ndarray, diffe
     rounding = 16.0 * design.n * np.finfo(design.dtype).eps ** 2 * float(design.squared_norms.sum())
     scale = float(np.sqrt(others / design.n)) if others > rounding else 1.0
     if differences:
-        return INFLATE * _largest(design, m, True, _class_root(y), (means, scale)), scale
+        return INFLATE * _largest(design, m, True, _root(y), (means, scale)), scale
     return INFLATE * scale * scale * design.n, scale
 
 
 # A root maps scores to scores, row by row: S with SᵀS = the Laplacian of the graph whose edges are the pairs of a label
 # in the target and one off it. A difference curvature c' bounds ∇²ℓ by c'·SᵀS, hence K ≤ (c'/n)·‖S∘X‖².
 Root = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]
+
+
+def _root(y: np.ndarray) -> Root:
+    return _set_root(y) if y.ndim == 2 else _class_root(y)
 
 
 def _class_root(y: np.ndarray) -> Root:

@@ -11,22 +11,26 @@ import numpy as np
 
 from ..inputs.labels import fits_dense
 from ..kernels.rows import loss_gradient
+from .null_programs import Critical, tighten
 
 EXACTLY = {"ftol": 0.0, "maxiter": 2000, "maxfun": 5000}  # for L-BFGS: until the gradient vanishes
 
 
-def critical(problem: Any, regulariser: Any) -> float:
+def critical(problem: Any, regulariser: Any) -> Critical:
     """The smallest λ at which W = 0 (but for free entries) is a solution with this regulariser; for a loss with kinks
-    an upper bound. ``ValueError`` where the scores would not fit into memory."""
+    between two bounds (null_programs.py). ``ValueError`` where the scores would not fit into memory."""
     fits_dense("scores", problem.n, problem.m, problem.dtype.itemsize, "give λ itself, with lam= or with_scaling(…)")
-    U = np.empty((problem.n, problem.m), dtype=problem.dtype)
-    _null_gradients(problem, regulariser, U)
+    U = first_duals(problem, regulariser)
+    if not problem.loss.smooth:
+        return tighten(problem, regulariser, U)
     buffer = np.empty((problem.d, problem.m), dtype=problem.dtype) if regulariser.needs_all_rows else None
-    return max(regulariser.critical(G, 1.0 / problem.n) for _, _, G in problem.design.rmatmul_blocks(U, buffer))
+    blocks = problem.design.rmatmul_blocks(U, buffer)
+    return Critical(max(regulariser.critical(G, 1.0 / problem.n) for _, _, G in blocks), 0.0)
 
 
-def _null_gradients(problem: Any, regulariser: Any, U: np.ndarray) -> None:
-    """U ← (sub)gradients of the losses at the best point without penalised weights."""
+def first_duals(problem: Any, regulariser: Any) -> np.ndarray:
+    """(Sub)gradients of the losses at the best point without penalised weights, (n, m)."""
+    U = np.empty((problem.n, problem.m), dtype=problem.dtype)
     table = None if problem.multilabel else problem.loss.null_subgradients(problem.class_shares, problem.intercept)
     of_sets = problem.null_of_sets
     if regulariser.free is not None:
@@ -38,6 +42,7 @@ def _null_gradients(problem: Any, regulariser: Any, U: np.ndarray) -> None:
     else:
         Z = np.tile(problem.null_intercept.astype(problem.dtype), (problem.n, 1))
         loss_gradient(Z, problem.y, problem.loss, U)
+    return U
 
 
 def fit_free(problem: Any) -> np.ndarray:

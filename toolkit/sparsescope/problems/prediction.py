@@ -20,6 +20,7 @@ from ..registry import losses, penalties
 from . import constants, metrics, null_fits, scalings
 from .base import BaseProblem, Certificate
 from .certificate import Workspace, certify
+from .null_programs import Critical
 from .regulariser import Regulariser, regulariser_of
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
@@ -451,14 +452,21 @@ class Problem(BaseProblem):
             self.design, self.y, self.m, means, differences))
         return means, scale, norm
 
-    @cached_property
+    @property
     def lam_max(self) -> float:
         """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).
 
-        For a loss with kinks (``loss.smooth`` is False) it is only an upper bound: the smallest such λ is a minimum
-        over all subgradients at W = 0, and one of them is taken.
+        For a loss with kinks (``loss.smooth`` is False) that is a minimum over all subgradients at W = 0, and what is
+        returned is an upper bound of it: at this λ, W = 0 is optimal. :attr:`lam_max_slack` says how tight it is.
         """
-        return self._critical(self.penalty)
+        return self._critical(self.penalty).lam
+
+    @property
+    def lam_max_slack(self) -> float:
+        """By which share of itself :attr:`lam_max` may be too large at most: 0 for smooth losses, below 1e-6 where the
+        linear programme over the subgradients was solved, and 1 where it would be too large and any one of them is
+        taken."""
+        return self._critical(self.penalty).slack
 
     @cached_property
     def lam_reference(self) -> float:
@@ -466,15 +474,20 @@ class Problem(BaseProblem):
 
         Raises ``ValueError`` if it is 0: then W = 0 is optimal for every λ, and λ has no scale.
         """
-        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2())
+        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam
         if unit <= 0.0:
             raise ValueError("λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
                              "all weights are zero whatever λ is")
         return unit
 
-    def _critical(self, penalty: Any) -> float:
+    def _critical(self, penalty: Any) -> Critical:
         return self._data.cached(("critical", self.loss, penalty),
                                  lambda: null_fits.critical(self, self._regulariser(penalty)))
+
+    @property
+    def null_duals(self) -> np.ndarray:
+        """(Sub)gradients of the losses at the best point without penalised weights, (n, m), in the domain of ℓ*."""
+        return null_fits.first_duals(self, self.regulariser)
 
     @property
     def null_free(self) -> np.ndarray:

@@ -60,6 +60,12 @@ class Regulariser:
         """The smallest λ at which W = 0 is optimal if its gradient is scale·G (+inf: at none)."""
         raise NotImplementedError
 
+    def groups(self, shape: tuple[int, int]) -> np.ndarray:
+        """The number of the vector that each entry belongs to, (d, m) of this shape; Ω is a sum over these vectors. A
+        sum over single entries counts each of them."""
+        entries = np.arange(shape[0] * shape[1]).reshape(shape)
+        return entries if self.entry_terms() is not None else np.broadcast_to(entries[:, :1] // shape[1], shape)
+
     def complete(self, flags: np.ndarray) -> np.ndarray:
         """The features that have to stay together with the flagged ones: flags (d,) bool."""
         return flags
@@ -126,6 +132,9 @@ class BlockRegulariser(Regulariser):
 
     def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_block(G, scale, *self.parts))
+
+    def groups(self, shape: tuple[int, int]) -> np.ndarray:
+        return np.asarray(self.blocks.of_feature)[:, None] * shape[1] + np.arange(shape[1])
 
     def complete(self, flags: np.ndarray) -> np.ndarray:
         touched = np.zeros(self.blocks.count, dtype=bool)

@@ -6,7 +6,7 @@
     over blocks            fista-ls with restarts, which is never far behind (for ℓ1/ℓ∞ blocks sparsa can be)
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
-    crammer-singer       → fbpd otherwise, primal–dual splitting: its dual point proves the optimum
+    these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
     sequence of models   → cls, calibrated least squares, for few columns and the squared loss; stagewise else

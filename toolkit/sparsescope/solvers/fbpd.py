@@ -1,19 +1,21 @@
-"""FBPD: the exact Crammer–Singer hinge by primal–dual splitting (Chierchia et al. 2015, Alg. 1).
+"""FBPD: losses with kinks by primal–dual splitting (Chierchia et al. 2015, Alg. 1, for the Crammer–Singer hinge).
 
     W ← prox_{nλτΩ}(V − τXᵀQ),   b without the prox
-    P_i ← the projection of (Q_i + e_y) + σ((2Z − Z_V)_i + r_i) on the unit simplex;   U_i = P_i − e_y
-    (V, Q) ← (W, U), or what the acceleration asks for (solvers/splitting.py)
+    U_i ← prox_{σℓ*}(Q_i + σ(2Z − Z_V)_i)
+    (V, Q) ← (W, U), or what the acceleration asks for (solvers/shared/splitting.py)
 
-with Z = XW, Z_V = XV and r = μ off the true class. It solves n·F, so U_i is in the domain of ℓ* and λ keeps its meaning
-(λ₃ of the paper is 1/(nλ)). The paper projects T(2W − V) with T W = Z − Z[y]·1ᵀ. The two differ by a number added to
-each row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, where ‖T‖² is up to m times as large.
+with Z = XW, Z_V = XV. It solves n·F, so U_i is in the domain of ℓ* and λ keeps its meaning (λ₃ of the paper is 1/(nλ)).
+The prox of ℓ* is a projection: for the Crammer–Singer hinge of Q_i + e_y + σ((2Z − Z_V)_i + r_i) on the unit simplex,
+r = μ off the true class; for separation ranking on the flows from a set's labels to the others
+(kernels/projections.py). The paper projects T(2W − V) with T W = Z − Z[y]·1ᵀ. The two differ by a number added to each
+row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, where ‖T‖² is up to m times as large.
 """
 
 from __future__ import annotations
 
-from ..kernels.splitting import flow_step
+from ..kernels.splitting import dual_step
 from ..problems.prediction import Problem
-from ..registry import solvers
+from ..registry import losses, solvers
 from .base import settings
 from .shared.splitting import Splitting, SplittingState
 
@@ -24,13 +26,22 @@ class FBPD(Splitting):
 
     title = "FBPD"
     menu_order = 80
-    doc = "Primal–dual splitting for the exact multiclass hinge; its dual point proves the gap."
-    source = "Chierchia et al. 2015, Alg. 1"
+    doc = "Primal–dual splitting for exact hinges, of classes and of label sets; its dual point proves the gap."
+    source = "Chierchia et al. 2015, Alg. 1; its projection for label sets is this project's"
+    only = ("crammer-singer", "separation-ranking")
+
+    def refuses(self, problem: Problem) -> str | None:
+        if not hasattr(problem.loss, "prox_conjugate"):
+            fitting = [name for name in losses if hasattr(losses[name], "prox_conjugate")]
+            return (f"{self.name} needs the prox of the conjugate of the loss (prox_conjugate): {', '.join(fitting)} "
+                    f"define it, the {problem.loss.title} loss does not; choose one of these, or another solver, "
+                    "such as auto")
+        return None
 
     def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
              t: int) -> None:
-        flow_step(state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, 1.0, True, *weights, state.VZ0,
-                  state.Q0, state.U, state.shares[t], state.shares[t + 1], state.reports[t])
+        dual_step(state.Z, state.VZ, state.Q, problem.y, problem.loss, sigma, *weights, state.VZ0, state.Q0, state.U,
+                  state.shares[t], state.shares[t + 1], state.reports[t])
 
 
 solvers.add("fbpd", FBPD)

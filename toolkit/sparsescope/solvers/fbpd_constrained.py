@@ -232,8 +232,8 @@ class FBPDConstrained(Budgeted):
         if self.explicit:
             super().dual(problem, state, sigma, weights, t)
             return
-        flow_step(state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, state.level, False, *weights,
-                  state.VZ0, state.Q0, state.U, state.shares[t], state.shares[t + 1], state.reports[t])
+        flow_step(state.Z, state.VZ, state.Q, problem.y, state.level, *weights, state.VZ0, state.Q0, state.U,
+                  state.shares[t], state.shares[t + 1], state.reports[t])
 
     def price(self, problem: Problem, state: BudgetState, target: float) -> float:
         """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""

@@ -90,7 +90,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     """
     n, d, regulariser, margin = problem.n, problem.d, problem.regulariser, problem.loss.margin
     W = state.coef[:d]
-    total, active, entries = hinge_facts(state.Z, state.U, problem.y, margin, 1e-6 * margin)
+    total, active, entries = hinge_facts(state.Z, state.U, problem.y, problem.loss, 1e-6 * margin)
     hinge = total / n
     omega, rows, nonzeros = regulariser.value(W)
     work.U[:] = state.U

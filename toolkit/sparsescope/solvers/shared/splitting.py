@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...kernels.splitting import CROSS, MOVED, REPORT, descend, hinge_facts, mix, simplex_start
+from ...kernels.splitting import CROSS, MOVED, REPORT, descend, hinge_facts, mix, smoothed_duals
 from ...problems.prediction import Problem
 from ...registry import field, losses
 from ..base import Solver, State, settings
@@ -93,7 +93,7 @@ class SplittingState(State):
 
     def dual_facts(self, problem: Problem) -> dict[str, float]:
         margin = problem.loss.margin
-        _, active, entries = hinge_facts(self.Z, self.U, problem.y, margin, ACTIVE * margin)
+        _, active, entries = hinge_facts(self.Z, self.U, problem.y, problem.loss, ACTIVE * margin)
         return {"active_share": active / problem.n, "dual_entries": entries / problem.n}
 
     def settle(self) -> None:
@@ -118,7 +118,7 @@ class Splitting(Solver):
     balance: float = field(1.0, 1e-4, 1e4, "√(σ/τ): factor on its first guess; W moves by τ, dual by σ", log=True)
     threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
 
-    only = ("crammer-singer",)
+    only: ClassVar[tuple[str, ...]] = ("crammer-singer",)
     contract_settings: ClassVar[tuple[dict[str, Any], ...]] = (
         {"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
         {"balance": 3.0}, {"threads": 0},
@@ -159,10 +159,9 @@ class Splitting(Solver):
     def start_dual(self, problem: Problem, state: SplittingState) -> None:
         """A dual point that goes with the weights: at zero the subgradient behind λ_max, elsewhere a smoothed one."""
         if not state.coef[: problem.d].any():
-            state.U[:] = problem.loss.null_subgradients(problem.class_shares, problem.intercept)[problem.y]
+            state.U[:] = problem.null_duals
         else:
-            margin = problem.loss.margin
-            simplex_start(state.Z, problem.y, margin, 1.0 / margin, state.U)
+            smoothed_duals(state.Z, problem.y, problem.loss, 1.0 / problem.loss.margin, state.U)
 
     def set_steps(self, problem: Problem, state: SplittingState) -> None:
         """‖K‖ and the first guess of √(σ/τ)."""

@@ -89,7 +89,7 @@ export class StatusLine {
     const certified = known(status.relative_gap);
     const reached = goalReached(store);
     // a loss with kinks, and a solver without a dual point of its own
-    const loose = store.problem && store.problem.lam_max_is_bound && !known(status.dual_entries);
+    const loose = store.problem && store.problem.kinks && !known(status.dual_entries);
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
     this.tick.title = certified

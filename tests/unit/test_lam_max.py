@@ -1,0 +1,61 @@
+"""λ_max of losses with kinks: where the first weight comes in, for every penalty, with and without intercept."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import digits, iris, tags
+from sparsescope.problems import null_programs
+from sparsescope.registry import losses, penalties
+
+KINKED = [(name, kind) for name in losses if not losses[name].smooth for kind in losses[name].takes]
+FORCING = [name for name in penalties if penalties[name].zeroes_rows]
+
+
+def problem_of(loss: str, kind: str, penalty: Any, intercept: bool, **lam: float) -> ss.Problem:
+    X, y = tags() if kind == "sets" else iris()
+    return ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept, **lam)
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize(("loss", "kind", "penalty"), [(*pair, p) for pair, p in product(KINKED, FORCING)])
+def test_zero_is_optimal_at_lam_max_and_not_just_below(loss: str, kind: str, penalty: str, intercept: bool) -> None:
+    problem = problem_of(loss, kind, penalty, intercept)
+    assert 0.0 <= problem.lam_max_slack < 2e-3
+    zero, b = np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None
+    null = problem.objective(zero, b)
+    above = ss.solve(problem.with_lam(problem.lam_max), "fbpd", tol=1e-7, max_iter=50_000, record=False,
+                     certify_every=20)
+    assert above.converged and above.dual >= null * (1 - 2e-7), "nothing is better than zero"
+    # Just below, the optimum gains the square of what is missing to λ_max: more than the gap that is left.
+    below = ss.solve(problem.with_lam(0.99 * (1 - problem.lam_max_slack) * problem.lam_max), "fbpd", tol=1e-7,
+                     max_iter=50_000, record=False, certify_every=20)
+    assert below.converged and below.W.any() and below.objective < null * (1 - 2e-7)
+
+
+def test_the_first_bound_is_above_it_and_stays_where_the_programme_would_be_too_large(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = problem_of("crammer-singer", "classes", "l1/l2", False).lam_max
+    monkeypatch.setattr(null_programs, "MOST_FLOWS", 10)
+    rough = problem_of("crammer-singer", "classes", "l1/l2", False)
+    assert rough.lam_max_slack == 1.0 and 1.1 * exact < rough.lam_max < 2.0 * exact
+
+
+def test_smooth_losses_have_no_slack_and_dense_and_sparse_data_agree() -> None:
+    assert ss.Problem(*iris(), loss="logistic").lam_max_slack == 0.0
+    X, y = tags()
+    sparse, dense = (ss.Problem(A, y, loss="separation-ranking", penalty="l1") for A in (X, X.toarray()))
+    assert sparse.lam_max == pytest.approx(dense.lam_max, rel=1e-6)
+
+
+def test_ten_classes_are_bounded_from_both_sides() -> None:
+    problem = ss.Problem(*digits(), loss="crammer-singer", penalty="l1", intercept=True)
+    assert problem.lam_max_slack < 1e-6
+    weights = np.full((problem.d, problem.m), 2.0)
+    weighted = ss.Problem(*digits(), loss="crammer-singer", penalty=ss.penalties.WeightedL1(weights), intercept=True)
+    assert weighted.lam_max == pytest.approx(0.5 * problem.lam_max, rel=1e-6)

@@ -1,0 +1,138 @@
+"""λ_max of a loss with kinks: a small linear programme over its subgradients at W = 0.
+
+W = 0 is optimal exactly at λ ≥ min over U of Ω°(XᵀU/n), where row u_i is a subgradient of the loss of sample i at the
+best intercept, and the rows sum to zero if there is one. These rows are flows between the labels of two sides
+(:meth:`sparsescope.losses.base.Loss.null_faces`), so only Ω° is not linear; it is the largest of ⟨XᵀU/n, w⟩ over all w
+with Ω(w) ≤ 1. Cutting planes (Kelley 1960) take a few such w at a time, those that the last U violates:
+
+    t ← the smallest t with ⟨XᵀU/n, w⟩ ≤ t for the w so far (a lower bound of λ_max);  λ_max ≤ Ω°(XᵀU/n) for its U
+
+With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+MOST_FLOWS = 6000  # rows by labels above which no programme is solved
+MOST_WORK = 3_000_000  # numbers in the cuts of all programmes together
+CUTS = 64  # new ones from a point
+CLOSE = 1e-7  # share of λ_max at which the bounds have met
+TIGHT = 1e-3  # share of t within which a cut holds it
+BETWEEN = 0.7  # share of the best point so far
+
+
+@dataclass(frozen=True)
+class Critical:
+    """``lam``: W = 0 is optimal from there on; ``slack``: the smallest such λ is at most this share below it (1: that
+    is not known)."""
+
+    lam: float
+    slack: float
+
+
+def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
+    """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound.
+
+    The first bound is kept where the programme would be too large, or the loss has no rule for its subgradients.
+    """
+    n, d, m = problem.n, problem.d, problem.m
+    G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
+    upper = float(regulariser.critical(G))
+    faces = problem.loss.null_faces(problem.null_intercept, problem.y) if n * m <= MOST_FLOWS else None
+    if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
+        return Critical(upper, 1.0)
+    flows = _Flows(problem, *faces)
+    lower, work, cuts, best = 0.0, 0, np.empty((0, flows.count)), G
+    points = [G]
+    while upper - lower > CLOSE * upper:
+        new = [_cuts(problem, regulariser, point, max(lower, 0.5 * upper), flows) for point in points]
+        cuts = np.concatenate([cuts, *new])
+        work += cuts.size
+        if work > MOST_WORK:
+            break
+        solved = flows.solve(cuts)
+        if solved is None:
+            break
+        t, V, tight = solved
+        if t > lower:  # else cuts that are dropped might come back for ever
+            cuts = cuts[tight]
+        lower = max(lower, t)
+        G = np.ascontiguousarray((problem.design.matrix.T @ V).astype(np.float64)) / n
+        # Beside the solution of the programme, a point between it and the best one so far is cut off (Ben-Ameur and
+        # Neto 2007): corners of the programme are far from the solution where Ω° is round.
+        points = [G, np.ascontiguousarray(BETWEEN * best + (1.0 - BETWEEN) * G)]
+        for point in points:
+            value = float(regulariser.critical(point))
+            if value < upper:
+                upper, best = value, point
+    return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
+
+
+class _Flows:
+    """Subgradients at W = 0 as variables of a linear programme: what each label receives or sends, and t last."""
+
+    def __init__(self, problem: Any, receive: np.ndarray, send: np.ndarray, loose: np.ndarray) -> None:
+        n, m = receive.shape
+        self.shape = (n, m)
+        got, gave = np.nonzero(receive), np.nonzero(send)
+        self.sample, self.label = (np.concatenate(pair) for pair in zip(got, gave, strict=True))
+        self.sign = np.concatenate([np.ones(got[0].size), -np.ones(gave[0].size)])
+        self.count = self.sample.size + 1
+        columns = np.arange(self.sample.size)
+        balance = sp.csr_array((self.sign, (self.sample, columns)), shape=(n, self.count))
+        mass = sp.csr_array((np.ones(got[0].size), (got[0], columns[: got[0].size])), shape=(n, self.count))
+        equal = [balance, mass[~loose]]
+        right = [np.zeros(n), np.asarray(receive.any(axis=1), dtype=float)[~loose]]
+        if problem.intercept:
+            equal.append(sp.csr_array((self.sign, (self.label, columns)), shape=(m, self.count)))
+            right.append(np.zeros(m))
+        self.equal, self.right = sp.vstack(equal).tocsr(), np.concatenate(right)
+        self.most = mass[loose]
+
+    def solve(self, cuts: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
+        """The smallest t under these cuts, (cuts, count), the rows U (n, m) that reach it, and which cuts hold it."""
+        from scipy.optimize import linprog  # slow to import, and few problems need it
+
+        cost = np.zeros(self.count)
+        cost[-1] = 1.0
+        above = sp.vstack([self.most, sp.csr_array(cuts)]).tocsr()
+        limits = np.concatenate([np.ones(self.most.shape[0]), np.zeros(len(cuts))])
+        found = linprog(cost, A_ub=above, b_ub=limits, A_eq=self.equal, b_eq=self.right, method="highs")
+        if found.status != 0:
+            return None
+        U = np.zeros(self.shape)
+        U[self.sample, self.label] = self.sign * found.x[:-1]
+        slack = found.ineqlin.residual[self.most.shape[0] :]
+        return float(found.fun), U, slack <= TIGHT * found.fun
+
+
+def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> np.ndarray:
+    """Cuts ⟨XᵀU/n, w⟩ ≤ t that G = XᵀU/n violates most, one for each vector that Ω is a sum over.
+
+    prox_{tΩ} of such a vector v is not zero exactly where its dual norm is above t; with w = prox_{tΩ}(v) the rest
+    v − w is in t∂Ω(w), so ⟨v − w, w⟩/t is Ω(w), or no less where Ω is not a norm.
+    """
+    group = regulariser.groups(G.shape)
+    W = np.empty_like(G)
+    regulariser.prox(G, t, W)
+    size = np.bincount(group.ravel(), ((G - W) * W).ravel()) / t
+    height = np.bincount(group.ravel(), (G * W).ravel())
+    ratio = np.divide(height, size, out=np.zeros_like(size), where=size > 0.0)
+    worst = np.argsort(-ratio, kind="stable")[:CUTS]
+    worst = worst[ratio[worst] > t * (1.0 + 1e-12)]
+    made = np.zeros((worst.size, flows.count))
+    X = problem.design.matrix
+    for row, g in zip(made, worst, strict=True):
+        at = group == g
+        features = np.flatnonzero(at.any(axis=1))
+        columns = X[:, features]
+        columns = columns.toarray() if sp.issparse(columns) else columns
+        S = columns @ (np.where(at, W, 0.0)[features] / (size[g] * problem.n))
+        row[:-1] = flows.sign * S[flows.sample, flows.label]
+        row[-1] = -1.0
+    return made
