@@ -141,7 +141,7 @@ bench: $(READY_BENCH)
 	  echo; echo "Measuring: benchmarks/bench_$$name.py"; \
 	  $(BIN)/python "benchmarks/bench_$$name.py" $(ARGS) || failed="$$failed $$name"; \
 	done; \
-	$(BIN)/python benchmarks/tables.py; \
+	$(BIN)/python benchmarks/tables.py; $(BIN)/python benchmarks/chart.py; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 bench-peers:

@@ -1,8 +1,8 @@
-"""Writes the tables of measured figures into README.md, from results/*.json and from nothing else.
+"""Writes the tables of measured figures into docs/benchmarks.md, from results/*.json and from nothing else.
 
 What has not been measured has no table; a peer that was not there has no column, and a sentence says so.
 
-    python benchmarks/tables.py [--check]      --check: only say whether README.md is up to date (exit code 1 if not)
+    python benchmarks/tables.py [--check]      --check: only say whether the page is up to date (exit code 1 if not)
 """
 
 from __future__ import annotations
@@ -352,26 +352,27 @@ def compiling(folder: Path) -> str:
 def insert(page: str, tables: str) -> str:
     """The page with the text between the two marks replaced. ``ValueError`` if the marks are not there."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise ValueError(f"README.md needs one line {BEGIN} and one line {END}")
+        raise ValueError(f"the page needs one line {BEGIN} and one line {END}")
     head, rest = page.split(BEGIN)
     tail = rest.split(END)[1]
     return head + BEGIN + "\n" + (tables + "\n" if tables else "") + END + tail
 
 
 def main() -> int:
-    """Write or check README.md."""
+    """Write or check the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    readme = ROOT / "README.md"
-    old = readme.read_text(encoding="utf-8")
+    page = ROOT / "docs" / "benchmarks.md"
+    old = page.read_text(encoding="utf-8")
     new = insert(old, text())
     if args.check:
-        print("README.md is up to date" if new == old else "README.md is not up to date: python benchmarks/tables.py")
+        print("docs/benchmarks.md is up to date" if new == old else
+              "docs/benchmarks.md is not up to date: python benchmarks/tables.py")
         return int(new != old)
     if new != old:
-        readme.write_text(new, encoding="utf-8")
-    print("README.md holds the tables of what is stored")
+        page.write_text(new, encoding="utf-8")
+    print("docs/benchmarks.md holds the tables of what is stored")
     return 0
 
 

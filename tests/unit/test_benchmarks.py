@@ -285,7 +285,13 @@ def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest
     assert "is not reached; the best is 0.920" in tables.text(tmp_path)
 
 
-def test_the_readme_is_up_to_date() -> None:
+def test_the_chart_of_the_readme_is_up_to_date(tool: Any, tmp_path: Path) -> None:
+    chart = tool("chart")
+    assert chart.draw(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text(encoding="utf-8") == chart.CHART.read_text(encoding="utf-8")
+
+
+def test_the_page_is_up_to_date() -> None:
     done = subprocess.run([sys.executable, str(FOLDER / "tables.py"), "--check"], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 0, done.stdout
