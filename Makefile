@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types unit pages unit-all pages-all browser bench bench-peers clean
+.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all browser bench bench-peers clean
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
@@ -38,6 +38,7 @@ help:
 	echo "make pages       the tests in a browser only"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
+	echo "make tables      write the tables of parts in docs/parts.md"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
 	echo "make bench-peers build the environment of lightning, which the measurements compare with (never required)"
 	echo "make clean       remove the virtual environment and the tools' caches"
@@ -84,6 +85,9 @@ explore: $(READY)
 lint: $(READY_DEV)
 	echo "Style (ruff)"
 	$(BIN)/ruff check --quiet .
+
+tables: $(READY_DEV)
+	$(BIN)/python docs/tables.py
 
 types: $(READY_DEV)
 	echo "Types (mypy)"

@@ -214,7 +214,7 @@ def test_dual_norm_is_the_largest_product_with_a_unit_row(penalty: Any) -> None:
 @every_penalty
 def test_conjugate_is_the_supremum_and_its_domain_has_the_dual_norm_as_gauge(penalty: Any) -> None:
     directions = circle(720)
-    lengths = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 400)])
+    lengths = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 534)])
     W = (lengths[:, None, None] * directions).reshape(-1, 2)
     values = penalty_rows(penalty, W)
     for v, _ in rows(2, 12):
@@ -240,7 +240,10 @@ def along(penalty: Any, w: np.ndarray, v: np.ndarray) -> np.ndarray:
     return t
 
 
-@every_penalty
+every_piece = pytest.mark.parametrize("penalty", [p for p in PENALTIES if hasattr(p.values[0], "tangent")])
+
+
+@every_piece
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_tangent_is_an_orthogonal_projection_that_keeps_the_row(penalty: Any, m: int) -> None:
     for w in pieces(penalty, m):
@@ -250,7 +253,7 @@ def test_tangent_is_an_orthogonal_projection_that_keeps_the_row(penalty: Any, m:
         np.testing.assert_allclose(along(penalty, w, w), w, rtol=1e-14)
 
 
-@every_penalty
+@every_piece
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_slope_and_bend_are_the_derivatives_along_the_piece(penalty: Any, m: int) -> None:
     rng = np.random.default_rng(0)

@@ -24,8 +24,6 @@ class Covariances(Kind):
 
     name: ClassVar[str] = CovarianceProblem.kind
     task: ClassVar[str] = "covariance"
-    views: ClassVar[tuple[str, ...]] = ("network", "convergence", "entries", "theta",
-                                        "active-set", "duality")
     takes: ClassVar[tuple[str, ...]] = (CovarianceProblem.kind,)
     parts: ClassVar[tuple[str, ...]] = ("diagonal",)
     fresh: ClassVar[frozenset[str]] = frozenset({"correlation", "features"})

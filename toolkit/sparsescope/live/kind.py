@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..registry import solvers
+from ..registry import solvers, views
 from ..runs.session import finish_gap
 from ..runs.stopping import Gap, HeldOut, Stop
 from . import knobs
@@ -20,11 +20,10 @@ Settings = dict[str, Any]
 
 class Kind:
     """Base of the kinds. ``name`` is that of :data:`sparsescope.problems.base.KINDS`, ``task`` the value of that
-    setting it belongs to; ``views`` are the views on its page, in the order of a narrow one."""
+    setting it belongs to."""
 
     name: ClassVar[str]
     task: ClassVar[str]
-    views: ClassVar[tuple[str, ...]]
     looks: ClassVar[tuple[dict[str, Any], ...]] = ()  # what is drawn beside the views
     takes: ClassVar[tuple[str, ...]]  # kinds of problems whose solvers can be chosen
     parts: ClassVar[tuple[str, ...]]  # settings of the problem's parts, which may change while it runs
@@ -34,6 +33,11 @@ class Kind:
     lam_setting: ClassVar[str] = "lam_ratio"  # the setting that λ comes from
     stops: ClassVar[Mapping[str, tuple[str, str]]] = knobs.STOPS  # what its stop rules are called, and their meaning
     words: ClassVar[Mapping[str, tuple[str, str]]] = knobs.KNOBS  # what its controls mean
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views on its page, in the order of a narrow one: those that say they are for this kind."""
+        return tuple(name for name in views if self.name in views[name].kinds)
 
     def meant(self, settings: Mapping[str, Any]) -> bool:
         """Whether settings mean this kind."""

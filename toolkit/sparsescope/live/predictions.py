@@ -29,7 +29,6 @@ class Predictions(Kind):
 
     name: ClassVar[str] = Problem.kind
     task: ClassVar[str] = "classes"
-    views: ClassVar[tuple[str, ...]] = ("convergence", "accuracy", "active-set", "duality", "weights")
     looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")

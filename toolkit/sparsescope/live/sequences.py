@@ -31,7 +31,6 @@ class Sequences(Predictions):
     """SequenceProblem: a smooth loss, and the ridge of each stage."""
 
     name: ClassVar[str] = SequenceProblem.kind
-    views: ClassVar[tuple[str, ...]] = ("convergence", "accuracy", "features", "weights")
     parts: ClassVar[tuple[str, ...]] = ("loss",)
     lam_setting: ClassVar[str] = "ridge"
     words: ClassVar[Mapping[str, tuple[str, str]]] = {

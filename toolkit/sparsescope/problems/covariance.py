@@ -48,6 +48,7 @@ class CovarianceProblem(BaseProblem):
     """
 
     kind = "covariance"
+    samples = False
     intercept = False
     image_shape = None
 

@@ -36,6 +36,7 @@ class SequenceProblem(Problem):
     """
 
     kind = "sequence"
+    stages = True
     proves = False
 
     def __init__(self, X: Any, y: Any = None, *, loss: Any = "squared", lam: float = 1e-4, intercept: bool = False,

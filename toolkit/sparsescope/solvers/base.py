@@ -133,6 +133,7 @@ class Solver:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    remark: ClassVar[str] = ""  # what docs/parts.md says beside ``doc``
     kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of problem_base.KINDS
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries

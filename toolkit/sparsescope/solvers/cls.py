@@ -40,6 +40,8 @@ class CLS(SequenceSolver):
 
     title = "calibrated least squares"
     menu_order = 150
+    remark = ("For sequences (`SequenceProblem`) with the loss `squared`; predictions are projected on the simplex, "
+            "or on the box for label sets.")
     contract_settings = ({"basis": "identity"}, {"basis": "square"})
     doc = "Least squares on the residual, then on powers of the predictions; the link is learned with the weights."
     source = "Agarwal et al. 2013, Alg. 2"

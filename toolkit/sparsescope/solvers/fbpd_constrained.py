@@ -207,6 +207,8 @@ class FBPDConstrained(Budgeted):
 
     title = "FBPD with a budget"
     menu_order = 90
+    remark = ("With one multiplier for the budget or by the paper's epigraphical projection; a budget out of reach "
+            "is explained (`ss.solvers.smallest_hinge` tells what can be reached).")
     doc = "The smallest penalty whose mean hinge keeps a budget η."
     source = "Chierchia et al. 2015, Alg. 2"
 

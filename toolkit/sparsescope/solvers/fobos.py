@@ -55,6 +55,7 @@ class FOBOS(Solver):
 
     title = "FOBOS"
     menu_order = 60
+    remark = "It keeps a second copy of X, by rows; `ss.solvers.search_eta0` looks for η₀ on held-out data."
     contract_settings = ({"order": "permuted"}, {"order": "cyclic"}, {"seed": 7}, {"eta0": 1.5},
                          {"unit": "one", "eta0": 0.1})  # the ends of a range of step sizes are not worth a run
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."

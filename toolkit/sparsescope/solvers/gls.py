@@ -73,6 +73,8 @@ class GLS(Solver):
 
     title = "generalised least squares"
     menu_order = 140
+    remark = ("For every smooth loss with `ridge`: gradient steps in the metric LXᵀX/n + λI, factored once; with "
+            "`squared` one step is the solution.")
     doc = "Least squares steps that know the curvature of the data: no step size, and conditioning does not matter."
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     only_penalties = ("ridge",)

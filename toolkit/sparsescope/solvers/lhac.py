@@ -62,6 +62,7 @@ class LHAC(EntrySolver):
 
     title = "LHAC"
     menu_order = 120
+    remark = "For penalties that are sums over entries (`l1` with its weights, `elastic-net`, `ridge`)."
     doc = "Coordinate descent on a low-rank model of the Hessian, over the support and the most violated weights."
     source = "Tang and Scheinberg 2013, Alg. 2.1"
 

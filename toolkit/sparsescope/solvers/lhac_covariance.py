@@ -49,6 +49,7 @@ class LHACCovariance(CovarianceSolver):
 
     title = "LHAC for covariances"
     menu_order = 180
+    remark = "For covariance problems."
     doc = "Coordinate descent on a low-rank model of the Hessian, over the entries in use and the most violated ones."
     source = "Tang and Scheinberg 2013, Alg. 2.1 and Sec. 4.2"
 

@@ -52,6 +52,7 @@ class NewGLMNET(EntrySolver):
 
     title = "newGLMNET"
     menu_order = 130
+    remark = "For penalties that are sums over entries; it keeps an m × m Hessian for every sample."
     doc = "Newton steps on single weights by coordinate descent on the exact second-order model, with shrinking."
     source = "Yuan, Ho and Lin 2012; Friedman, Hastie and Tibshirani 2010"
 

@@ -195,6 +195,9 @@ class PDSparse(Solver):
 
     title = "PD-Sparse"
     menu_order = 110
+    remark = ("For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
+            "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "
+            "(another solver's, or zero), not at given weights.")
     contract_settings = ({"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
                          {"seed": 7})
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."

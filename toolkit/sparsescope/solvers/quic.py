@@ -41,6 +41,8 @@ class QUIC(CovarianceSolver):
 
     title = "QUIC"
     menu_order = 170
+    remark = ("For covariance problems, one component after the other; conjugate gradients on the entries in use "
+            "where sweeps are too slow.")
     doc = "Newton steps on the exact second-order model by coordinate descent, over the entries in use or violated."
     source = "Hsieh, Sustik, Dhillon and Ravikumar 2011; Tang and Scheinberg 2013, Sec. 4.2"
 

@@ -69,6 +69,8 @@ class Stagewise(SequenceSolver):
 
     title = "stagewise regression"
     menu_order = 160
+    remark = ("For sequences (`SequenceProblem`); features are columns of X or random ones. For losses other than "
+            "`squared` generalised least squares with the predictions as offset.")
     contract_settings = (
         {"features": 3}, {"features": 3, "generator": "gradient", "calibrated": True},
         {"features": 7, "generator": "fourier", "seed": 3}, {"features": 7, "generator": "logits"},

@@ -34,6 +34,7 @@ class Accuracy(View):
     name = "accuracy"
     title = "Accuracy and sparsity"
     menu_order = 20
+    kinds = ("prediction", "sequence")
     doc = ("Training and test accuracy on the left axis, the share of rows of W that are non-zero (and that the solver "
            "works on) on the right, over one clock.")  # fmt: skip
     needs = "recorded iterations with accuracies; test accuracy needs test data"

@@ -144,6 +144,7 @@ class ActiveSet(View):
     name = "active-set"
     title = "Active set over time"
     menu_order = 30
+    kinds = ("prediction", "covariance")
     doc = ("Which rows of W are non-zero after each iteration; rows that enter and rows that leave stand out. Where "
            "the solver has a working set, the other rows in it have a faint tone.")  # fmt: skip
     needs = "recorded iterations of a solver whose weights have rows"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import plotly.graph_objects as go
 
-from ..registry import Field, collect_fields, field
+from ..registry import LAST, Field, collect_fields, field
 
 if TYPE_CHECKING:
     from ..problems.prediction import Problem
@@ -32,7 +32,8 @@ class View(ABC):
     """Base of all views. A subclass names itself, declares its options as fields and implements two methods.
 
     Class attributes: ``name`` (registry name), ``title``, ``doc`` (one sentence), ``needs`` (what must have been
-    recorded, in words) and ``empty`` (what the picture says as long as there is nothing to draw).
+    recorded, in words) and ``empty`` (what the picture says as long as there is nothing to draw). ``kinds`` are the
+    kinds of problems on whose page the explorer shows the view, and ``menu_order`` is its place there and in lists.
     """
 
     name: ClassVar[str]
@@ -40,6 +41,8 @@ class View(ABC):
     doc: ClassVar[str]
     needs: ClassVar[str]
     empty: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]] = ("prediction",)
+    menu_order: ClassVar[float] = LAST
     fields: ClassVar[tuple[Field, ...]] = ()
 
     theme = field("light", choices=("light", "dark"), doc="colours for light or for dark paper")

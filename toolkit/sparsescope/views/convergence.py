@@ -62,6 +62,7 @@ class Convergence(View):
     name = "convergence"
     title = "Convergence"
     menu_order = 10
+    kinds = ("prediction", "sequence", "covariance")
     doc = "Objective, proved range of F − F*, duality gap and violation over iterations, passes or solver time."
     needs = "recorded iterations; the gap and the violation appear where the solver or the recorder evaluated them"
     empty = "Nothing to draw yet: no iteration has been recorded."

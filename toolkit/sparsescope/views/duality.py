@@ -36,7 +36,8 @@ class Duality(View):
 
     name = "duality"
     title = "Primal and dual"
-    menu_order = 50
+    menu_order = 40
+    kinds = ("prediction", "covariance")
     doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
            "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use. Or, "
            "as numbers: the active labels a sample (k_A) and the weights a feature (k_W), and how much of the work "
@@ -55,7 +56,7 @@ class Duality(View):
             "sparsity": {"left": {"title": COUNTS_TITLE, "log": True},
                          "right": {"title": WORK_TITLE, "range": list(PERCENT)}},
         }  # fmt: skip
-        if problem.kind == "covariance":  # no samples, and no labels, whose shares could be shown
+        if not problem.samples:  # there are no shares of samples or labels that could be shown
             return {"id": self.name, "title": self.title, "kind": "lines", "right": None, "empty": self.empty,
                     "left": axes["values"]["left"], "y": lines("values")[: len(LEFT)]}
         order = sorted(PICTURES, key=lambda picture: picture != self.show)

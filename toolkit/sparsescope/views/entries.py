@@ -32,7 +32,8 @@ class Entries(View):
 
     name = "entries"
     title = "Working set"
-    menu_order = 90
+    menu_order = 27
+    kinds = ("covariance",)
     doc = ("How many entries of Θ, on and above the diagonal, each step worked on and how many are not zero: quic "
            "comes to its support from above, lhac-covariance from below.")  # fmt: skip
     needs = "recorded iterations of a covariance problem"
@@ -57,7 +58,7 @@ class Entries(View):
         fig.update_yaxes(title_text=AXIS_TITLE)
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
-        if getattr(problem, "kind", trace.info.get("kind", "")) != "covariance":
+        if getattr(problem, "kind", trace.info.get("kind", "")) not in self.kinds:
             return drawing.add_sentence(fig, self, "Nothing to draw: these weights are no inverse covariance. For "
                                                    "other problems the view accuracy shows the working set.")
         x, drawn = reading.x(self.x), []

@@ -28,7 +28,8 @@ class Features(View):
 
     name = "features"
     title = "Error against features used"
-    menu_order = 60
+    menu_order = 25
+    kinds = ("sequence",)
     doc = "Training and test error against the number of features that a sequence of models was given so far."
     needs = "a run of a solver whose model is a sequence (cls, stagewise); test error needs test data"
     empty = "Nothing to draw yet: no stage has been fitted."

@@ -28,7 +28,8 @@ class Network(View):
 
     name = "network"
     title = "Θ as a graph"
-    menu_order = 80
+    menu_order = 5
+    kinds = ("covariance",)
     doc = "Features as nodes, partial correlations that are not zero as edges: wider if stronger, coloured by sign."
     needs = "a stored snapshot of Θ, of a covariance problem"
     empty = "Nothing to draw yet: no snapshot of Θ has been stored."

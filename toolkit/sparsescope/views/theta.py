@@ -28,7 +28,7 @@ def read(view: Any, trace: Trace, problem: Problem | None) -> tuple[np.ndarray, 
     """Θ (p, p) of the view's snapshot and when that was, or the sentence that says why there is none."""
     if not trace.snapshots:
         return str(view.empty)
-    if getattr(problem, "kind", trace.info.get("kind", "")) != "covariance":
+    if getattr(problem, "kind", trace.info.get("kind", "")) not in view.kinds:
         return NO_THETA.format(view.title)
     snapshot = pick(trace, view.snapshot)
     values = snapshot.values
@@ -68,7 +68,8 @@ class Theta(View):
 
     name = "theta"
     title = "Θ as a matrix"
-    menu_order = 70
+    menu_order = 28
+    kinds = ("covariance",)
     doc = ("The inverse covariance Θ, features by features, in the colours of the graph's edges; its diagonal, which "
            "is larger, does not take part in their range.")  # fmt: skip
     needs = "a stored snapshot of Θ, of a covariance problem"

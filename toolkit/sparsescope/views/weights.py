@@ -130,7 +130,8 @@ class Weights(View):
 
     name = "weights"
     title = "Weights W"
-    menu_order = 40
+    menu_order = 50
+    kinds = ("prediction", "sequence")
     doc = "The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."
     needs = "at least one stored snapshot of W"
     empty = "Nothing to draw yet: no snapshot of W has been stored."
@@ -142,7 +143,7 @@ class Weights(View):
     values = field("signed", choices=("signed", "magnitude"), doc="the weights, or their absolute values")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
-        if problem.kind == "sequence":
+        if problem.stages:
             return {"id": self.name, "title": "Coefficients", "kind": "stages", "sorts": ["norm", "block"],
                     "images": problem.image_shape is not None, "parts": list(PARTS),
                     "empty": "Nothing to draw yet: no stage has been fitted."}

@@ -1,0 +1,77 @@
+"""The recipes of docs/adding-a-*.md, followed to the letter: one new file, put into a copy of the project, is a part.
+
+Each page's complete example becomes a file of the folder that the page names, ``docs/tables.py`` writes the tables, and
+the contracts run on the new part. Nothing else is edited: a part that needed another file would fail here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = re.compile(r"<!-- run -->\n```python\n(?P<code>.*?)```", re.DOTALL)
+ADDED = re.compile(r"^(losses|penalties|solvers|views)\.add\((?:\"(?P<name>[^\"]+)\"|(?P<cls>\w+)\.name)", re.MULTILINE)
+SAID = "Put the file into `{folder}/`"
+# page -> the contract of its parts, and whether it runs interpreted: a new loss or penalty would compile every kernel
+# anew, and its functions of one row are the same either way.
+CONTRACTS = {
+    "loss": ("contracts/test_losses.py", True),
+    "penalty": ("contracts/test_penalties.py", True),
+    "solver": ("contracts/test_solvers.py", False),
+    "view": ("contracts/test_views.py", True),
+}
+
+
+def example(page: str) -> tuple[str, str, str]:
+    """The folder, the registry name and the code of a page's complete example."""
+    text = (ROOT / "docs" / f"adding-a-{page}.md").read_text(encoding="utf-8")
+    code = next(match["code"] for match in EXAMPLE.finditer(text) if ADDED.search(match["code"]))
+    added = ADDED.search(code)
+    assert added is not None
+    folder = added[1]
+    assert SAID.format(folder=folder) in text, f"the page does not say: {SAID.format(folder=folder)}"
+    name = added["name"] or re.findall(r'^    name = "([^"]+)"$', code, re.MULTILINE)[0]
+    return folder, name, code
+
+
+def run(copy: Path, *command: str, interpreted: bool) -> str:
+    """The output of a Python command in the copy; its failure is the test's."""
+    environment = {**os.environ, "PYTHONPATH": str(copy / "toolkit")}
+    if interpreted:
+        environment["NUMBA_DISABLE_JIT"] = "1"
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=1200, cwd=copy,
+                          env=environment, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the sources, tests and pages."""
+    ignore = shutil.ignore_patterns("__pycache__", "node_modules", ".*_cache", "ui", "*.ipynb")
+    for folder in ("toolkit", "tests", "docs"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("recipe", CONTRACTS)
+def test_a_part_is_one_file(recipe: str, copy: Path) -> None:
+    folder, name, code = example(recipe)
+    contract, interpreted = CONTRACTS[recipe]
+    (copy / "toolkit" / "sparsescope" / folder / "of_a_recipe.py").write_text(code, encoding="utf-8")
+    run(copy, "docs/tables.py", interpreted=True)
+    assert f"| `{name}` |" in (copy / "docs" / "parts.md").read_text(encoding="utf-8")
+    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui")
+    run(copy, *pytest_, "tests/contracts/test_docs.py", "-k", "tables or says", interpreted=True)
+    run(copy, *pytest_, "tests/unit/test_registry.py", "tests/test_imports.py", "-k", "attributes or follow or circle",
+        interpreted=True)
+    done = run(copy, *pytest_, f"tests/{contract}", "-k", name, interpreted=interpreted)
+    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 10, done
