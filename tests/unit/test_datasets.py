@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -27,6 +28,15 @@ def make(**changes):
 
 
 # -- Dataset --------------------------------------------------------------------------------------------------------
+
+
+def test_a_seed_without_effect_is_said() -> None:
+    with pytest.warns(UserWarning, match="pydocs has its own test part, so seed=3 changes nothing"):
+        assert datasets.load("pydocs", seed=3).own_split
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not datasets.load("digits", seed=3).own_split
+        datasets.load("pydocs", seed=0, test_size=0.0)
 
 
 def test_a_dataset_unpacks_and_names_its_sizes():

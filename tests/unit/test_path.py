@@ -480,7 +480,12 @@ def test_the_best_lam(found: ss.Path) -> None:
     with pytest.raises(ValueError, match="within is -1"):
         found.best(within=-1)
     with pytest.raises(ValueError, match=r"no test_accuracy; give the path test=\(X, y\)"):
-        ss.path(ss.Problem(*iris()), n_lams=2).best()
+        ss.path(ss.Problem(*iris()), n_lams=2).best("test_accuracy")
+
+
+def test_without_held_out_data_the_training_accuracy_decides() -> None:
+    found = ss.path(ss.Problem(*iris()), n_lams=4, ratio=0.1)
+    assert found.best() == found.best("train_accuracy") > 0
 
 
 def test_short_words(found: ss.Path) -> None:

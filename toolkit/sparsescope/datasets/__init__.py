@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import html
 import os
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,8 +33,8 @@ discover(__name__)  # importing the files of this folder registers the data sets
 def load(
     name_or_path: str | os.PathLike[str],
     *,
-    test_size: float = 0.25,
-    seed: int = 0,
+    test_size: float | None = None,
+    seed: int | None = None,
     scale: str | None = None,
     target: str | int | None = None,
     dtype: str = "float64",
@@ -42,19 +43,28 @@ def load(
 
     name_or_path : a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left
     out) in a folder listed in SPARSESCOPE_DATA; looked up in this order. Formats: .npz, CSV, svmlight/libsvm.
-    test_size, seed : share set aside for test, class by class at random; without effect when the data has its own test
-    part. scale : None (a default that suits the values) or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
+    test_size, seed : share set aside for test, class by class at random (0.25 and 0 if left out); a UserWarning if one
+    is given and has no effect, because the data has its own test part. scale : None (a default that suits the values)
+    or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
     target : label column of a CSV table. dtype : "float64" or "float32" for the values of X.
 
     Raises UnknownName (a ValueError and KeyError) when there is no such name or file, ValueError for bad data or
     options.
     """
     key = os.fspath(name_or_path)
+    if key in registry and target is not None:
+        raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
+    given = {name: value for name, value in (("test_size", test_size), ("seed", seed)) if value is not None}
     if key in registry:
-        if target is not None:
-            raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
-        return registry[key](test_size=test_size, seed=seed, scale=scale, dtype=dtype)
-    return load_file(find(key), test_size=test_size, seed=seed, scale=scale, target=target, dtype=dtype)
+        loaded: Dataset = registry[key](**given, scale=scale, dtype=dtype)
+    else:
+        loaded = load_file(find(key), **given, scale=scale, target=target, dtype=dtype)
+    # Zero is what callers pass who want no choice made for them: no test part, no seed.
+    chosen = {name: value for name, value in given.items() if value != 0}
+    if chosen and loaded.own_split:
+        said = " and ".join(f"{name}={value!r}" for name, value in chosen.items())
+        warnings.warn(f"{loaded.name} has its own test part, so {said} changes nothing", stacklevel=2)
+    return loaded
 
 
 def find(name: str | os.PathLike[str]) -> Path:

@@ -45,6 +45,7 @@ class Dataset:
     X_test, y_test : the test part, or both None. class_names : m names. feature_names : d names or None.
     image_shape : (height, width) when the d features are the pixels of an image, row by row.
     scaling : what was done to the values (see :mod:`sparsescope.datasets.scaling`). truth : planted weights or None.
+    own_split : whether the test part came with the data, so that no seed decides it.
 
     Raises ValueError when shapes disagree, a value is not finite, a label is out of range, or only one class (or only
     empty and full label sets) occurs.
@@ -64,6 +65,7 @@ class Dataset:
     licence: str = ""
     scaling: str = "none"
     truth: Truth | None = None
+    own_split: bool = False
 
     def __post_init__(self) -> None:
         where = f"data set {self.name!r}"

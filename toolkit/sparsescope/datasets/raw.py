@@ -61,6 +61,7 @@ def finish(raw: Raw, name: str, *, test_size: float, seed: int, scale: str | Non
         name=name, title=raw.title or name, X=X, y=y, X_test=X_test, y_test=y_test, feature_names=features,
         class_names=class_names, image_shape=raw.image_shape, description=raw.description, source=raw.source,
         licence=raw.licence, scaling=chosen,
+        own_split=raw.X_test is not None,
     )  # fmt: skip
 
 

@@ -22,6 +22,8 @@ FORMAT = 1
 _OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "seen_violation", "seen_violation_sum", "lam",
               "search_share"}
 COUNTS = ("iterations", "passes", "seconds")
+# What decides which λ is best, in this order: accuracies for classes, precision for label sets; held-out ones first.
+BEST_BY = ("test_accuracy", "test_precision_at_1", "train_accuracy", "train_precision_at_1")
 COLUMNS = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP), *COUNTS)
 _MORE_IS_BETTER = ("accuracy", "precision", "f1", "dual")
 _SHOWN = ("lam", "nonzero_rows", "objective", "relative_gap", "train_accuracy", "test_accuracy", "iterations")
@@ -203,12 +205,22 @@ class Path:
             "name": np.repeat(np.array(names, dtype=object), len(self)), "norm": norms.T.ravel(),
         })
 
-    def best(self, by: str = "test_accuracy", within: float = 0.0) -> int:
-        """The index of the best λ: the largest accuracy, or the smallest gap, objective or violation.
+    def best(self, by: str | None = None, within: float = 0.0) -> int:
+        """Return the index of the best λ: the largest accuracy, or the smallest gap, objective or violation.
 
-        ``within`` asks for the largest λ (the sparsest model) that is at most so much worse than the best. Raises
-        ``ValueError`` if the column has no values.
+        Parameters
+        ----------
+        by : column that decides; ``None``: the first of :data:`BEST_BY` that has values, so held-out measures where
+            the path has test data, else those of the training data
+        within : the largest λ (the sparsest model) that is at most so much worse than the best is taken
+
+        Raises
+        ------
+        ValueError
+            if the column has no values, or ``within`` is negative.
         """
+        if by is None:
+            by = next((name for name in BEST_BY if np.isfinite(self[name]).any()), BEST_BY[0])
         values = self[by]
         if not within >= 0:
             raise ValueError(f"within is {within!r}; it must be at least 0")
