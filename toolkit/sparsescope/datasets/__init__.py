@@ -12,7 +12,7 @@ import html
 import os
 import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..registry import UnknownName, discover
 from ..registry import datasets as registry
@@ -54,7 +54,8 @@ def load(
     key = os.fspath(name_or_path)
     if key in registry and target is not None:
         raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
-    given = {name: value for name, value in (("test_size", test_size), ("seed", seed)) if value is not None}
+    options = {"test_size": test_size, "seed": seed}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if key in registry:
         loaded: Dataset = registry[key](**given, scale=scale, dtype=dtype)
     else:
