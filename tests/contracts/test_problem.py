@@ -325,7 +325,7 @@ def test_names_come_from_data_frames_words_and_data_sets() -> None:
 def test_labels_that_are_not_numbered_from_zero_are_numbered_in_order() -> None:
     X = np.eye(4)
     for labels, names in (([3, 7, 3, 9], ["3", "7", "9"]), ([-1, 1, 1, -1], ["-1", "1"]),
-                          ([0.5, 2.0, 2.0, 0.5], ["0.5", "2.0"]),
+                          ([5.0, 20.0, 20.0, 5.0], ["5", "20"]),
                           ([True, False, True, True], ["False", "True"]), (["b", "a", "b", "c"], ["a", "b", "c"]),
                           ([[0], [1], [1], [2]], ["0", "1", "2"]), ([0.0, 1.0, 2.0, 1.0], ["0", "1", "2"])):
         problem = ss.Problem(X, labels)

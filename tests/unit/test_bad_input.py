@@ -18,6 +18,7 @@ import scipy.sparse as sp
 import sparsescope as ss
 from helpers import iris
 from sparsescope import cli
+from sparsescope.inputs.design import Design
 from sparsescope.registry import UnknownName
 from sparsescope.runs.stopping import Gap, Iterations, Seconds
 
@@ -188,13 +189,14 @@ def test_lam_must_be_positive_and_finite(lam: Any) -> None:
             door()
 
 
-@pytest.mark.parametrize("labels", [(1, 2, 3), (-1, 0, 1), (0, 5, 10), (0.5, 1.5, 2.5), ("b", "c", "d"),
+@pytest.mark.parametrize("labels", [(1, 2, 3), (-1, 0, 1), (0, 5, 10), (1.0, 3.0, 7.0), ("b", "c", "d"),
                                     (2**40, 2**41, 2**42)], ids=str)
 def test_labels_that_are_not_0_to_m_1_are_numbered_in_sorted_order_and_keep_their_names(labels: Any) -> None:
     X, y = iris()
     given = np.array(labels)[y]
     problem, plain = ss.Problem(X, given, lam=0.3), ss.Problem(X, y, lam=0.3)
-    assert problem.y.tolist() == y.tolist() and problem.class_names == [str(x) for x in labels]
+    names = [f"{x:g}" if isinstance(x, float) else str(x) for x in labels]
+    assert problem.y.tolist() == y.tolist() and problem.class_names == names
     assert problem.encode(given[:7]).tolist() == y[:7].tolist()
     assert ss.solve(problem, max_iter=3).objective == ss.solve(plain, max_iter=3).objective
     run = ss.Run(problem, "bcd-ls", test=(X, given))
@@ -258,3 +260,57 @@ def test_a_negative_class_label_in_a_file_is_a_name(tmp_path: Path, capsys: pyte
     assert ss.datasets.load(file).class_names == ["-1", "1"]
     assert cli.main(["solve", str(file)]) == cli.DONE
     assert "m 2" in capsys.readouterr().out
+
+
+def _spoilt(kind: Any, name: str, change: Any) -> Any:
+    """A good matrix with one of its arrays replaced by a changed copy."""
+    matrix = kind(np.arange(1.0, 25.0).reshape(6, 4) * (np.arange(4) != 2))
+    setattr(matrix, name, change(getattr(matrix, name).copy()))
+    return matrix
+
+
+def _put(place: int, value: int) -> Any:
+    def change(array: np.ndarray) -> np.ndarray:
+        array[place] = value
+        return array
+    return change
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.bsr_array], ids=lambda k: k.__name__)
+@pytest.mark.parametrize(("name", "change"), [
+    ("indices", _put(0, 10**6)), ("indices", _put(-1, -3)), ("indptr", _put(-1, 10**6)), ("indptr", _put(1, -5)),
+    ("indptr", _put(0, 2)), ("indptr", lambda array: array[:-1]), ("data", lambda array: array[:3]),
+], ids=["too-large", "negative", "past-the-end", "falling", "not-from-zero", "too-few", "data-missing"])
+def test_sparse_matrices_whose_indices_lead_astray_are_refused(kind: Any, name: str, change: Any) -> None:
+    y = np.arange(6) % 2
+    for use in (lambda X: ss.Problem(X, y), Design, lambda X: ss.datasets.from_arrays(X, y, name="spoilt")):
+        with pytest.raises(ValueError, match="X is not a valid sparse matrix"):
+            use(_spoilt(kind, name, change))
+
+
+@pytest.mark.parametrize("place", [7, -1])
+def test_coordinates_outside_a_matrix_are_refused_for_data_and_label_sets(place: int) -> None:
+    matrix = sp.coo_array(np.eye(6, 4))
+    matrix.coords = (np.array([0, 1, 2, place]), matrix.coords[1])
+    with pytest.raises(ValueError, match="X is not a valid sparse matrix"):
+        ss.Problem(matrix, np.arange(6) % 2)
+    with pytest.raises(ValueError, match="y is not a valid sparse matrix"):
+        ss.Problem(np.eye(6), matrix)
+
+
+@pytest.mark.parametrize("y", [
+    np.linspace(0.1, 1.3, 6), [1, "a", 1, "a", 1, 1], np.array([1, "a"] * 3, dtype=object), [[0, 1, 0, 1, 0, 1]],
+    np.array(["2020-01-01", "2020-01-02"] * 3, dtype="M8[D]"), [b"a", b"b"] * 3, np.array([1, 2] * 3, dtype=object),
+    [1.0, 2.0] * 3, [1, None] * 3, [True, False] * 3, [-1, 1] * 3, [1j, 2] * 3, [[0], [1]] * 3, [1e300, 0.0] * 3,
+], ids=str)
+def test_both_doors_take_and_refuse_the_same_labels(y: Any) -> None:
+    X = np.arange(12.0).reshape(6, 2)
+
+    def said(door: Any) -> Any:
+        try:
+            return door()
+        except ValueError as error:
+            return str(error).removeprefix("data set 'x': ")
+
+    problem = said(lambda: ss.Problem(X, y).class_names)
+    assert problem == said(lambda: list(ss.datasets.from_arrays(X, y, name="x").class_names))

@@ -135,7 +135,7 @@ def test_labels_of_any_kind_are_numbered_in_order():
         (["a", None], "1 missing"),
         ([1, 1], "one class only"),
         ([], "empty"),
-        (np.zeros((3, 2, 2)), "one label a row is needed"),
+        (np.zeros((3, 2, 2)), "one class label a sample is needed"),
         (2 * sp.eye(3), "other than 0 and 1"),
         ([{1}, {1}], r"1 label\(s\) only"),
         ([1 + 1j, 2], "whole numbers or text"),

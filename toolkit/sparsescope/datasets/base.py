@@ -11,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.labels import checked_indicator, holds_sets, indicator, partial, read_sets
+from ..inputs.single_labels import label_array
+from ..inputs.sparse import check_sparse
 
 MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the page
 
@@ -174,6 +176,7 @@ def check_matrix(X: Any, what: str, feature_names: Sequence[str] | None = None) 
     if sp.issparse(X):
         if X.ndim != 2:
             raise ValueError(f"{what} has {X.ndim} dimension(s); a matrix with one row an example is needed")
+        check_sparse(X, what)
         kind = sp.csc_matrix if X.format == "csc" else sp.csr_matrix
         numeric(X.dtype, what)
         X = kind(X, dtype=float_dtype(X.dtype))
@@ -288,30 +291,3 @@ def encode_labels(
     if len(np.unique(coded[0])) < 2:
         raise ValueError(f"{what} has one class only ({names[int(coded[0][0])]!r}); at least 2 are needed")
     return coded[0], (coded[1] if y_test is not None else None), names
-
-
-def label_array(y: Any, what: str) -> np.ndarray:
-    """y as a 1-D array of text or of whole numbers; ValueError says which label is not one."""
-    if sp.issparse(y):
-        raise ValueError(f"{what} is a sparse matrix beside single labels; one label a row is needed here")
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1:
-        raise ValueError(f"{what} has shape {y.shape}; one label a row is needed here")
-    if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise ValueError(f"{what} has {int(np.sum(~np.isfinite(y)))} missing or infinite label(s)")
-        if np.any(y != np.round(y)):
-            example = y[y != np.round(y)][0]
-            raise ValueError(f"{what} holds fractions such as {example:g}: that is a regression target; "
-                             "allowed are class labels (whole numbers or text)")  # fmt: skip
-        return y.astype(np.int64)
-    if y.dtype.kind in "OUST":
-        missing = sum(label is None or label != label for label in y.tolist())
-        if missing:
-            raise ValueError(f"{what} has {missing} missing label(s)")
-        return np.array([label.decode() if isinstance(label, bytes) else str(label) for label in y.tolist()])
-    if y.dtype.kind not in "bui":
-        raise ValueError(f"{what} holds {y.dtype} values; allowed are whole numbers or text")
-    return y

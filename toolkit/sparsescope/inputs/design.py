@@ -2,7 +2,8 @@
 
 One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
 well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
-sample at a time need a second copy, by rows (:attr:`Design.samples`).
+sample at a time need a second copy, by rows (:attr:`Design.samples`). With an intercept the features are held about
+their means: see :mod:`sparsescope.inputs.frame`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..jit.parts import helper, kernel, struct
+from .frame import Frame, find_frame, framed, unframed
+from .sparse import check_sparse
 
 BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
@@ -163,16 +166,20 @@ class Design:
     ----------
     X : array (n, d), scipy sparse matrix or array (n, d), or data frame
         Floating point data keeps its precision (float32, float64); everything else becomes float64.
+    centre, standardize : hold X in the frame of :mod:`sparsescope.inputs.frame`: features about their means (for
+        problems with an intercept), and divided by their standard deviations. ``frame`` says what was done (``None``:
+        nothing), and :meth:`plain` undoes it. Dense data that is copied anyway is moved in place
 
     Raises
     ------
     TypeError
         if X is not a matrix of numbers.
     ValueError
-        if X is not two-dimensional, is empty, or has entries that are not finite (the message says where).
+        if X is not two-dimensional, is empty, is not a valid sparse matrix, or has entries that are not finite (the
+        message says where).
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, centre: bool = False, standardize: bool = False) -> None:
         self.feature_names: list[str] | None = None
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             self.feature_names = [str(c) for c in X.columns]
@@ -181,14 +188,15 @@ class Design:
             raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
-            matrix = sp.csc_array(X) if X.ndim == 2 else X
+            matrix = sp.csc_array(check_sparse(X, "X")) if X.ndim == 2 else X
             matrix = _as_float(matrix)
             if not matrix.has_canonical_format:
                 matrix = matrix.copy()
                 matrix.sum_duplicates()
             values = matrix.data
         else:
-            values = matrix = np.asfortranarray(_as_float(_array(X)))
+            given = _array(X)
+            values = matrix = np.asfortranarray(_as_float(given))
         if 0 in matrix.shape:
             raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if matrix.ndim != 2:
@@ -196,6 +204,11 @@ class Design:
         self.n, self.d = (int(s) for s in matrix.shape)
         if not np.isfinite(values).all():
             self._complain_not_finite(matrix)
+        self.frame: Frame | None = find_frame(matrix, centre, standardize) if centre or standardize else None
+        if self.frame is not None:
+            own = not self.is_sparse and not np.may_share_memory(matrix, given)
+            matrix = framed(matrix, self.frame, own)
+            values = matrix.data if self.is_sparse else matrix
         if not values.flags.writeable:  # kernels are compiled for plain arrays; a read-only one is another type
             matrix = matrix.copy()
             values = matrix.data if self.is_sparse else matrix
@@ -220,6 +233,25 @@ class Design:
             f"X has {bad.size} entries that are not finite (NaN or infinite), the first at sample {i}, feature {j}; "
             "remove or impute them first"
         )
+
+    def plain(self) -> Design:
+        """X as it was given, but for rounding; this one itself if no frame was asked for."""
+        return self if self.frame is None else self._with(unframed(self.matrix, self.frame))
+
+    def framed(self, centre: bool, standardize: bool = False) -> Design:
+        """X in the frame that is asked for, with a copy of the data; this one itself if that is its frame."""
+        found = self.plain()
+        made = found._with(found.matrix, centre=centre, standardize=standardize) if centre or standardize else found
+        return made if made.frame is not None else found
+
+    def _with(self, matrix: Any, **frame: bool) -> Design:
+        made = Design(matrix, **frame)
+        made.feature_names = self.feature_names
+        return made
+
+    def inward(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients of X, (d, m) or with an intercept (d + 1, m), as those of the matrix that is held."""
+        return coef if self.frame is None else self.frame.inward(coef)
 
     @property
     def nbytes(self) -> int:

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .single_labels import label_array
+from .sparse import check_sparse
+
 MOST_BYTES = 4_000_000_000  # of one full array of samples or features by labels; methods for more keep them sparse
 NESTED = (set, frozenset, list, tuple, np.ndarray)
 MOST_SHOWN = 20  # labels listed in a message
@@ -122,10 +125,7 @@ def check_labels(
                              "least one sample has to have some labels and lack some")
         return Y, set_names, values
     labels = _label_array(y, n)
-    try:
-        found, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes labels of different kinds (words and numbers); one kind is needed") from None
+    found, codes = np.unique(labels, return_inverse=True)
     if found.size < 2:
         raise ValueError(f"y has one class only ({_show(found[0])}); at least two are needed")
     numbered = labels.dtype.kind in "iu" and int(found[0]) >= 0
@@ -229,7 +229,7 @@ def indicator(Y: Any, what: str = "y") -> np.ndarray:
 def checked_indicator(Y: Any, what: str) -> Any:
     """An indicator matrix as an array or sparse matrix; ``ValueError`` says where an entry is neither 0 nor 1."""
     if sp.issparse(Y):
-        coo = sp.coo_array(Y)
+        coo = sp.coo_array(check_sparse(Y, what))
         coo.sum_duplicates()
         places, entries = np.column_stack(coo.coords), coo.data
     else:
@@ -339,25 +339,10 @@ def _match_sets(y: Any, class_names: list[str], values: np.ndarray | None) -> La
 
 # --------------------------------------------------------------------------------------------------- one class a sample
 def _label_array(y: Any, n: int) -> np.ndarray:
-    """One label a sample, none of them missing."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and 1 in labels.shape:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; one class label a sample is needed, shape ({n},)")
+    """One label for each of n samples."""
+    labels = label_array(y)
     if labels.size != n:
         raise ValueError(f"y has {labels.size} labels, X has {n} samples; they must be equal")
-    if labels.dtype.kind == "c":
-        raise ValueError("y has complex labels; whole numbers or words are needed")
-    if labels.dtype.kind == "O":
-        missing = [i for i, label in enumerate(labels) if label is None or label != label]
-        if missing:
-            raise ValueError(f"{len(missing)} labels of y are missing, the first at sample {missing[0]}")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise ValueError("y has labels that are not finite; every sample needs a class")
-        if (labels == np.round(labels)).all():
-            labels = labels.astype(np.int64)
     return labels
 
 

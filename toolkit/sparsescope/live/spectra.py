@@ -69,7 +69,7 @@ class Looks:
         def work() -> Message:
             if self._known is None or self._known[0] is not design:
                 few = min(design.n, design.d) > EXACT_EACH * LATE
-                self._known = design, spectrum_facts(spectrum(design, FEW if few else LATE))
+                self._known = design, spectrum_facts(spectrum(design.plain(), FEW if few else LATE))
             return self._known[1]
 
         return work
@@ -142,6 +142,7 @@ def _distances(problem: Any, solver: Any, trace: Trace, best: np.ndarray) -> lis
     L, found = solver.constant(problem), []
     for k, snapshot in enumerate(list(trace.snapshots)):
         away = np.asarray(trace.weights(k) - best, dtype=problem.dtype)
+        away = problem.coefficients(away)
         Z = problem.design.matmul(away, np.empty((problem.n, problem.m), dtype=problem.dtype)).astype(np.float64)
         ridge = problem.lam * float((away.astype(np.float64) ** 2).sum())
         found.append((int(snapshot.iteration), L * float((Z**2).sum()) / problem.n + ridge))

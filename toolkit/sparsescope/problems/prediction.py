@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,7 +40,16 @@ class _Data:
         self.design, self.targets, self.label_values = design, targets, label_values
         self.class_names, self.feature_names = class_names, feature_names
         self.intercept, self.name, self.image_shape = intercept, name, image_shape
+        self.standardize = False
         self.cache: dict[Any, Any] = {}
+
+    def on(self, design: Design) -> _Data:
+        """The same with the data in another frame; constants are computed anew."""
+        if design is self.design:
+            return self
+        made = copy.copy(self)
+        made.design, made.cache = design, {}
+        return made
 
     def cached(self, key: Any, make: Any) -> Any:
         if key not in self.cache:
@@ -62,7 +72,10 @@ class Problem(BaseProblem):
         squared hinge for classes and the label ranking squared hinge for label sets
     lam : λ > 0; 1e-3 if neither it nor ``lam_ratio`` is given
     lam_ratio : λ as a multiple of :attr:`lam_reference` (λ_max where it is finite), in place of ``lam``
-    intercept : add an unpenalised intercept b (m,)
+    intercept : add an unpenalised intercept b (m,). Features far from zero then cost no iterations: solvers see them
+        about their means (:mod:`sparsescope.inputs.frame`), while weights, intercept and all values are those of X
+    standardize : penalise the weights of features divided by their standard deviations (1/n about the mean, as glmnet
+        does): F = (1/n) Σ ℓ + λ Ω(diag(σ) W). W and b are still those of X. A constant feature is left as it is
     class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
 
     Raises
@@ -72,10 +85,12 @@ class Problem(BaseProblem):
     """
 
     kind = "prediction"
+    centres: ClassVar[bool] = True  # whether an intercept lets features be held about their means
 
     def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
                  penalty: str | Penalty = "l1/l2", lam: float | None = None, lam_ratio: float | None = None,
-                 intercept: bool = False, class_names: Any = None, feature_names: Any = None) -> None:
+                 intercept: bool = False, standardize: bool = False, class_names: Any = None,
+                 feature_names: Any = None) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
             if y is not None:
@@ -87,12 +102,15 @@ class Problem(BaseProblem):
             X, y = dataset.X, dataset.y
         if y is None:
             raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
-        design = X if isinstance(X, Design) else Design(X)
+        centre = bool(intercept) and self.centres
+        design = (X.framed(centre, bool(standardize)) if isinstance(X, Design) else
+                  Design(X, centre=centre, standardize=bool(standardize)))
         labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
         features = list(feature_names) if feature_names is not None else design.feature_names
         if features is not None and len(features) != design.d:
             raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
         self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
+        self._data.standardize = bool(standardize)
         self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam,
                   lam_ratio)
 
@@ -153,8 +171,13 @@ class Problem(BaseProblem):
     # ------------------------------------------------------------------------------------------------------ facts
     @property
     def design(self) -> Design:
-        """The data matrix."""
+        """The data matrix, in the frame that solvers work in; ``problem.design.plain()`` is X as it was given."""
         return self._data.design
+
+    @property
+    def standardize(self) -> bool:
+        """Whether the penalty is one on the weights of features divided by their standard deviations."""
+        return self._data.standardize
 
     @property
     def y(self) -> np.ndarray:
@@ -276,11 +299,13 @@ class Problem(BaseProblem):
     @property
     def facts(self) -> dict[str, Any]:
         """As for every problem, with the penalty's blocks of features if it has some."""
-        blocks = self.regulariser.blocks
+        blocks, facts = self.regulariser.blocks, super().facts
+        if self.standardize:
+            facts["standardize"] = True
         if blocks is None:
-            return super().facts
+            return facts
         names = None if blocks.names is None else list(blocks.names)
-        return super().facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
+        return facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
 
     def keeps_apart(self, other: Any) -> str | None:
         """A live change keeps the data, the intercept and the shape of W."""
@@ -299,10 +324,15 @@ class Problem(BaseProblem):
 
     # ------------------------------------------------------------------------------------------------------ the point
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """W (d, m), dense or sparse, and b (m,) in the one array of solvers, shape (rows, m). Zeros where left out.
+        """W (d, m), dense or sparse, and b (m,) in the one array of solvers, shape (rows, m), in the frame of
+        :attr:`design`. Zeros where left out.
 
         ``ValueError`` for other shapes, for entries that are not finite, and for an array of more than 4 GB.
         """
+        return self.design.inward(self._given(W, b))
+
+    def _given(self, W: Any, b: Any) -> np.ndarray:
+        """W and b in one array, as they are."""
         fits_dense("W", self.rows, self.m, self.dtype.itemsize, SPARSE_INSTEAD)
         coef = np.zeros((self.rows, self.m), dtype=self.dtype)
         if W is not None:
@@ -324,8 +354,8 @@ class Problem(BaseProblem):
         """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
         design = self._design_of(X)
         fits_dense("scores", design.n, self.m, design.dtype.itemsize, "ask for the k best labels: rank(W, X=X, k=5)")
-        coef = self.coefficients(W, b).astype(design.dtype, copy=False)
-        return design.matmul(coef, np.empty((design.n, self.m), dtype=design.dtype))
+        coef = design.inward(self._given(W, b))
+        return design.matmul(coef.astype(design.dtype, copy=False), np.empty((design.n, self.m), dtype=design.dtype))
 
     def class_scores(self, Z: np.ndarray) -> np.ndarray:
         """Scores by classes or labels, (k, classes), of scores Z (k, m): Z itself, or for a single score z the pair
@@ -333,29 +363,35 @@ class Problem(BaseProblem):
         return np.column_stack([np.zeros_like(Z), Z]) if self.loss.one_score else Z
 
     def _design_of(self, X: Any) -> Design:
-        """The problem's samples, or other ones with as many features."""
-        design = self.design if X is None else (X if isinstance(X, Design) else Design(X))
+        """The problem's samples, in its frame, or other ones with as many features, as they are."""
+        design = self.design if X is None else (X.plain() if isinstance(X, Design) else Design(X))
         if design.d != self.d:
             raise ValueError(f"X has {design.d} features, the problem {self.d}")
         return design
 
-    def _fitting(self, W: Any) -> Any:
-        """A sparse W as CSR; ``ValueError`` for another shape or entries that are not finite."""
+    def _stays_sparse(self, W: Any, b: Any, X: Any) -> bool:
+        """Whether scores are asked of which only those for non-zeros of W are needed."""
+        moved = X is None and self.intercept and self.design.frame is not None
+        return sp.issparse(W) and b is None and not self.loss.one_score and not moved
+
+    def _fitting(self, W: Any, design: Design) -> Any:
+        """A sparse W as CSR, in the frame of a design; ``ValueError`` for another shape or entries not finite."""
         if W.shape != (self.d, self.m):
             raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
         if not np.isfinite(W.data).all():
             raise ValueError("W has entries that are not finite")
-        return sp.csr_array(W)
+        return sp.csr_array(W if design.frame is None else design.frame.inner_weights(W))
 
     def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
         """Class numbers with the largest score, shape (k,); for label sets the labels that score above
         :meth:`threshold`, as an indicator (k, m) uint8: a CSR matrix for a sparse W, of which only the non-zeros for
         a sample's features are looked at."""
-        if sp.issparse(W) and b is None and not self.loss.one_score:
-            W, design = self._fitting(W), self._design_of(X)
+        if self._stays_sparse(W, b, X):
+            design = self._design_of(X)
+            own = self._fitting(W, design)
             if self.sets is None:
-                return metrics.best_of(W, design, 1)[0][:, 0].astype(np.int64)
-            return metrics.labels_over(W, design, self.threshold_of(W))
+                return metrics.best_of(own, design, 1)[0][:, 0].astype(np.int64)
+            return metrics.labels_over(own, design, self.threshold_of(W))
         Z = self.scores(W, b, X)
         if not self.multilabel:
             return np.asarray(self.class_scores(Z).argmax(axis=1))
@@ -365,8 +401,9 @@ class Problem(BaseProblem):
     def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
         """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k). With a
         sparse W and a k, only the non-zeros of W for a sample's features are looked at."""
-        if sp.issparse(W) and b is None and k is not None and not self.loss.one_score:
-            return metrics.best_of(self._fitting(W), self._design_of(X), k)[0].astype(np.int64)
+        if k is not None and self._stays_sparse(W, b, X):
+            design = self._design_of(X)
+            return metrics.best_of(self._fitting(W, design), design, k)[0].astype(np.int64)
         return metrics.ranking(self.class_scores(self.scores(W, b, X)), k)
 
     def threshold(self, Z: np.ndarray) -> float:
@@ -386,7 +423,11 @@ class Problem(BaseProblem):
         if self.sets is None:
             raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
         fixed = self.loss.threshold
-        return metrics.best_sparse_threshold(self._fitting(W), self.design, self.sets) if fixed is None else fixed
+        if fixed is not None:
+            return fixed
+        if not self._stays_sparse(W, None, None):
+            return self.threshold(self.scores(W))
+        return metrics.best_sparse_threshold(self._fitting(W, self.design), self.design, self.sets)
 
     def objective(self, W: Any, b: Any = None) -> float:
         """F(W, b)."""
@@ -401,7 +442,9 @@ class Problem(BaseProblem):
         U = np.empty_like(Z)
         loss_gradient(Z, self.y, self.loss, U)
         G = self.design.rmatmul(U, np.empty_like(coef)) / self.n
-        return (G[: self.d], G[self.d]) if self.intercept else G
+        bias, frame = (G[self.d] if self.intercept else None), self.design.frame
+        G = G[: self.d] if frame is None else frame.gradient(G[: self.d], bias)
+        return (G, bias) if self.intercept else G
 
     def certificate(self, W: Any, b: Any = None) -> Certificate:
         """Objective, dual value, gap and violations at a point: see :class:`sparsescope.problems.base.Certificate`."""

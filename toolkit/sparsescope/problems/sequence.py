@@ -38,6 +38,7 @@ class SequenceProblem(Problem):
     kind = "sequence"
     stages = True
     proves = False
+    centres = False  # random features are of X itself
 
     def __init__(self, X: Any, y: Any = None, *, loss: Any = "squared", lam: float = 1e-4, intercept: bool = False,
                  class_names: Any = None, feature_names: Any = None) -> None:
@@ -54,14 +55,14 @@ class SequenceProblem(Problem):
     def of(cls, problem: Problem, lam: float | None = None) -> SequenceProblem:
         """The same data, labels and loss, shared; λ is that of ``problem`` if left out."""
         made: SequenceProblem = object.__new__(cls)
-        made._data = problem._data
+        made._data = problem._data.on(problem.design.plain())
         made._set(problem.loss, None, problem.lam if lam is None else lam)
         return made
 
     def of_weights(self, *, loss: Any = None, penalty: Any = "l1/l2", lam: float | None = None) -> Problem:
         """The way back from :meth:`of`: a problem that looks for weights W, on the same data, shared."""
         made: Problem = object.__new__(Problem)
-        made._data = self._data
+        made._data = self._data.on(self.design.framed(self.intercept, self.standardize))
         made._set(self.loss if loss is None else loss, penalty, self.lam if lam is None else lam)
         return made
 

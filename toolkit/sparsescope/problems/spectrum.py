@@ -48,7 +48,7 @@ def spectrum(X: Any, k: int = LATE, seed: int = 0) -> Spectrum:
     finds them (``scipy.sparse.linalg.svds``, from a start that ``seed`` decides). Raises what
     :class:`sparsescope.inputs.design.Design` raises for data that cannot be used, and ``ValueError`` for k below 1.
     """
-    design = X if isinstance(X, Design) else Design(X)
+    design = X.plain() if isinstance(X, Design) else Design(X)
     matrix, bound = design.matrix, min(design.n, design.d)
     k = min(check_whole("k", k, 1), bound)
     if bound <= max(EXACT, EXACT_EACH * k):

@@ -37,13 +37,13 @@ class Predictions:
         if state.sparse:
             W = state.weights()
             cut = problem.threshold_of(W) if problem.multilabel else None
-            found = ranked("train", W, problem.design, problem.sets or problem.y, cut)
+            found = ranked("train", state.inner_weights(), problem.design, problem.sets or problem.y, cut)
             return found if test is None else found | ranked("test", W, test.design, test.targets, cut)
         cut = problem.threshold(state.Z) if problem.multilabel else None
         found = watched("train", problem.class_scores(state.Z), problem.y, cut)
         if test is None:
             return found
-        return found | watched("test", problem.class_scores(test.scores(state.coef)), test.y, cut)
+        return found | watched("test", problem.class_scores(test.scores(state.coefficients())), test.y, cut)
 
     @staticmethod
     def workspace(problem: Problem, state: State) -> Workspace | None:
@@ -120,7 +120,7 @@ class _Test:
     """Held-out data: its targets, and the scores of weights on it."""
 
     def __init__(self, problem: Problem, X: Any, y: Any) -> None:
-        self.design = X if isinstance(X, Design) else Design(X)
+        self.design = X.plain() if isinstance(X, Design) else Design(X)
         if self.design.d != problem.d:
             raise ValueError(f"test X has {self.design.d} features, the problem {problem.d}")
         self.targets = problem.match(y)

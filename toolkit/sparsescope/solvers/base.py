@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
+from ..inputs.frame import Frame
 from ..kernels.rows import loss_sum, support_flags
 from ..problems.base import KINDS, Certificate
 from ..problems.certificate import certify
@@ -25,7 +26,9 @@ T = TypeVar("T", bound="type[Solver]")
 class State:
     """Where a solver stands: arrays made once, and counters.
 
-    coef : (rows, m) the weights, with the intercept as a last row if the problem has one
+    coef : (rows, m) the weights, with the intercept as a last row if the problem has one, in the frame of the problem's
+        design: :meth:`weights` and :meth:`intercept` give them back in the user's units
+    frame : that of the design, ``None`` if X is held as it was given
     Z : (n, m) the scores of ``coef``
     passes : how often the data have been read, in units of all their stored entries
     step_size, trials, working_set : what the last step did (NaN where it does not apply)
@@ -40,16 +43,19 @@ class State:
     search_seconds, update_seconds : CPU seconds so far of passes with such a search, and of those without
     """
 
+    frame: Frame | None
     sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.bare()
         self.d = problem.d
+        self.frame = problem.design.frame
         self.coef = coef
         self.Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
 
     def bare(self) -> None:
         """Everything but the weights: counters, and what the last step did."""
+        self.frame = None
         self.iteration = 0
         self.passes = 0.0
         self.delegate: Any = None  # the solver that `auto` chose, and why
@@ -78,18 +84,33 @@ class State:
         return loss, *problem.regulariser.value(self.coef[: self.d])
 
     def weights(self) -> Any:
-        """W, a read-only view of shape (d, m)."""
+        """W, read-only, of shape (d, m)."""
+        W = self.inner_weights()
+        if self.frame is not None:
+            W = self.frame.weights(W)
+            W.flags.writeable = False
+        return W
+
+    def inner_weights(self) -> Any:
+        """W in the frame of the problem's design, a read-only view of shape (d, m)."""
         view = self.coef[: self.d]
         view.flags.writeable = False
         return view
 
     def intercept(self) -> Any:
-        """b, a read-only view of shape (m,), or ``None``."""
+        """b, read-only, of shape (m,), or ``None``."""
         if self.coef.shape[0] == self.d:
             return None
-        view = self.coef[self.d]
-        view.flags.writeable = False
-        return view
+        b = self.coef[self.d] if self.frame is None else self.frame.intercept(self.coef)
+        b.flags.writeable = False
+        return b
+
+    def coefficients(self) -> np.ndarray:
+        """W and b as one array (rows, m), for data that are not held in the frame."""
+        if self.frame is None:
+            return self.coef
+        b = self.intercept()
+        return np.asarray(self.weights()) if b is None else np.vstack([self.weights(), b])
 
     def snapshot(self, flags: np.ndarray) -> tuple[np.ndarray, Any]:
         """What traces and paths keep of the weights: the numbers of the rows that count (int32) and a copy of their

@@ -66,6 +66,7 @@ class PDSparseState(State):
 
     def __init__(self, problem: Problem, parts: int, seed: int) -> None:
         self.bare()
+        self.frame = problem.design.frame
         self.d, self.m, self.dtype = problem.d, problem.m, problem.dtype
         self.parts = parts
         self.indptr, self.targets = label_lists(problem)
@@ -86,7 +87,12 @@ class PDSparseState(State):
         self._weights: sp.csr_array | None = None
 
     def weights(self) -> sp.csr_array:
-        """W = S(Xᵀα, λ₄), CSR (d, m), labels in order; its arrays are read-only."""
+        """W, CSR (d, m), labels in order."""
+        own = self.inner_weights()
+        return own if self.frame is None else self.frame.weights(own)
+
+    def inner_weights(self) -> sp.csr_array:
+        """W = S(Xᵀα, λ₄) in the frame of the design, CSR (d, m), labels in order; its arrays are read-only."""
         if self._weights is None:
             indptr, indices, data = front(self.rows, self.parts, self.lam4)
             made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
@@ -141,19 +147,19 @@ class PDSparseState(State):
             self.make_room()
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
-        W = self.weights()
+        W = self.inner_weights()
         rho = getattr(problem.penalty, "rho", 0.0)
         data = W.data.astype(np.float64, copy=False)
         omega = rho * float(np.abs(data).sum()) + 0.5 * (1.0 - rho) * float(data @ data)
         return self.hinges(problem)[0] / problem.n, omega, int(np.count_nonzero(np.diff(W.indptr))), int(W.nnz)
 
     def support(self, flags: np.ndarray) -> None:
-        flags[:] = np.diff(self.weights().indptr) > 0
+        flags[:] = np.diff(self.inner_weights().indptr) > 0
 
     def hinges(self, problem: Problem) -> tuple[float, int]:
         """Σ_i ℓ at the weights, and the number of samples whose hinge is active."""
-        total, active = hinge_sum(problem.design.sparse_samples, *csr_parts(self.weights()), self.indptr, self.targets,
-                                  self.margin, ACTIVE * self.margin, self.scratch)
+        total, active = hinge_sum(problem.design.sparse_samples, *csr_parts(self.inner_weights()), self.indptr,
+                                  self.targets, self.margin, ACTIVE * self.margin, self.scratch)
         return float(total), int(active)
 
 
@@ -340,7 +346,7 @@ class PDSparse(Solver):
         loss, omega, rows, entries = state.point(problem)
         _, active = state.hinges(problem)
         total, duals = dual_sums(state.active)
-        data = state.weights().data.astype(np.float64, copy=False)
+        data = state.inner_weights().data.astype(np.float64, copy=False)
         unit = problem.lam * (1.0 - getattr(problem.penalty, "rho", 0.0))
         dual = unit * (state.margin * total - 0.5 * float(data @ data))
         objective = loss + problem.lam * omega

@@ -99,7 +99,8 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
         return row
     objective = (loss_sum(state.Z, fitted.y, fitted.loss) / fitted.n
                  + fitted.lam * penalty_sum(state.coef[: fitted.d], fitted.penalty)[0])
-    Z = design.matmul(state.coef.astype(design.dtype, copy=False), np.empty((design.n, fitted.m), dtype=design.dtype))
+    coef = state.coefficients().astype(design.dtype, copy=False)
+    Z = design.matmul(coef, np.empty((design.n, fitted.m), dtype=design.dtype))
     loss = loss_sum(Z, y, fitted.loss) / design.n
     if not (np.isfinite(objective) and np.isfinite(loss)):
         return row
@@ -111,7 +112,7 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
 
 def _given(problem: Problem, test: Any) -> tuple[Problem, Design, np.ndarray]:
     X, y = test
-    design = X if isinstance(X, Design) else Design(X)
+    design = X.plain() if isinstance(X, Design) else Design(X)
     if design.d != problem.d:
         raise ValueError(f"test X has {design.d} features, the problem {problem.d}")
     labels = problem.encode(y)
@@ -130,7 +131,9 @@ def _split(problem: Problem, share: float, seed: int) -> tuple[Problem, Design, 
         held[rng.permutation(members)[: max(count, 0)]] = True
     if not held.any():
         raise ValueError("no class has two samples, so none can be set aside; give held-out data as test=(X, y)")
-    matrix = problem.design.matrix.tocsr() if problem.design.is_sparse else problem.design.matrix
+    given = problem.design.plain()
+    matrix = given.matrix.tocsr() if given.is_sparse else given.matrix
     fitted = Problem(matrix[~held], problem.y[~held], loss=problem.loss, penalty=problem.penalty, lam=problem.lam,
-                     intercept=problem.intercept, class_names=problem.class_names)
+                     intercept=problem.intercept, standardize=problem.standardize,
+                     class_names=problem.class_names)
     return fitted, Design(matrix[held]), problem.y[held]
