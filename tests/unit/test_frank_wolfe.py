@@ -267,7 +267,7 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
     hinges = [max(0.0, 0.5 + np.delete(z, own).max() - z[own].min()) if 0 < len(own) < m else 0.0
               for z, own in zip(Z, sets, strict=True)]
     total, active = hinge_sum(Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5,
-                              1e-9, s)
+                              1e-9, 1.0, s)
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
 
 

@@ -169,6 +169,7 @@ class Design:
     centre, standardize : hold X in the frame of :mod:`sparsescope.inputs.frame`: features about their means (for
         problems with an intercept), and divided by their standard deviations. ``frame`` says what was done (``None``:
         nothing), and :meth:`plain` undoes it. Dense data that is copied anyway is moved in place
+    weights : of the samples, (n,), in these means and deviations (equal)
 
     Raises
     ------
@@ -179,7 +180,8 @@ class Design:
         message says where).
     """
 
-    def __init__(self, X: Any, *, centre: bool = False, standardize: bool = False) -> None:
+    def __init__(self, X: Any, *, centre: bool = False, standardize: bool = False,
+                 weights: np.ndarray | None = None) -> None:
         self.feature_names: list[str] | None = None
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             self.feature_names = [str(c) for c in X.columns]
@@ -204,7 +206,8 @@ class Design:
         self.n, self.d = (int(s) for s in matrix.shape)
         if not np.isfinite(values).all():
             self._complain_not_finite(matrix)
-        self.frame: Frame | None = find_frame(matrix, centre, standardize) if centre or standardize else None
+        self.frame: Frame | None = (
+            find_frame(matrix, centre, standardize, weights) if centre or standardize else None)
         if self.frame is not None:
             own = not self.is_sparse and not np.may_share_memory(matrix, given)
             matrix = framed(matrix, self.frame, own)
@@ -238,13 +241,14 @@ class Design:
         """X as it was given, but for rounding; this one itself if no frame was asked for."""
         return self if self.frame is None else self._with(unframed(self.matrix, self.frame))
 
-    def framed(self, centre: bool, standardize: bool = False) -> Design:
+    def framed(self, centre: bool, standardize: bool = False, weights: np.ndarray | None = None) -> Design:
         """X in the frame that is asked for, with a copy of the data; this one itself if that is its frame."""
         found = self.plain()
-        made = found._with(found.matrix, centre=centre, standardize=standardize) if centre or standardize else found
+        made = (found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
+                if centre or standardize else found)
         return made if made.frame is not None else found
 
-    def _with(self, matrix: Any, **frame: bool) -> Design:
+    def _with(self, matrix: Any, **frame: Any) -> Design:
         made = Design(matrix, **frame)
         made.feature_names = self.feature_names
         return made

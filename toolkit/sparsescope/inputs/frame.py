@@ -89,9 +89,10 @@ class Frame:
         return made
 
 
-def find_frame(matrix: Any, centre: bool, standardize: bool) -> Frame | None:
-    """The frame of a matrix (n, d), dense or CSC; ``None`` if it is that of the matrix itself."""
-    means, deviations, full = _column_facts(matrix, standardize)
+def find_frame(matrix: Any, centre: bool, standardize: bool, weights: np.ndarray | None = None) -> Frame | None:
+    """The frame of a matrix (n, d), dense or CSC; ``None`` if it is that of the matrix itself. weights : of the
+    samples, (n,), if they differ: means and deviations are those of repeated samples."""
+    means, deviations, full = _column_facts(matrix, standardize, None if weights is None else weights / weights.sum())
     moved = full & (np.abs(means) > NEGLIGIBLE * deviations) & centre
     scaled = standardize and (deviations > 0.0).any()
     if not (moved.any() or scaled):
@@ -101,31 +102,38 @@ def find_frame(matrix: Any, centre: bool, standardize: bool) -> Frame | None:
     return Frame(np.where(moved, means, 0.0) if moved.any() else None, scale)
 
 
-def _column_facts(matrix: Any, everything: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _mean(block: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
+    """Means of columns, (n, k), with the shares of the samples if they differ."""
+    return block.mean(axis=0) if shares is None else shares @ block
+
+
+def _column_facts(matrix: Any, everything: bool,
+                  shares: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means, standard deviations, and which columns are full, each (d,); of sparse data the first two are zero for
     columns that are not full unless ``everything`` is asked for. A constant column has deviation zero exactly."""
     d = matrix.shape[1]
     means, deviations, full = np.zeros(d), np.zeros(d), np.zeros(d, dtype=bool)
     if everything and sp.issparse(matrix):
-        means, deviations = _sparse_moments(matrix)
+        means, deviations = _sparse_moments(matrix, shares)
     for at, block in _blocks(matrix):
-        full[at] = np.count_nonzero(block, axis=0) >= FULL * block.shape[0]
+        full[at] = (np.count_nonzero(block, axis=0) >= FULL * block.shape[0] if shares is None else
+                    shares @ (block != 0.0) >= FULL)
         low, high = block.min(axis=0), block.max(axis=0)
         size = np.maximum(np.abs(low), np.abs(high))
         size[size == 0.0] = 1.0
         block /= size  # no sum below can overflow
-        mean = block.mean(axis=0)
+        mean = _mean(block, shares)
         same = low == high
         mean[same] = low[same] / size[same]
         block -= mean
         spread = np.abs(block).max(axis=0)
         spread[same] = 0.0
         block /= np.where(spread > 0.0, spread, 1.0)
-        means[at], deviations[at] = mean * size, np.sqrt(np.mean(block * block, axis=0)) * spread * size
+        means[at], deviations[at] = mean * size, np.sqrt(_mean(block * block, shares)) * spread * size
     return means, deviations, full
 
 
-def _sparse_moments(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_moments(matrix: Any, shares: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations of columns that are not nearly full: with zeros in them nothing cancels."""
     n, d = matrix.shape
     column = np.repeat(np.arange(d), np.diff(matrix.indptr))
@@ -134,8 +142,9 @@ def _sparse_moments(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     np.maximum.at(size, column, np.abs(values))
     size[size == 0.0] = 1.0
     values /= size[column]
-    mean = np.bincount(column, values, minlength=d) / n
-    variance = np.bincount(column, values * values, minlength=d) / n - mean * mean
+    counted = values if shares is None else n * shares[matrix.indices] * values
+    mean = np.bincount(column, counted, minlength=d) / n
+    variance = np.bincount(column, counted * values, minlength=d) / n - mean * mean
     return mean * size, np.sqrt(np.maximum(variance, 0.0)) * size
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import kernel, lean, struct
+from .amounts import amount_of
 from .sparse_rows import (
     BITS,
     FRONT,
@@ -375,13 +376,12 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, anew, indp
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
-    searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps
-    the entries that it has, and all others stay zero (post-solve) · anew : instead of steps, v (empty at first) gets
-    what the dual points of the samples are; entries that are 0, or what is left of 0 after many small sums, are gone
-    then · indptr, targets :
-    the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most : C · margin : μ ·
-    threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains at least · report : see above, added to.
-    O(entries read + nnz(x_i)·|block|) a step.
+    searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps the
+    entries that it has, and all others stay zero (post-solve) · anew : instead of steps, v (empty at first) gets what
+    the dual points of the samples are; entries that are 0, or what is left of 0 after many small sums, are gone then ·
+    indptr, targets : the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most
+    : C, or ω_i·C (n,) · margin : μ · threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains at
+    least · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
     """
     m = s.scores.size
     width = np.int64(4) << bits_for(m)
@@ -400,7 +400,7 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, anew, indp
                            threshold, s, report)
             if size == 0:
                 continue
-            balance(s.b[:size], s.c[:own], most, s.best[:size], s.scores[:own])
+            balance(s.b[:size], s.c[:own], amount_of(most, i), s.best[:size], s.scores[:own])
             for e in range(size + own):
                 k = s.labels[e] if e < size else targets[first + e - size]
                 delta = s.old[e] - s.b[e] if e < size else s.c[e - size] - alpha[first + e - size]

@@ -32,7 +32,7 @@ def loss_gradient(Z, Y, loss, U):
 def conjugate_sum(Z, U, scale, Y, loss):
     """Σ_i ℓ*(scale·u_i), or an upper bound of it, where u_i = ∇ℓ(z_i, y_i). Z, U (n, m)."""
     total = 0.0
-    work = lone_rows(2, U.shape[1])
+    work = lone_rows(3, U.shape[1])  # two for a loss, one more for a weighted one
     for i in range(U.shape[0]):
         total += loss.scaled_conjugate(Z[i], U[i], Y[i], scale, work)
     return total
@@ -42,7 +42,7 @@ def conjugate_sum(Z, U, scale, Y, loss):
 def repaired_conjugate_sum(Z, U, scale, Y, loss):
     """The same for the rows that :func:`repair_dual` made of these gradients."""
     total = 0.0
-    work = lone_rows(2, U.shape[1])
+    work = lone_rows(3, U.shape[1])  # two for a loss, one more for a weighted one
     for i in range(U.shape[0]):
         total += loss.repaired_conjugate(Z[i], U[i], Y[i], scale, work)
     return total

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import kernel
+from .amounts import amount_of
 from .frank_wolfe import keep
 from .sparse_rows import SIZE, START
 
 
 @kernel
 def fit_box(squares, indptr, targets, alpha, active, most, s):
-    """Make every dual point fit into t ≤ most: those above are scaled down. Samples without features, whose only wish
-    is a large t, get t = most on their first label and the first other one (MATH §7). ``active`` needs 2·n slots.
+    """Make every dual point fit into t ≤ most (a number, or one for each sample, (n,)): those above are scaled down.
+    Samples without features, whose only wish is a large t, get t = most on their first label and the first other one
+    (MATH §7). ``active`` needs 2·n slots.
     """
     m = s.scores.size
     for i in range(indptr.size - 1):
@@ -29,19 +31,20 @@ def fit_box(squares, indptr, targets, alpha, active, most, s):
             other = 0
             while s.mark[other] == s.tick[0]:
                 other += 1
-            alpha[first] = most
+            alpha[first] = amount_of(most, i)
             s.labels[0] = other
-            s.b[0] = most
+            s.b[0] = amount_of(most, i)
             keep(active, i, s.labels, s.b, 1)
             continue
         total = 0.0
         for p in range(start, start + size):
             total += active.values[p]
-        if total > most:
+        room = amount_of(most, i)
+        if total > room:
             for p in range(start, start + size):
-                active.values[p] *= most / total
+                active.values[p] *= room / total
             for e in range(first, last):
-                alpha[e] *= most / total
+                alpha[e] *= room / total
 
 
 @kernel

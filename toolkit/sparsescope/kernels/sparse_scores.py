@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..jit.parts import kernel, lean
+from .amounts import amount_of
 
 whole = lean(forceinline=False)
 small = lean()
@@ -87,8 +88,9 @@ def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
 
 
 @kernel
-def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, s):
-    """Σ_i max(0, μ + the highest score off Y_i − the lowest in Y_i), and how many of them are above ``slack``."""
+def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, weights, s):
+    """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i), and how many hinges are above ``slack``.
+    weights : ω, a number or (n,)."""
     m = s.scores.size
     total, active = 0.0, 0
     for i in range(indptr.size - 1):
@@ -112,6 +114,6 @@ def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, sla
                 top = s.scores[k]
         hinge = margin + top - low
         hinge = hinge if hinge > 0.0 else 0.0
-        total += hinge
+        total += amount_of(weights, i) * hinge
         active += hinge > slack
     return total, active

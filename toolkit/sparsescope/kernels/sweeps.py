@@ -81,7 +81,7 @@ def column_gradient(columns, j, kept, listed, g):  # type: ignore[no-untyped-def
 @helper
 def column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work):  # type: ignore[no-untyped-def]
     """The largest entry of Σ_i x_ij² diag ∇²ℓ(z_i, y_i) over the listed entries (idle samples have no curvature), and
-    Σ_i ℓ(z_i, y_i). h, work : (2, m)."""
+    Σ_i ℓ(z_i, y_i). h (2, m), work (3, m): a loss has two rows of it, a weighted one the third."""
     total = 0.0
     h[:] = 0.0
     for t in range(count):
@@ -157,7 +157,7 @@ def sweep_line_search(
     n, m = Z.shape
     g = lone_row(m)
     h = lone_rows(2, m)
-    work = lone_rows(2, m)
+    work = lone_rows(3, m)
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
@@ -227,7 +227,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
     """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč); the rest is as above."""
     n, m = Z.shape
     g = lone_row(m)
-    work = lone_rows(2, m)
+    work = lone_rows(3, m)
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)

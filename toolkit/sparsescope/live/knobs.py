@@ -49,6 +49,11 @@ KNOBS: dict[str, tuple[str, str]] = {
         "An offset for each class that is not penalised. Switching it makes a new problem.",
         "Z = XW + 1bᵀ",
     ),
+    "balanced": (
+        "Every class counts the same, however few samples it has: a sample weighs the more, the rarer its class is. "
+        "What is measured on held-out samples counts each once. Switching it makes a new problem.",
+        "(1/Σw) Σ_i w_i ℓ_i, w_i = 1/(samples of the class y_i)",
+    ),
     "solver": (
         "The method that minimises F. Changed during a run, it goes on from the present weights.",
         "min_W F(W)",

@@ -32,20 +32,36 @@ class Predictions(Kind):
     looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
-    fresh: ClassVar[frozenset[str]] = frozenset({"intercept"})
+    fresh: ClassVar[frozenset[str]] = frozenset({"intercept", "balanced"})
 
     def create(self, source: Any, settings: Settings) -> tuple[Problem, list[str]]:
         """The problem on new data, with the chosen loss or (then ``settings`` are changed) one that takes them."""
         X, y = source if isinstance(source, tuple) else (source, None)
-        plain = Problem(X, y, lam=1.0, intercept=bool(settings["intercept"]), penalty=st.make_part(settings, "penalty"))
+        plain, notices = self.balanced(X, y, settings)
         try:
-            return plain.with_(loss=st.make_part(settings, "loss")), []
+            return plain.with_(loss=st.make_part(settings, "loss")), notices
         except ValueError as refused:
             name = str(losses.name_of(plain.loss))
             fresh, _ = st.merge(settings, {"loss": name}, [settings["dataset"]])
             settings.clear()
             settings.update(fresh)
-            return plain, [f"{refused}. Using {name}"]
+            return plain, [*notices, f"{refused}. Using {name}"]
+
+    @staticmethod
+    def balanced(X: Any, y: Any, settings: Settings) -> tuple[Problem, list[str]]:
+        """The problem with classes of equal weight, if that is chosen and there are classes (else ``settings`` are
+        changed)."""
+        def make(weights: str | None) -> Problem:
+            return Problem(X, y, lam=1.0, intercept=bool(settings["intercept"]),
+                           penalty=st.make_part(settings, "penalty"), class_weight=weights)
+
+        plain = make(None)
+        if not settings["balanced"]:
+            return plain, []
+        if plain.multilabel:
+            settings["balanced"] = False
+            return plain, ["these data have sets of labels, and a sample no single class: all samples weigh the same"]
+        return make("balanced"), []
 
     def sibling(self, problem: Any, settings: Settings) -> Problem:
         """The problem with another loss or penalty."""
@@ -111,9 +127,11 @@ class Predictions(Kind):
         return found
 
     def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
-        """The intercept, and the seed of the split; what was handed over is split already."""
-        intercept = knobs.check_control("intercept", "intercept", settings)
-        return [intercept] if given else [intercept, knobs.seed_control(settings)]
+        """The intercept, the weights of classes, and the seed of the split; what was handed over is split already."""
+        checks = [knobs.check_control("intercept", "intercept", settings)]
+        if "balanced" in self.fresh:
+            checks.append(knobs.check_control("balanced", "balanced classes", settings))
+        return checks if given else [*checks, knobs.seed_control(settings)]
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """For losses, penalties and solvers.
@@ -172,6 +190,7 @@ class Predictions(Kind):
             f"    loss={st.part_text(settings, 'loss', 'losses')},",
             f"    penalty={st.part_text(settings, 'penalty', 'penalties')},",
             f"    intercept={settings['intercept']},",
+            *(['    class_weight="balanced",'] if settings["balanced"] else []),
             ")",
         ]
 

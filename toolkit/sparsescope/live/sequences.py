@@ -33,6 +33,7 @@ class Sequences(Predictions):
     name: ClassVar[str] = SequenceProblem.kind
     parts: ClassVar[tuple[str, ...]] = ("loss",)
     lam_setting: ClassVar[str] = "ridge"
+    fresh: ClassVar[frozenset[str]] = frozenset({"intercept"})  # stages give every sample the same weight
     words: ClassVar[Mapping[str, tuple[str, str]]] = {
         **knobs.KNOBS,
         "loss": (

@@ -48,6 +48,7 @@ PLAIN: dict[str, Any] = {
     "lam_ratio": 0.1,
     "ridge": 1e-4,
     "intercept": False,
+    "balanced": False,
     "correlation": True,
     "diagonal": True,
     "features": 100,
@@ -62,11 +63,11 @@ PLAIN: dict[str, Any] = {
 }
 # Settings that only one task has a use for; an address leaves them out where they say nothing.
 OF_TASK: dict[str, tuple[str, ...]] = {
-    "classes": ("loss", "penalty", "intercept", "sort"),
+    "classes": ("loss", "penalty", "intercept", "balanced", "sort"),
     "covariance": ("correlation", "diagonal", "features", "order"),
 }
 # Settings that concern only how things are looked at, and those of the run that need no new problem.
-LIGHT = frozenset(PLAIN) - {"task", "intercept", "seed", "correlation", "diagonal", "features"}
+LIGHT = frozenset(PLAIN) - {"task", "intercept", "balanced", "seed", "correlation", "diagonal", "features"}
 
 
 OWN = "own"  # stands for arrays handed over in Python, which no address can name

@@ -34,7 +34,9 @@ class Loss:
     ==================================  =====================================================================
 
     Three more have a plain form here, which a loss replaces if it knows a faster one: ``idle``, ``diagonal`` and
-    ``move``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores.
+    ``move``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores. Sample weights need nothing of
+    a loss (:class:`sparsescope.losses.weighted.WeightedLoss` is made of it), unless its ``repair`` depends on how large
+    the domain is: then it defines ``repair_weighted`` too.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
     A loss with kinks has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
@@ -95,7 +97,8 @@ class Loss:
     def idle(self, u, y):  # type: ignore[no-untyped-def]
         """Whether u = ∇ℓ says that the sample has neither gradient nor curvature: all its hinges are inactive.
 
-        A loss without hinges has no idle samples; False is always a right answer.
+        A loss without hinges has no idle samples; False is always a right answer. With sample weights u is a positive
+        multiple of ∇ℓ.
         """
         return False
 
@@ -128,6 +131,11 @@ class Loss:
         """The same for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it."""
         return self.scaled_conjugate(z, u, y, scale, work)
 
+    def repair_weighted(self, U, Y, weights):  # type: ignore[no-untyped-def]
+        """:meth:`repair` for rows u_i in weights_i times the domain of ℓ*. As without weights, for losses whose repair
+        only shrinks entries, or moves them within their row."""
+        self.repair(U, Y)
+
     def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
         """The best intercept at W = 0 where it has a formula, else ``None``. weights : shares of the classes, (m,)."""
         return None
@@ -137,9 +145,10 @@ class Loss:
         Σ_c weights_c·u_c = 0 if there is an intercept. They give an upper bound of λ_max."""
         return None
 
-    def null_of_sets(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """For losses with kinks and label sets Y (n, m): the best intercept at W = 0, shape (m,), and subgradients
-        there, (n, m), whose columns sum to zero. ``None`` if there is no rule for them (smooth losses need none)."""
+    def null_of_sets(self, Y: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+        """For losses with kinks and label sets Y (n, m) of samples with weights (n,), or equal ones: the best intercept
+        at W = 0, shape (m,), and subgradients u_i of ℓ there, (n, m), with Σ_i weights_i·u_i = 0. ``None`` if there is
+        no rule for them (smooth losses need none)."""
         return None
 
     def null_faces(self, b: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

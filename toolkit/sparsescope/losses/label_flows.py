@@ -133,28 +133,31 @@ def cut_lonely_labels(U, Y):  # type: ignore[no-untyped-def]
 
 
 @whole
-def push(U, Y, source, sink, amount):  # type: ignore[no-untyped-def]
+def push(U, Y, weights, source, sink, amount):  # type: ignore[no-untyped-def]
     """Let ``source`` send ``amount`` more to ``sink``, in the samples that have the one and lack the other: where both
-    have flows already, in proportion to them, else evenly. False if there is no such sample."""
+    have flows already, in proportion to them, else by the weights of the samples. False if there is no such sample.
+
+    A row is its weight times that of a sample that counts once, and so is what it gets."""
     n = U.shape[0]
-    rows, weight = 0, 0.0
+    rows, flows = 0.0, 0.0
     for i in range(n):
         if Y[i, source] != 0 and Y[i, sink] == 0:
-            rows += 1
-            weight -= U[i, source] * U[i, sink]
-    if rows == 0:
+            rows += weights[i]
+            flows -= U[i, source] * U[i, sink] / weights[i]
+    if rows == 0.0:
         return False
     for i in range(n):
         if Y[i, source] != 0 and Y[i, sink] == 0:
-            part = -U[i, source] * U[i, sink] / weight if weight > 0.0 else 1.0 / rows
+            part = -U[i, source] * U[i, sink] / weights[i] / flows if flows > 0.0 else weights[i] / rows
             U[i, source] -= part * amount
             U[i, sink] += part * amount
     return True
 
 
 @helper
-def repair_label_flows(U, Y, y):  # type: ignore[no-untyped-def]
+def repair_label_flows(U, Y, y, weights):  # type: ignore[no-untyped-def]
     """Make the columns of U sum to zero by more flow from labels that receive too much to labels that send too much.
+    weights (n,): of the samples.
 
     More flow from a label of a set to one off it never leaves the domain. Where no sample has the one and lacks the
     other, the flow goes over a third label; where that fails too, U becomes 0, which is a dual point as well (its value
@@ -175,10 +178,11 @@ def repair_label_flows(U, Y, y):  # type: ignore[no-untyped-def]
         if source == m or sink == m:
             return  # what is left is rounding
         amount = min(excess[source], -excess[sink])
-        done = push(U, Y, source, sink, amount)
+        done = push(U, Y, weights, source, sink, amount)
         for over in range(m):
-            if not done and push(U, Y, source, over, 0.0) and push(U, Y, over, sink, 0.0):
-                done = push(U, Y, source, over, amount) and push(U, Y, over, sink, amount)
+            if not done and push(U, Y, weights, source, over, 0.0) and push(U, Y, weights, over, sink, 0.0):
+                done = (push(U, Y, weights, source, over, amount)
+                        and push(U, Y, weights, over, sink, amount))
         if not done:
             U[:] = 0.0
             return

@@ -59,7 +59,7 @@ def class_scaled(z, u, y, scale, work):  # type: ignore[no-untyped-def]
     return HINGE.scaled_conjugate(z, u, y, scale, work)
 
 
-def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
+def class_repair(U, Y, y, weights):  # type: ignore[no-untyped-def]
     HINGE.repair(U, Y)
 
 
@@ -141,7 +141,10 @@ class LabelRankingSquaredHinge(Loss):
         return repaired(z, u, y, scale, work)
 
     def repair(self, U, Y):
-        repair(U, Y, Y[0])
+        repair(U, Y, Y[0], np.ones(U.shape[0]))
+
+    def repair_weighted(self, U, Y, weights):
+        repair(U, Y, Y[0], weights)
 
     def curvature(self, m: int) -> float:
         # With a labels in the set, twice the Laplacian of a complete bipartite graph: 0, 2a, 2(m − a) and 2m.

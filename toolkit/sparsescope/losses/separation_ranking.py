@@ -92,20 +92,20 @@ def set_prox_conjugate(v, y, sigma):  # type: ignore[no-untyped-def]
     cut_to_set_flows(v, y, 1.0)
 
 
-def class_repair(U, Y, y):  # type: ignore[no-untyped-def]
+def class_repair(U, Y, y, weights):  # type: ignore[no-untyped-def]
     HINGE.repair(U, Y)
 
 
-def set_repair(U, Y, y):  # type: ignore[no-untyped-def]
-    # More flow from a set's labels to the others keeps the signs and the sums of a row, but its mass may pass 1: then
-    # all rows shrink together, so that the columns still sum to zero.
-    repair_label_flows(U, Y, y)
+def set_repair(U, Y, y, weights):  # type: ignore[no-untyped-def]
+    # More flow from a set's labels to the others keeps the signs and the sums of a row, but its mass may pass the
+    # sample's weight: then all rows shrink together, so that the columns still sum to zero.
+    repair_label_flows(U, Y, y, weights)
     heaviest = 1.0
     for i in range(U.shape[0]):
         mass = 0.0
         for r in range(U.shape[1]):
             mass += max(U[i, r], 0.0)
-        heaviest = max(heaviest, mass)
+        heaviest = max(heaviest, mass / weights[i])
     for i in range(U.shape[0]):
         for r in range(U.shape[1]):
             U[i, r] /= heaviest
@@ -169,7 +169,10 @@ class SeparationRanking(Loss):
         prox_conjugate(v, y, sigma)
 
     def repair(self, U, Y):
-        repair(U, Y, Y[0])
+        repair(U, Y, Y[0], np.ones(U.shape[0]))
+
+    def repair_weighted(self, U, Y, weights):
+        repair(U, Y, Y[0], weights)
 
     def curvature(self, m: int) -> float:
         raise TypeError("the separation ranking hinge has kinks, so its gradient has no Lipschitz constant")
@@ -183,15 +186,16 @@ class SeparationRanking(Loss):
     def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray:
         return HINGE.null_subgradients(weights, intercept)
 
-    def null_of_sets(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def null_of_sets(self, Y: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """A linear program over one row u for each different set: max Σ mass, Σ_i u_i = 0, whose multipliers are b."""
         from scipy.optimize import linprog  # slow to import, and few problems need it
 
-        sets, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
+        sets, which = np.unique(Y, axis=0, return_inverse=True)
         which = which.reshape(-1)
+        counts = np.bincount(which, weights)
         q, m = sets.shape
         sign = np.where(sets.ravel() != 0, -1.0, 1.0)
-        share = np.repeat(counts / len(Y), m)
+        share = np.repeat(counts / counts.sum(), m)
         entry, row = np.arange(q * m), np.repeat(np.arange(q), m)
         balance = sp.csr_array((sign, (row, entry)), shape=(q, q * m))  # what leaves a set goes to labels off it
         columns = sp.csr_array((sign * share, (entry % m, entry)), shape=(m, q * m))

@@ -81,6 +81,18 @@ class Squared(Loss):
             for i in range(n):
                 U[i, r] -= mean
 
+    def repair_weighted(self, U, Y, weights):
+        # The nearest such rows in the metric in which the conjugates count: heavy samples take more of the change.
+        n, m = U.shape
+        for r in range(m):
+            total = 0.0
+            whole = 0.0
+            for i in range(n):
+                total += U[i, r]
+                whole += weights[i]
+            for i in range(n):
+                U[i, r] -= weights[i] * total / whole
+
     def curvature(self, m: int) -> float:
         return 1.0
 

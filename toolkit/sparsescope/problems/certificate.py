@@ -17,7 +17,6 @@ class PenalisedLoss(Protocol):
     """A problem as its certificate sees it: data, loss, penalty and λ."""
 
     lam: float
-    loss: Any
     regulariser: Regulariser
 
     @property
@@ -31,7 +30,7 @@ class PenalisedLoss(Protocol):
     @property
     def design(self) -> Design: ...
     @property
-    def y(self) -> np.ndarray: ...
+    def terms(self) -> tuple[np.ndarray, Any]: ...
     @property
     def intercept(self) -> bool: ...
 
@@ -81,9 +80,9 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
     if dual_rows is not None and dual_rows(work.U):
-        loss = loss_sum(Z, problem.y, problem.loss) / n
+        loss = loss_sum(Z, *problem.terms) / n
     else:
-        loss = loss_gradient(Z, problem.y, problem.loss, work.U) / n
+        loss = loss_gradient(Z, *problem.terms, work.U) / n
     omega, rows, entries = regulariser.value(W)
     top, conjugate = 0.0, 0.0
     for start, stop, G in work.gradients(problem):
@@ -94,13 +93,13 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
-        repair_dual(work.U, problem.y, problem.loss)
+        repair_dual(work.U, *problem.terms)
         for _, _, G in work.gradients(problem):
             norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
     loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
-    dual = -loss_part(Z, work.U, scale, problem.y, problem.loss) / n - lam * conjugate
+    dual = -loss_part(Z, work.U, scale, *problem.terms) / n - lam * conjugate
     require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
     gap = objective - dual

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..inputs.design import Design
 from ..inputs.labels import partial
@@ -21,32 +22,43 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"unknown constants {kind!r}; allowed: {', '.join(KINDS)}")
 
 
-def block_constants(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str) -> np.ndarray:
-    """K_j for every row: shape (d,), one more entry (last) if there is an intercept. y : as in a problem."""
+def block_constants(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str,
+                    weights: np.ndarray | None = None) -> np.ndarray:
+    """K_j for every row: shape (d,), one more entry (last) if there is an intercept. y : as in a problem.
+
+    weights : ω of the samples, (n,), with the mean 1. Sample i then counts ω_i·x_ij² where it counts x_ij² without.
+    """
     check_kind(kind)
     if kind == "class-aware" and not loss.one_score:  # whose curvature is the same for both classes
         aware = _set_aware if y.ndim == 2 else _class_aware
-        bound = aware(design, y, m, loss, intercept)
+        bound = aware(design, y, m, loss, intercept, weights)
         if bound is not None:
             return bound / design.n
-    norms = design.squared_norms
+    norms = design.squared_norms if weights is None else design.target_sums(weights[:, None])[:, 0]
     if intercept:
-        norms = np.append(norms, float(design.n))
+        norms = np.append(norms, float(design.n))  # the weights sum to n as well
     c = loss.paper_curvature(m) if kind == "paper" else loss.curvature(m)
     return c * norms / design.n
 
 
-def _class_aware(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool) -> np.ndarray | None:
-    sums = design.class_sums(y, m)
+def _class_aware(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool,
+                 weights: np.ndarray | None) -> np.ndarray | None:
+    if weights is None:
+        sums = design.class_sums(y, m)
+    else:
+        sums = design.target_sums(sp.csr_array((weights, (np.arange(design.n), y)), shape=(design.n, m)))
     if intercept:  # a column of ones
-        sums = np.vstack([sums, np.bincount(y, minlength=m).astype(float)])
+        sums = np.vstack([sums, np.bincount(y, weights, minlength=m).astype(float)])
     bound: np.ndarray | None = loss.class_aware(sums)
     return bound
 
 
-def _set_aware(design: Design, Y: np.ndarray, m: int, loss: Any, intercept: bool) -> np.ndarray | None:
+def _set_aware(design: Design, Y: np.ndarray, m: int, loss: Any, intercept: bool,
+               weights: np.ndarray | None) -> np.ndarray | None:
     degrees = partners(Y)
     inside = partial(Y).astype(np.float64)[:, None]
+    if weights is not None:
+        degrees, inside = weights[:, None] * degrees, weights[:, None] * inside
     norms, sums = design.target_sums(inside), design.target_sums(degrees)
     if intercept:
         norms, sums = np.vstack([norms, inside.sum(axis=0)]), np.vstack([sums, degrees.sum(axis=0)])
@@ -64,26 +76,39 @@ def partners(Y: np.ndarray) -> np.ndarray:
     return degrees
 
 
-def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str) -> float:
-    """K for the gradient with respect to all of W (and the intercept)."""
+def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str,
+                  weights: np.ndarray | None = None) -> float:
+    """K for the gradient with respect to all of W (and the intercept); weights as for :func:`block_constants`."""
     check_kind(kind)
     c = loss.paper_curvature(m) if kind == "paper" else loss.curvature(m)
-    constant = c * _largest(design, 1, intercept, None)
+    constant = c * _largest(design, 1, intercept, None, weights=weights)
     if kind == "class-aware" and loss.difference_curvature is not None:
-        constant = min(constant, loss.difference_curvature * _largest(design, m, intercept, _root(y)))
+        root = _root(y)
+        constant = min(constant, loss.difference_curvature * _largest(design, m, intercept, root, weights=weights))
     return INFLATE * constant / design.n
 
 
-def second_moment(design: Design, intercept: bool) -> np.ndarray:
-    """XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data."""
+def second_moment(design: Design, intercept: bool, weights: np.ndarray | None = None) -> np.ndarray:
+    """XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data; weights ω (n,)
+    of the samples, with the mean 1, make it XᵀΩX/n."""
     matrix, d = design.matrix, design.d
+    scaled = matrix if weights is None else _rows_times(matrix, weights.astype(design.dtype))
     moment = np.empty((d + int(intercept),) * 2, dtype=design.dtype)
-    moment[:d, :d] = (matrix.T @ matrix).toarray() if design.is_sparse else matrix.T @ matrix
+    moment[:d, :d] = (matrix.T @ scaled).toarray() if design.is_sparse else matrix.T @ scaled
     if intercept:
-        moment[d, :d] = moment[:d, d] = np.asarray(matrix.sum(axis=0)).ravel()
+        moment[d, :d] = moment[:d, d] = np.asarray(scaled.sum(axis=0)).ravel()
         moment[d, d] = design.n
     moment /= design.n
     return moment
+
+
+def _rows_times(matrix: Any, weights: np.ndarray) -> Any:
+    """diag(weights)·matrix, dense or CSC."""
+    if isinstance(matrix, np.ndarray):
+        return matrix * weights[:, None]
+    scaled = matrix.copy()
+    scaled.data *= weights[scaled.indices]
+    return scaled
 
 
 def operator_norm(design: Design, y: np.ndarray, m: int, intercept: bool, differences: bool) -> float:
@@ -130,6 +155,23 @@ def _class_root(y: np.ndarray) -> Root:
     return forward, backward
 
 
+def _weighted_root(root: Root, weights: np.ndarray) -> Root:
+    """√Ω after a root, and the adjoint; both work in place."""
+    scale = np.sqrt(weights)[:, None]
+    to_root, from_root = root
+
+    def forward(Z: np.ndarray) -> np.ndarray:
+        found = to_root(Z)
+        found *= scale
+        return found
+
+    def backward(Z: np.ndarray) -> np.ndarray:
+        Z *= scale
+        return from_root(Z)
+
+    return forward, backward
+
+
 def _set_root(Y: np.ndarray) -> Root:
     """For label sets: the symmetric root of the Laplacian of a complete bipartite graph.
 
@@ -155,15 +197,18 @@ def _set_root(Y: np.ndarray) -> Root:
 
 
 def _largest(design: Design, m: int, intercept: bool, root: Root | None,
-             frame: tuple[np.ndarray, float] | None = None) -> float:
+             frame: tuple[np.ndarray, float] | None = None, weights: np.ndarray | None = None) -> float:
     """‖S∘X‖² for a root S of n×m scores, or σ_max² of X (``None``, m = 1); with an intercept for [X 1], or for
-    [X − 1x̄ᵀ, s·1] with a ``frame`` (x̄, s). Works on the smaller side of the operator."""
+    [X − 1x̄ᵀ, s·1] with a ``frame`` (x̄, s); weights ω put √Ω before all of it. Works on the smaller side of the
+    operator."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh  # slow to import, needed by few
 
     n, rows = design.n, design.d + int(intercept)
     U = np.empty((n, m), dtype=design.dtype)
     W = np.empty((rows, m), dtype=design.dtype)
     to_root, from_root = root or (lambda Z: Z, lambda Z: Z)
+    if weights is not None:
+        to_root, from_root = _weighted_root((to_root, from_root), weights)
 
     def forward(coef: np.ndarray) -> np.ndarray:
         if frame is not None:
@@ -196,4 +241,5 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None,
                     tol=1e-5, maxiter=500, return_eigenvectors=False)
         return float(top[0])
     except ArpackNoConvergence:  # several equal top singular values; fall back to a bound that always holds
-        return float(design.squared_norms.sum() + n * intercept) * (m if root is not None else 1)
+        most = 1.0 if weights is None else float(weights.max())
+        return float(design.squared_norms.sum() + n * intercept) * (m if root is not None else 1) * most

@@ -31,17 +31,18 @@ def critical(problem: Any, regulariser: Any) -> Critical:
 def first_duals(problem: Any, regulariser: Any) -> np.ndarray:
     """(Sub)gradients of the losses at the best point without penalised weights, (n, m)."""
     U = np.empty((problem.n, problem.m), dtype=problem.dtype)
-    table = None if problem.multilabel else problem.loss.null_subgradients(problem.class_shares, problem.intercept)
+    table = None if problem.multilabel else problem.loss.null_subgradients(problem.weighted_shares, problem.intercept)
     of_sets = problem.null_of_sets
+    y, loss = problem.terms
     if regulariser.free is not None:
-        loss_gradient(problem.design.matmul(problem.null_free, np.empty_like(U)), problem.y, problem.loss, U)
-    elif table is not None:
-        U[:] = table[problem.y]
-    elif of_sets is not None:
-        U[:] = of_sets[1]
+        loss_gradient(problem.design.matmul(problem.null_free, np.empty_like(U)), y, loss, U)
+    elif table is not None or of_sets is not None:
+        U[:] = table[problem.y] if table is not None else of_sets[1]
+        if problem.sample_weight is not None:
+            U *= problem.sample_weight[:, None]
     else:
         Z = np.tile(problem.null_intercept.astype(problem.dtype), (problem.n, 1))
-        loss_gradient(Z, problem.y, problem.loss, U)
+        loss_gradient(Z, y, loss, U)
     return U
 
 
@@ -54,10 +55,11 @@ def fit_free(problem: Any) -> np.ndarray:
     at[problem.d :] = True
     coef, Z = np.zeros(at.shape, problem.dtype), np.empty((problem.n, problem.m), problem.dtype)
     U, G = np.empty_like(Z), np.empty_like(coef)
+    y, loss = problem.terms
 
     def value(v: np.ndarray) -> tuple[float, np.ndarray]:
         coef[at] = v
-        total = loss_gradient(problem.design.matmul(coef, Z), problem.y, problem.loss, U)
+        total = loss_gradient(problem.design.matmul(coef, Z), y, loss, U)
         return total / problem.n, problem.design.rmatmul(U, G)[at].astype(np.float64) / problem.n
 
     found = minimize(value, np.zeros(int(at.sum())), jac=True, method="L-BFGS-B", options={**EXACTLY, "gtol": 1e-12})
@@ -69,7 +71,7 @@ def fit_intercept(problem: Any) -> np.ndarray:
     """The best intercept for W = 0, (m,) float64."""
     from scipy.optimize import minimize
 
-    ready = None if problem.multilabel else problem.loss.null_intercept(problem.class_shares)
+    ready = None if problem.multilabel else problem.loss.null_intercept(problem.weighted_shares)
     if ready is not None:
         return np.asarray(ready)
     if (of_sets := problem.null_of_sets) is not None:
@@ -81,7 +83,7 @@ def fit_intercept(problem: Any) -> np.ndarray:
 
 def _value_of_classes(problem: Any) -> Any:
     # With W = 0 all samples of a class are alike: m weighted samples, a convex problem in m unknowns.
-    weights = problem.class_shares
+    weights = problem.weighted_shares
 
     def value(b: np.ndarray) -> tuple[float, np.ndarray]:
         g, work, total = np.zeros(problem.m), np.empty(problem.m), 0.0
@@ -95,10 +97,11 @@ def _value_of_classes(problem: Any) -> Any:
 def _value_of_sets(problem: Any) -> Any:
     Z = np.empty((problem.n, problem.m), dtype=problem.dtype)
     U = np.empty_like(Z)
+    y, loss = problem.terms
 
     def value(b: np.ndarray) -> tuple[float, np.ndarray]:
         Z[:] = b
-        total = loss_gradient(Z, problem.y, problem.loss, U)
+        total = loss_gradient(Z, y, loss, U)
         return total / problem.n, U.sum(axis=0, dtype=np.float64) / problem.n
 
     return value

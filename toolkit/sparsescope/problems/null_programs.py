@@ -83,13 +83,16 @@ class _Flows:
         self.sample, self.label = (np.concatenate(pair) for pair in zip(got, gave, strict=True))
         self.sign = np.concatenate([np.ones(got[0].size), -np.ones(gave[0].size)])
         self.count = self.sample.size + 1
+        # What a flow counts in U: the weight of its sample.
+        weights = problem.sample_weight
+        self.scale = np.ones(self.sample.size) if weights is None else weights[self.sample]
         columns = np.arange(self.sample.size)
         balance = sp.csr_array((self.sign, (self.sample, columns)), shape=(n, self.count))
         mass = sp.csr_array((np.ones(got[0].size), (got[0], columns[: got[0].size])), shape=(n, self.count))
         equal = [balance, mass[~loose]]
         right = [np.zeros(n), np.asarray(receive.any(axis=1), dtype=float)[~loose]]
         if problem.intercept:
-            equal.append(sp.csr_array((self.sign, (self.label, columns)), shape=(m, self.count)))
+            equal.append(sp.csr_array((self.sign * self.scale, (self.label, columns)), shape=(m, self.count)))
             right.append(np.zeros(m))
         self.equal, self.right = sp.vstack(equal).tocsr(), np.concatenate(right)
         self.most = mass[loose]
@@ -106,7 +109,7 @@ class _Flows:
         if found.status != 0:
             return None
         U = np.zeros(self.shape)
-        U[self.sample, self.label] = self.sign * found.x[:-1]
+        U[self.sample, self.label] = self.sign * self.scale * found.x[:-1]
         slack = found.ineqlin.residual[self.most.shape[0] :]
         return float(found.fun), U, slack <= TIGHT * found.fun
 
@@ -133,6 +136,6 @@ def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows
         columns = X[:, features]
         columns = columns.toarray() if sp.issparse(columns) else columns
         S = columns @ (np.where(at, W, 0.0)[features] / (size[g] * problem.n))
-        row[:-1] = flows.sign * S[flows.sample, flows.label]
+        row[:-1] = flows.sign * flows.scale * S[flows.sample, flows.label]
         row[-1] = -1.0
     return made

@@ -1,6 +1,8 @@
 """Problem: data, loss, penalty and λ together, and everything that can be said about a point of it.
 
     F(W, b) = (1/n) Σ_i ℓ(W_·ᵀx_i + b, y_i) + λ Ω(W)                                      (MATH §1, problem P)
+
+With sample weights w the mean of the losses is (1/Σw) Σ_i w_i ℓ_i = (1/n) Σ_i ω_i ℓ_i, ω = n·w/Σw.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from ..inputs.design import Design
 from ..inputs.labels import LabelSets, check_labels, fits_dense, match_labels
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
+from ..losses.weighted import WeightedLoss
 from ..penalties import L1L2, ElasticNet, Penalty
 from ..registry import losses, penalties
-from . import constants, metrics, null_fits, scalings
+from . import constants, metrics, null_fits, sample_weights, scalings
 from .base import BaseProblem, Certificate
 from .certificate import Workspace, certify
 from .null_programs import Critical
@@ -36,8 +39,12 @@ class _Data:
 
     def __init__(self, design: Design, targets: np.ndarray | LabelSets, class_names: list[str],
                  feature_names: list[str] | None, intercept: bool, name: str | None,
-                 image_shape: tuple[int, int] | None, label_values: np.ndarray | None) -> None:
+                 image_shape: tuple[int, int] | None, label_values: np.ndarray | None,
+                 weights: np.ndarray | None = None) -> None:
         self.design, self.targets, self.label_values = design, targets, label_values
+        self.total = float(design.n if weights is None else weights.sum())  # Σw
+        # ω; equal weights are none: a mean does not see them
+        self.weights = None if weights is None or np.ptp(weights) == 0.0 else weights * (design.n / self.total)
         self.class_names, self.feature_names = class_names, feature_names
         self.intercept, self.name, self.image_shape = intercept, name, image_shape
         self.standardize = False
@@ -77,6 +84,10 @@ class Problem(BaseProblem):
     standardize : penalise the weights of features divided by their standard deviations (1/n about the mean, as glmnet
         does): F = (1/n) Σ ℓ + λ Ω(diag(σ) W). W and b are still those of X. A constant feature is left as it is
     class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
+    sample_weight : weights w ≥ 0 of the samples, (n,): the loss is (1/Σw) Σ_i w_i ℓ_i, so whole weights are the same as
+        repeated samples. Samples of weight 0 are left out: ``n`` and ``y`` are those of the others
+    class_weight : ``None``; ``"balanced"``, which gives all classes that occur the same total weight; or a mapping of
+        classes to factors ≥ 0 (1 for those it does not name). Multiplies ``sample_weight``; not for label sets
 
     Raises
     ------
@@ -90,7 +101,7 @@ class Problem(BaseProblem):
     def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
                  penalty: str | Penalty = "l1/l2", lam: float | None = None, lam_ratio: float | None = None,
                  intercept: bool = False, standardize: bool = False, class_names: Any = None,
-                 feature_names: Any = None) -> None:
+                 feature_names: Any = None, sample_weight: Any = None, class_weight: Any = None) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
             if y is not None:
@@ -103,13 +114,21 @@ class Problem(BaseProblem):
         if y is None:
             raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
         centre = bool(intercept) and self.centres
-        design = (X.framed(centre, bool(standardize)) if isinstance(X, Design) else
-                  Design(X, centre=centre, standardize=bool(standardize)))
+        if sample_weight is not None or class_weight is not None:  # means and deviations need the weights first
+            design = X if isinstance(X, Design) else Design(X)
+        else:
+            design = (X.framed(centre, bool(standardize)) if isinstance(X, Design) else
+                      Design(X, centre=centre, standardize=bool(standardize)))
         labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
         features = list(feature_names) if feature_names is not None else design.feature_names
         if features is not None and len(features) != design.d:
             raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
-        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values)
+        classes = None if isinstance(labels, LabelSets) else labels
+        weights = sample_weights.combined(sample_weight, class_weight, classes, design.n, names, values)
+        if weights is not None:
+            design, labels, weights = _without_weightless(design.plain(), labels, weights)
+            design = design.framed(centre, bool(standardize), weights)
+        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
         self._data.standardize = bool(standardize)
         self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam,
                   lam_ratio)
@@ -151,7 +170,7 @@ class Problem(BaseProblem):
 
     def with_scaling(self, name: str, **parameters: Any) -> Problem:
         """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
-        scaling = scalings.convert(name, self.n, **parameters)
+        scaling = scalings.convert(name, self.total_weight, **parameters)
         if scaling.rho is None:
             return self.with_(lam=scaling.lam)
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
@@ -163,7 +182,8 @@ class Problem(BaseProblem):
         """
         part = object.__new__(Problem)
         design = Design(self.design.matrix[:, rows])
-        part._data = _Data(design, self._data.targets, self.class_names, None, self.intercept, None, None, None)
+        part._data = _Data(design, self._data.targets, self.class_names, None, self.intercept, None, None, None,
+                           self._data.weights)
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)
         return part
@@ -274,6 +294,35 @@ class Problem(BaseProblem):
             return self.sets.shares
         return np.bincount(self.y, minlength=self.classes) / self.n
 
+    @property
+    def weighted_shares(self) -> np.ndarray:
+        """Share of each class in the sum of the sample weights, (m,) float64; not for label sets."""
+        return np.bincount(self.y, self.sample_weight, minlength=self.classes) / self.n
+
+    @property
+    def sample_weight(self) -> np.ndarray | None:
+        """ω = n·w/Σw, the weights of the samples with the mean 1, (n,) float64; ``None`` if all are equal."""
+        return self._data.weights
+
+    @property
+    def total_weight(self) -> float:
+        """Σw, the sum of the weights as they were given; n without weights."""
+        return self._data.total
+
+    @property
+    def terms(self) -> tuple[np.ndarray, Any]:
+        """The targets and the loss as kernels take them: ``loss_sum(Z, *problem.terms)`` is Σ_i ω_i ℓ(z_i, y_i).
+
+        Without sample weights they are :attr:`y` and :attr:`loss`; with weights the numbers of the samples, and a loss
+        that has the targets and the weights inside.
+        """
+        weights = self.sample_weight
+        if weights is None:
+            return self.y, self.loss
+        terms: tuple[np.ndarray, Any] = self._data.cached(("terms", self.loss), lambda: (
+            np.arange(self.n), WeightedLoss(self.loss, self.y, weights)))  # type: ignore[call-arg]
+        return terms
+
     def encode(self, y: Any) -> np.ndarray:
         """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
 
@@ -318,7 +367,7 @@ class Problem(BaseProblem):
 
     def __repr__(self) -> str:
         where = f"{self.name}: " if self.name else ""
-        extra = " + intercept" if self.intercept else ""
+        extra = (" + intercept" if self.intercept else "") + (", weighted" if self.sample_weight is not None else "")
         return (f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
                 f"{extra})")
 
@@ -433,14 +482,14 @@ class Problem(BaseProblem):
         """F(W, b)."""
         coef = self.coefficients(W, b)
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
-        return loss_sum(Z, self.y, self.loss) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
+        return loss_sum(Z, *self.terms) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
 
     def gradient(self, W: Any, b: Any = None) -> Any:
         """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
         coef = self.coefficients(W, b)
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
         U = np.empty_like(Z)
-        loss_gradient(Z, self.y, self.loss, U)
+        loss_gradient(Z, *self.terms, U)
         G = self.design.rmatmul(U, np.empty_like(coef)) / self.n
         bias, frame = (G[self.d] if self.intercept else None), self.design.frame
         G = G[: self.d] if frame is None else frame.gradient(G[: self.d], bias)
@@ -470,12 +519,12 @@ class Problem(BaseProblem):
     def block_constants(self, kind: str = "class-aware") -> np.ndarray:
         """Lipschitz constants K_j of the rows' gradients, shape (rows,): ``paper``, ``tight`` or ``class-aware``."""
         return self._data.cached(("block", kind, self.loss), lambda: constants.block_constants(
-            self.design, self.y, self.m, self.loss, self.intercept, kind))
+            self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight))
 
     def full_constant(self, kind: str = "class-aware") -> float:
         """Lipschitz constant K of the whole gradient."""
         return self._data.cached(("full", kind, self.loss), lambda: constants.full_constant(
-            self.design, self.y, self.m, self.loss, self.intercept, kind))
+            self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight))
 
     def operator_norm(self, differences: bool = False) -> float:
         """‖X‖², with the column of an intercept; ``differences``: ‖T‖² of the map of W to Z − Z[y]·1ᵀ (MATH §4)."""
@@ -483,8 +532,10 @@ class Problem(BaseProblem):
             self.design, self.y, self.m, self.intercept, differences))
 
     def second_moment(self) -> np.ndarray:
-        """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data."""
-        return self._data.cached(("moment",), lambda: constants.second_moment(self.design, self.intercept))
+        """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data. With
+        sample weights XᵀΩX/n."""
+        return self._data.cached(("moment",), lambda: constants.second_moment(
+            self.design, self.intercept, self.sample_weight))
 
     def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
         """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
@@ -550,7 +601,25 @@ class Problem(BaseProblem):
         """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss knows them."""
         if not (self.multilabel and self.intercept):
             return None
-        return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y))
+        return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(
+            self.y, self.sample_weight))
+
+
+def _without_weightless(design: Design, labels: Any, weights: np.ndarray) -> tuple[Design, Any, np.ndarray]:
+    """The samples whose weight is not 0; ``ValueError`` where they have too few labels left to tell apart."""
+    if weights.all():
+        return design, labels, weights
+    kept = np.flatnonzero(weights)
+    if isinstance(labels, LabelSets):
+        labels = LabelSets.of(labels.sparse()[kept])
+        left = bool(labels.partial.any())
+    else:
+        labels = labels[kept]
+        left = np.ptp(labels) > 0
+    if not left:
+        raise ValueError("the samples whose weight is not 0 have one class only, or label sets that are empty or full: "
+                         "there is nothing to tell apart")
+    return Design(design.matrix[kept]), labels, weights[kept]
 
 
 def _part(registry: Any, base: type, given: Any) -> Any:

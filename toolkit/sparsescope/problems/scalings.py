@@ -16,7 +16,7 @@ class Scaling:
     rho: float | None = None
 
 
-def convert(name: str, n: int, *, C: float = 1.0, alpha: float | None = None, lam3: float | None = None,
+def convert(name: str, n: float, *, C: float = 1.0, alpha: float | None = None, lam3: float | None = None,
             lam4: float = 0.0, ridge: bool = False) -> Scaling:
     """Our λ for another program's parameters.
 
@@ -27,7 +27,8 @@ def convert(name: str, n: int, *, C: float = 1.0, alpha: float | None = None, la
     ``paper-4``     ½‖W‖² + λ₄‖W‖₁ + C Σℓ:        ``C``, ``lam4`` (an elastic net with ρ = λ₄/(1+λ₄))
     ==============  =====================================================================================
 
-    n : number of samples. Raises ``ValueError`` for an unknown name or a weight that is not positive.
+    n : number of samples, or the sum of their weights. Raises ``ValueError`` for an unknown name or a weight that is
+    not positive.
     """
     if name not in NAMES:
         raise ValueError(f"unknown scaling {name!r}; known: {', '.join(NAMES)}")

@@ -46,6 +46,9 @@ class SequenceProblem(Problem):
                          feature_names=feature_names)
 
     def _set(self, loss: Any, penalty: Any, lam: float | None, lam_ratio: float | None = None) -> None:
+        if self.sample_weight is not None:
+            raise ValueError("a sequence of models gives every sample the same weight, and this problem has weights of "
+                             "samples or classes; make it without them")
         super()._set(loss, "ridge", lam, lam_ratio)
         if not self.loss.smooth:
             raise ValueError(f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
@@ -120,7 +123,7 @@ class SequenceProblem(Problem):
 
     def mean_loss(self, Z: np.ndarray) -> float:
         """F of predictions Z (n, m) of the problem's samples."""
-        return float(loss_sum(Z, self.y, self.loss)) / self.n
+        return float(loss_sum(Z, *self.terms)) / self.n
 
     def indicator(self) -> np.ndarray:
         """Y: 1 for the class of a sample, or each of its labels, and 0 elsewhere; (n, m) float64."""

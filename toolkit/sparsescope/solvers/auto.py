@@ -97,6 +97,7 @@ class Auto(Solver):
     delegates = True
     doc = "Chooses a solver for the problem and says why."
     source = "this project"
+    takes_sample_weights = True
 
     def refuses(self, problem: Problem) -> str | None:
         try:

@@ -80,7 +80,7 @@ class State:
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
         """Mean loss, Ω(W), non-zero rows and entries of the weights shown."""
-        loss = loss_sum(self.Z, problem.y, problem.loss) / problem.n
+        loss = loss_sum(self.Z, *problem.terms) / problem.n
         return loss, *problem.regulariser.value(self.coef[: self.d])
 
     def weights(self) -> Any:
@@ -159,6 +159,7 @@ class Solver:
     only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
+    takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
     takes_intercept: ClassVar[bool] = True
     sparse: ClassVar[bool] = False  # True: weights as State.sparse says; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
@@ -185,6 +186,9 @@ class Solver:
             fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
             return (f"{self.name} is for {' and '.join(KINDS[kind] for kind in self.kinds)}; for "
                     f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}")
+        if not self.takes_sample_weights and getattr(problem, "sample_weight", None) is not None:
+            return (f"{self.name} gives every sample the same weight, and this problem has weights of samples or "
+                    f"classes. Solvers that weigh samples: {self._weighing(problem)}")
         return self.refuses(problem)
 
     def refuses(self, problem: Problem) -> str | None:
@@ -205,6 +209,13 @@ class Solver:
             return None
         return (f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
                 f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}")
+
+    @staticmethod
+    def _weighing(problem: Any) -> str:
+        """The solvers of problems of this kind that take sample weights."""
+        fitting = [name for name in solvers if getattr(solvers[name], "takes_sample_weights", False)
+                   and problem.kind in solvers[name].kinds]
+        return ", ".join(fitting) or "none"
 
     @staticmethod
     def _others(problem: Problem, able: str) -> str:

@@ -60,7 +60,7 @@ class BCDState(State):
         self.rng = np.random.default_rng(seed)
         self.report = np.zeros(REPORT)
         self.kept = make_kept(problem.n, problem.m, problem.dtype)
-        keep(self.Z, problem.y, problem.loss, self.kept)
+        keep(self.Z, *problem.terms, self.kept)
         self.ranking: tuple[np.ndarray, np.ndarray] | None = None
         self.reinstate()
 
@@ -74,6 +74,7 @@ class BCDState(State):
 class _BCD(Solver):
     """What both variants share: orders, counting, refreshing."""
 
+    takes_sample_weights = True
     selection: str
     greedy_batch: int
     shrinking: bool
@@ -83,7 +84,7 @@ class _BCD(Solver):
         return BCDState(problem, coef, self.seed)
 
     def adapt(self, problem: Problem, state: BCDState) -> None:
-        keep(state.Z, problem.y, problem.loss, state.kept)
+        keep(state.Z, *problem.terms, state.kept)
         state.reinstate()
 
     def rehearse(self, tiny: Problem, problem: Problem) -> BCDState:
@@ -96,7 +97,7 @@ class _BCD(Solver):
     def step(self, problem: Problem, state: BCDState) -> None:
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
-            keep(state.Z, problem.y, problem.loss, state.kept)
+            keep(state.Z, *problem.terms, state.kept)
         entries = problem.design.nnz + problem.n * problem.intercept
         order = self._order(problem, state)
         report = state.report
@@ -184,7 +185,7 @@ class BCD(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_line_search(
-            columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
+            columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty, problem.lam,
             rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.kept,
             state.report,
         )
@@ -210,7 +211,7 @@ class BCDConstant(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_constant_step(
-            columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty, problem.lam,
+            columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty, problem.lam,
             rows.start == 0, problem.block_constants(self.constants)[rows], state.kept, state.report,
         )
 

@@ -29,6 +29,7 @@ class FBPD(Splitting):
     doc = "Primal–dual splitting for exact hinges, of classes and of label sets; its dual point proves the gap."
     source = "Chierchia et al. 2015, Alg. 1; its projection for label sets is this project's"
     only = ("crammer-singer", "separation-ranking")
+    takes_sample_weights = True
 
     def refuses(self, problem: Problem) -> str | None:
         if not hasattr(problem.loss, "prox_conjugate"):
@@ -40,7 +41,7 @@ class FBPD(Splitting):
 
     def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
              t: int) -> None:
-        dual_step(state.Z, state.VZ, state.Q, problem.y, problem.loss, sigma, *weights, state.VZ0, state.Q0, state.U,
+        dual_step(state.Z, state.VZ, state.Q, *problem.terms, sigma, *weights, state.VZ0, state.Q0, state.U,
                   state.shares[t], state.shares[t + 1], state.reports[t])
 
 

@@ -60,6 +60,7 @@ class FOBOS(Solver):
                          {"unit": "one", "eta0": 0.1})  # the ends of a range of step sizes are not worth a run
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
+    takes_sample_weights = True
     settles = False
     remedy = "choose a smaller eta0 (search_eta0 looks for a good one)"
 
@@ -77,7 +78,7 @@ class FOBOS(Solver):
         report, before = state.report, state.coef.copy()
         report[:] = 0.0
         report[FINITE] = 1.0
-        forward_backward(design.samples, self._order(problem, state), state.coef, problem.y, problem.loss, penalty,
+        forward_backward(design.samples, self._order(problem, state), state.coef, *problem.terms, penalty,
                          problem.lam, problem.d, self.eta0 * self._unit(problem), state.t, penalty.adds_up, state.done,
                          state.used, report)
         if not (report[FINITE] and np.isfinite(state.coef).all()):

@@ -77,6 +77,7 @@ class GLS(Solver):
             "`squared` one step is the solution.")
     doc = "Least squares steps that know the curvature of the data: no step size, and conditioning does not matter."
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
+    takes_sample_weights = True
     only_penalties = ("ridge",)
 
     def refuses(self, problem: Problem) -> str | None:
@@ -107,7 +108,7 @@ class GLS(Solver):
         if self.accelerated:
             self._extrapolate(problem, state)
         design, coef = problem.design, state.coef
-        loss_gradient(state.Z, problem.y, problem.loss, state.U)
+        loss_gradient(state.Z, *problem.terms, state.U)
         G = design.rmatmul(state.U, state.G)
         G *= 1.0 / problem.n
         G[: problem.d] += problem.dtype.type(problem.lam) * coef[: problem.d]

@@ -72,7 +72,7 @@ class NewGLMNET(EntrySolver):
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
         part = self._part(problem, state)
         design, report = problem.design, state.report
-        sample_hessians(state.Z, problem.y, problem.loss, 1.0 / problem.n, state.C)
+        sample_hessians(state.Z, *problem.terms, 1.0 / problem.n, state.C)
         H = np.empty(part.at.size)
         entry_curvatures(design.columns, design.ones, part.rows, part.classes, state.C, H)
         new = part.w.copy()

@@ -73,7 +73,7 @@ class ParallelState(State):
 
     def begin(self, problem: Problem) -> None:
         """What depends on loss, penalty and λ."""
-        keep(self.Z, problem.y, problem.loss, self.kept)
+        keep(self.Z, *problem.terms, self.kept)
         self.length = max(1.0, problem.d / STRETCHES)
 
 
@@ -90,6 +90,7 @@ class ParallelBCD(Solver):
     contract_iterations = 10_000  # β = 2 halves the steps on dense data
     doc = "Block coordinate descent with constant steps, on several threads at once."
     source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
+    takes_sample_weights = True
 
     def count(self) -> int:
         """How many threads are used."""
@@ -104,7 +105,7 @@ class ParallelBCD(Solver):
     def step(self, problem: Problem, state: ParallelState) -> None:
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
-            keep(state.Z, problem.y, problem.loss, state.kept)
+            keep(state.Z, *problem.terms, state.kept)
         state.reports[:] = 0.0
         order = state.rng.permutation(problem.d)
         done = 0
@@ -152,13 +153,13 @@ class ParallelBCD(Solver):
         state.ZT[t] = state.Z
         mine, common = state.keptT[t], state.kept
         mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
-        sweep_constant_step(problem.design.columns, rows, state.coef[: problem.d], state.ZT[t], problem.y, problem.loss,
+        sweep_constant_step(problem.design.columns, rows, state.coef[: problem.d], state.ZT[t], *problem.terms,
                             problem.penalty, problem.lam, True, constants, state.keptT[t], state.reports[t])
 
     def _meet(self, problem: Problem, state: ParallelState, use: np.ndarray) -> float:
         """The next common scores, with the moves of the threads in ``use``; returns their mean loss."""
         return sum(together([
-            functools.partial(meet, state.Z, state.ZT, use, problem.y, problem.loss, first, last, state.next_Z,
+            functools.partial(meet, state.Z, state.ZT, use, *problem.terms, first, last, state.next_Z,
                               state.next_kept)
             for first, last in zip(state.shares[:-1], state.shares[1:], strict=True)])) / problem.n
 
@@ -169,7 +170,7 @@ class ParallelBCD(Solver):
     def _intercept(self, problem: Problem, state: ParallelState) -> None:
         constants = problem.block_constants(self.constants)[problem.d :]
         sweep_constant_step(problem.design.ones, np.zeros(1, dtype=np.intp), state.coef[problem.d :], state.Z,
-                            problem.y, problem.loss, problem.penalty, problem.lam, False, constants, state.kept,
+                            *problem.terms, problem.penalty, problem.lam, False, constants, state.kept,
                             state.reports[0])
 
 

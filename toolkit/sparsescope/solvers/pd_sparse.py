@@ -14,7 +14,8 @@ With λ₄ = ρ/(1−ρ), C = 1/(nλ(1−ρ)), e_ik = μ off the labels Y_i of s
 
 A sample that a search left where it was is left out of the next searches: of one, then of three, at most of seven.
 The gradient of block i is Wᵀx_i + e_i (Eq. 17 has the sign of e_i wrong, Eq. 22 has it right). P + G is the gap of the
-paper; that of (P) is λ(1−ρ) times as large. Memory: O(nnz(X)·max|A_i|); nothing of size n×m or d×m is made.
+paper; that of (P) is λ(1−ρ) times as large. With sample weights t_i ≤ ω_i·C. Memory: O(nnz(X)·max|A_i|); nothing of
+size n×m or d×m is made.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ class PDSparseState(State):
 
     rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
-    paper's numbers in force · wanted : candidates that a search returns · gains (n,): what the last step of each sample
-    gained, see :func:`sweep`; gained : their sum in the last search · naps, missed (n,): searches that a sample is left
-    out of, and those it still misses
+    paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
+    search · gains (n,): what the last step of each sample gained, see :func:`sweep`; gained : their sum in the last
+    search · naps, missed (n,): searches that a sample is left out of, and those it still misses
     """
 
     sparse = True
@@ -81,6 +82,7 @@ class PDSparseState(State):
         self.rng = np.random.default_rng(seed)
         self.report = np.zeros(REPORT)
         self.C, self.lam4, self.margin = NAN, NAN, NAN
+        self.most: Any = NAN
         self.wanted = 1
         self.gained = 0.0
         self.filled = 0  # entries of v when it was last made anew
@@ -123,10 +125,11 @@ class PDSparseState(State):
     def take_scaling(self, problem: Problem) -> None:
         """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
         self.C, self.lam4 = paper_scaling(problem)
+        self.most = self.C if problem.sample_weight is None else self.C * problem.sample_weight
         self.margin = float(getattr(problem.loss, "margin", 1.0))
         self.naps[:] = self.missed[:] = 0
         self.rows.used[WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
-        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.scratch)
+        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.most, self.scratch)
         self.refresh(problem)
 
     def refresh(self, problem: Problem) -> None:
@@ -142,7 +145,7 @@ class PDSparseState(State):
         at = 0
         while at < order.size:
             at = sweep(problem.design.sparse_samples, self.squares, order, at, self.parts, wanted, rate, fixed, anew,
-                       self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin, self.lam4,
+                       self.indptr, self.targets, self.alpha, self.active, self.rows, self.most, self.margin, self.lam4,
                        self.scratch, self.gains, self.report)
             self.make_room()
 
@@ -157,9 +160,10 @@ class PDSparseState(State):
         flags[:] = np.diff(self.inner_weights().indptr) > 0
 
     def hinges(self, problem: Problem) -> tuple[float, int]:
-        """Σ_i ℓ at the weights, and the number of samples whose hinge is active."""
+        """Σ_i ω_i·ℓ at the weights, and the number of samples whose hinge is active."""
         total, active = hinge_sum(problem.design.sparse_samples, *csr_parts(self.inner_weights()), self.indptr,
-                                  self.targets, self.margin, ACTIVE * self.margin, self.scratch)
+                                  self.targets, self.margin, ACTIVE * self.margin,
+                                  1.0 if problem.sample_weight is None else problem.sample_weight, self.scratch)
         return float(total), int(active)
 
 
@@ -211,6 +215,7 @@ class PDSparse(Solver):
     only = ("crammer-singer", "separation-ranking")
     only_penalties = ("elastic-net", "ridge")
     takes_intercept = False
+    takes_sample_weights = True
     sparse = True
     remedy = "choose a larger λ (a smaller C)"
 

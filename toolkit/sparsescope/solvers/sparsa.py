@@ -36,13 +36,13 @@ class SpaRSAState(ProximalState):
 
     def begin(self, problem: Problem) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
-        self.f = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
+        self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
         self.K = first_constant(problem, True, "class-aware")
 
     def resume(self, problem: Problem) -> None:
         """Go on after somebody else moved the point: loss and gradient afresh; α is that of the last step."""
-        self.f = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
+        self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         support_flags(self.coef[: self.d], self.used)
         self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
 
@@ -65,6 +65,7 @@ class SpaRSA(Solver):
     contract_iterations = 600
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
     source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
+    takes_sample_weights = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> SpaRSAState:
         return SpaRSAState(problem, coef)
@@ -79,7 +80,7 @@ class SpaRSA(Solver):
         for trial in range(1, MOST_TRIALS + 1):
             state.move(problem, 1.0 / state.K)
             state.trials = float(trial)
-            total, turn = turned_gradient(state.Z, state.old_Z, problem.y, problem.loss, state.old_U, state.U)
+            total, turn = turned_gradient(state.Z, state.old_Z, *problem.terms, state.old_U, state.U)
             value = total / n + problem.lam * state.omega
             if value <= worst - 0.5 * self.sigma * state.K * state.size + slack:
                 break

@@ -74,6 +74,7 @@ class WorkingSet(Solver):
     contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
+    takes_sample_weights = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
         return WorkingSetState(problem, coef)
@@ -133,7 +134,7 @@ class WorkingSet(Solver):
         d, n, penalty = problem.d, problem.n, problem.penalty
         if state.iteration:
             problem.design.matmul(state.coef, state.Z)  # rounding of many updates must not pile up
-        keep(state.Z, problem.y, problem.loss, state.kept)
+        keep(state.Z, *problem.terms, state.kept)
         state.fresh = True
         loss = float(state.kept.values.sum()) / n
         for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
@@ -157,14 +158,14 @@ class WorkingSet(Solver):
         assert state.chosen is not None
         report[:] = 0.0
         if not state.fresh:
-            keep(state.Z, problem.y, problem.loss, state.kept)
+            keep(state.Z, *problem.terms, state.kept)
             state.fresh = True
         eps = float(np.finfo(problem.dtype).eps)
         parts = [(design.columns, state.chosen, slice(0, d))]
         if problem.intercept:
             parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
         for columns, order, rows in parts:
-            sweep_line_search(columns, order, state.coef[rows], state.Z, problem.y, problem.loss, problem.penalty,
+            sweep_line_search(columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty,
                               problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, state.kept, report)
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]

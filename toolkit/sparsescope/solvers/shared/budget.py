@@ -103,7 +103,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))))
-        repair_dual(work.U, problem.y, problem.loss)
+        repair_dual(work.U, *problem.terms)
         flows = limit_flows(work.U, problem.y, level)
     lower, factor = _lower(problem, work, margin * flows - n * level * eta)
     price = n * level * factor
@@ -208,7 +208,7 @@ def keep_budget(problem: Problem, state: Any, eta: float) -> bool:
     Of s·W and the mixture with the kept point, the one with the smaller Ω. The state is left as it is (False) if its
     weights are feasible already, or if no feasible point is known.
     """
-    hinge = loss_sum(state.Z, problem.y, problem.loss) / problem.n
+    hinge = loss_sum(state.Z, *problem.terms) / problem.n
     if hinge <= eta:
         return False
     kind, ulp = state.coef.dtype.type, float(np.finfo(problem.dtype).eps)
@@ -231,7 +231,7 @@ def _first_feasible(problem: Problem, points: Iterable[np.ndarray],
     """Ω, weights and scores of the first of these points that is feasible; ``None`` if none is."""
     for coef in points:
         Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
-        if loss_sum(Z, problem.y, problem.loss) / problem.n <= eta:
+        if loss_sum(Z, *problem.terms) / problem.n <= eta:
             return problem.regulariser.value(coef[: problem.d])[0], coef, Z
     return None
 

@@ -79,7 +79,7 @@ class EntryState(State):
 
     def take_gradient(self, problem: Problem, rows: np.ndarray | None = None) -> None:
         """U, loss, G and violations at the present scores; of G and the violations only some rows (sorted) if named."""
-        self.loss = loss_gradient(self.Z, problem.y, problem.loss, self.U) / problem.n
+        self.loss = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         if rows is None:
             problem.design.rmatmul(self.U, self.G)
             self.G /= problem.n
@@ -128,6 +128,7 @@ class EntrySolver(Solver):
     """A method of this kind: what it solves, and the part of a step that follows the direction."""
 
     takes_weights = True
+    takes_sample_weights = True
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
@@ -158,7 +159,7 @@ class EntrySolver(Solver):
         size, point, taken = 1.0, new, False
         for trial in range(1, TRIALS_MOST + 1):
             state.trials = float(trial)
-            loss = moved_loss(state.Z, state.E, size, problem.y, problem.loss) / problem.n
+            loss = moved_loss(state.Z, state.E, size, *problem.terms) / problem.n
             taken = loss - state.loss + part.omega(point) - here <= SIGMA * size * slope + slack
             if taken:
                 break

@@ -102,7 +102,7 @@ class Support:
             E = self.bent_block @ V[:s]
             if problem.intercept:
                 E += V[s]
-            hessian_rows(self.samples, Z, problem.y, problem.loss, scale, E)
+            hessian_rows(self.samples, Z, *problem.terms, scale, E)
             np.matmul(self.bent_block.T, E, out=out[:s])
             if problem.intercept:
                 out[s] = E.sum(axis=0)
@@ -110,7 +110,7 @@ class Support:
         out[:] = 0.0
         shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
         pull = np.zeros(problem.m, dtype=self.dtype)
-        support_hessian_product(self.by_sample, self.samples, Z, problem.y, problem.loss, scale, V, shift, out, pull)
+        support_hessian_product(self.by_sample, self.samples, Z, *problem.terms, scale, V, shift, out, pull)
         if problem.intercept:
             out[s] = pull
 
@@ -163,7 +163,7 @@ class Newton:
             self.support = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
         at = np.append(rows, d) if problem.intercept else rows
         W = state.coef[at]
-        before = loss_derivatives(state.Z, problem.y, problem.loss, self.U, self.A, self.bent) / n
+        before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
         before += lam * penalty_sum(W[:s], penalty)[0]
         G = problem.design.rmatmul_rows(at, self.U, np.empty_like(W))
         G /= n
@@ -175,7 +175,7 @@ class Newton:
         size, after, trials, taken = 1.0, before, 0, False
         while slope < 0.0 and trials < TRIALS_MOST and not taken:
             trials += 1
-            after = moved_loss(state.Z, E, size, problem.y, problem.loss) / n
+            after = moved_loss(state.Z, E, size, *problem.terms) / n
             after += lam * moved_penalty(W, D, size, penalty, s, new)
             taken = after <= before + SIGMA * size * slope + slack
             if not taken:

@@ -101,7 +101,7 @@ class ProximalState(State):
 
 def proximal_step(problem: Problem, state: ProximalState, beta: float, line_search: bool, growth: float) -> None:
     """From V = W + β(W − W'): gradient, prox, and with line search the growth of K. The result is in coef and Z."""
-    n, y, loss = problem.n, problem.y, problem.loss
+    n, (y, loss) = problem.n, problem.terms
     state.exchange()
     if state.extrapolates:  # Z is linear in W; the array of the older scores is free for those of V
         extrapolate(state.old_Z, state.Z, problem.dtype.type(beta))
@@ -134,6 +134,7 @@ class Proximal(Solver):
     """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
 
     takes_blocks = True
+    takes_sample_weights = True
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")

@@ -47,7 +47,7 @@ class SequenceState(State):
 
     def take_residual(self, problem: Problem) -> np.ndarray:
         """U ← ∇ℓ at the predictions; for the squared loss Ŷ − Y."""
-        loss_gradient(self.Z, problem.y, problem.loss, self.U)
+        loss_gradient(self.Z, *problem.terms, self.U)
         return self.U
 
     def intercept(self) -> None:
@@ -97,7 +97,8 @@ class SequenceSolver(Solver):
         """What can be said of a point: no bound is known. ``violation`` is the largest ‖x_jᵀU‖/n over the columns of X,
         U = ∇ℓ(Ŷ): how much of the residual they could still explain linearly."""
         loss, _, rows, entries = state.point(problem)
-        loss_gradient(state.Z, problem.y, problem.loss, work.U)
+        y, loss = problem.terms
+        loss_gradient(state.Z, y, loss, work.U)
         top = total = 0.0
         for _, _, G in work.gradients(problem):
             norms = np.sqrt(np.einsum("ij,ij->i", G, G, dtype=np.float64)) / problem.n

@@ -78,8 +78,8 @@ def _bounds(problem: Problem, state: SplittingState) -> tuple[float, float, floa
     radius = REACH * max(float(np.linalg.norm(state.coef[: problem.d])), scale)
     U = state.U.copy()
     if problem.intercept:
-        repair_dual(U, problem.y, problem.loss)
+        repair_dual(U, *problem.terms)
     flows = limit_flows(U, problem.y, 1.0)
     slope = sum(float(np.linalg.norm(G)) ** 2 for _, _, G in problem.design.rmatmul_blocks(U)) ** 0.5
     bound = (problem.loss.margin * flows - radius * slope) / n
-    return loss_sum(state.Z, problem.y, problem.loss) / n, max(bound, 0.0), radius
+    return loss_sum(state.Z, *problem.terms) / n, max(bound, 0.0), radius

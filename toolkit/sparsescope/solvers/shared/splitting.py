@@ -161,7 +161,7 @@ class Splitting(Solver):
         if not state.coef[: problem.d].any():
             state.U[:] = problem.null_duals
         else:
-            smoothed_duals(state.Z, problem.y, problem.loss, 1.0 / problem.loss.margin, state.U)
+            smoothed_duals(state.Z, *problem.terms, 1.0 / problem.loss.margin, state.U)
 
     def set_steps(self, problem: Problem, state: SplittingState) -> None:
         """‖K‖ and the first guess of √(σ/τ)."""

@@ -97,7 +97,7 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
             solver.step(fitted, state)
     except FloatingPointError:
         return row
-    objective = (loss_sum(state.Z, fitted.y, fitted.loss) / fitted.n
+    objective = (loss_sum(state.Z, *fitted.terms) / fitted.n
                  + fitted.lam * penalty_sum(state.coef[: fitted.d], fitted.penalty)[0])
     coef = state.coefficients().astype(design.dtype, copy=False)
     Z = design.matmul(coef, np.empty((design.n, fitted.m), dtype=design.dtype))
@@ -134,6 +134,6 @@ def _split(problem: Problem, share: float, seed: int) -> tuple[Problem, Design, 
     given = problem.design.plain()
     matrix = given.matrix.tocsr() if given.is_sparse else given.matrix
     fitted = Problem(matrix[~held], problem.y[~held], loss=problem.loss, penalty=problem.penalty, lam=problem.lam,
-                     intercept=problem.intercept, standardize=problem.standardize,
-                     class_names=problem.class_names)
+                     intercept=problem.intercept, standardize=problem.standardize, class_names=problem.class_names,
+                     sample_weight=None if problem.sample_weight is None else problem.sample_weight[~held])
     return fitted, Design(matrix[held]), problem.y[held]
