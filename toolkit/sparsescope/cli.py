@@ -186,6 +186,8 @@ def _doctor_kernels() -> int:
     state = "switched off by NUMBA_DISABLE_JIT" if kernel_compiler.disabled() else f"{numba.get_num_threads()} threads"
     _say(f"numba      {state}")
     folder = kernel_cache.cache_folder()
+    for said in filter(None, (kernel_compiler.fallback(), kernel_cache.fallback())):
+        _say(f"fallback   {said}")
     if folder is None:
         _say("cache      none: kernels will be compiled in each process. Set SPARSESCOPE_CACHE.")
         return FAILED
