@@ -15,6 +15,7 @@ from ..problems.base import BaseProblem, Certificate
 from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
 from .event import Event
+from .keeping import Interrupted, Interrupts
 from .stopping import SETTLED, Gap, Iterations, Seconds, Settled, Stop
 from .trace import Recorder, Trace
 from .watching import WATCHERS, is_warm, warm_up
@@ -378,6 +379,12 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     keywords are settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``. See :class:`Run` for the
     other arguments, and for what is raised.
 
+    Raises
+    ------
+    Interrupted
+        on Ctrl-C, after the step under way; a ``KeyboardInterrupt`` whose ``result`` is what was reached until then. A
+        second Ctrl-C interrupts at once
+
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
@@ -395,9 +402,12 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     run = Run(problem, as_solver(solver, as_problem(problem), **settings), stop=rule, callbacks=observers, W=W, b=b,
               certify_every=certify_every, test=test, clock=clock)
     last = run.advance()
-    while not last.message:
-        last = run.advance()
+    with Interrupts() as interrupts:
+        while not last.message and not interrupts.seen:
+            last = run.advance()
     assert run.state is not None
+    if not last.message:
+        run.message = f"interrupted after {last.iteration} iterations"
     run.conclude()
     found = run.certificate()  # a run that a callback ended may not carry one
     intercept = run.state.intercept()
@@ -412,6 +422,8 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         model=getattr(run.state, "model", None), support=support_of(run.problem, run.state),
         excess=found.excess,
     )
+    if interrupts.seen:
+        raise Interrupted(result)
     if not result.converged and tol > 0 and limits.check(last) == last.message:
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
 
