@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean
+.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
@@ -14,6 +14,7 @@ PORT ?= 5006
 ADDRESS ?= localhost
 ARGS ?=
 ONLY ?=
+FUZZ_SECONDS ?= 3600
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell { cat pyproject.toml; pwd; } | cksum | cut -d' ' -f1)
@@ -37,6 +38,7 @@ help:
 	echo "make smoke       style and the quickest tests, nothing compiled: under a minute, while you work"
 	echo "make unit        the tests without a browser only"
 	echo "make pages       the tests in a browser only"
+	echo "make fuzz        an hour of made-up files, arguments, settings, addresses, messages and commands   (FUZZ_SECONDS=3600)"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
 	echo "make tables      write the tables of parts in docs/parts.md"
@@ -165,6 +167,10 @@ test-oldest: $(READY_DEV)
 	fi; \
 	$(OLDEST)/bin/python -m sparsescope doctor
 	$(OLDEST)/bin/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+
+# The tests show each door a minute of the same cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
+fuzz: $(READY_DEV)
+	SPARSESCOPE_FUZZ_SECONDS=$(FUZZ_SECONDS) SPARSESCOPE_FUZZ_SEED=$$(date +%s) $(BIN)/python -m pytest tests/fuzz -q -s $(ARGS)
 
 # A measurement that fails does not keep the others from running; their names are said at the end.
 bench: $(READY_BENCH)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsescope.datasets as datasets
 from sparsescope.inputs.archives import LIMIT_VARIABLE, memory_limit, read_arrays
@@ -143,7 +144,8 @@ def test_every_truncation_is_told_in_a_sentence(kind: str, tmp_path: Path) -> No
 
 
 def test_arrays_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
-    given = {"a": X, "b": np.asfortranarray(X), "c": np.array("text"), "d": np.zeros((0, 3)), "e": np.array(["x", "yz"])}
+    given = {"a": X, "b": np.asfortranarray(X), "c": np.array("text"), "d": np.zeros((0, 3)),
+             "e": np.array(["x", "yz"])}
     np.savez(tmp_path / "a.npz", **given)
     found = read_arrays(tmp_path / "a.npz")
     assert list(found) == list(given)
@@ -151,3 +153,16 @@ def test_arrays_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found[name], values)
     with pytest.raises(FileNotFoundError):
         read_arrays(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-160, 1e160, 1e308])
+@pytest.mark.parametrize("scale", ["standard", "max", "unit-rows"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_scaling_does_not_depend_on_units_and_warns_of_nothing(size: float, scale: str) -> None:
+    plain = datasets.from_arrays(X, Y, scale=scale).X
+    found = datasets.from_arrays(X * size, Y, scale=scale).X
+    assert np.isfinite(found).all()
+    if size > 1 or (scale == "unit-rows" and size > 1e-300):
+        np.testing.assert_allclose(found, plain, rtol=1e-12)
+    sparse = datasets.from_arrays(sp.csr_matrix(X * size), Y, scale=scale if scale != "standard" else "max").X
+    assert np.isfinite(sparse.data).all()

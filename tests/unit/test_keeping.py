@@ -210,7 +210,8 @@ def interrupt_somewhere(folder: Path, wait: float, number: int) -> tuple[int, st
 @pytest.mark.parametrize("wait", [1.0, 2.0, 4.0])
 def test_ctrl_c_at_any_time_leaves_no_traceback(wait: float, tmp_path: Path) -> None:
     code, errors = interrupt_somewhere(tmp_path, wait, signal.SIGINT)
-    assert code == cli.INTERRUPTED and "Traceback" not in errors, errors
+    # Before Python has installed its handler the signal itself ends the process; shells show 130 for both.
+    assert code in (cli.INTERRUPTED, -signal.SIGINT) and "Traceback" not in errors, errors
 
 
 WRITER = """

@@ -10,13 +10,9 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..jit.store import replace_file
-
-if TYPE_CHECKING:
-    from .event import Event
-    from .trace import Trace
 
 CHECKPOINT_SECONDS = 5.0
 CHECKPOINT_SHARE = 0.05  # of the time that passes, at most, for writing checkpoints
@@ -102,6 +98,13 @@ def write(path: Path, content: bytes) -> None:
                           "it was") from error
 
 
+class Savable(Protocol):
+    """A trace, as far as checkpoints need one."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything; returns the path written."""
+
+
 class Checkpoints:
     """A callback that writes the trace to a file every few seconds of a run, so that a killed process loses little.
 
@@ -113,12 +116,12 @@ class Checkpoints:
     clock : seconds
     """
 
-    def __init__(self, trace: Trace, path: str | Path, every: float = CHECKPOINT_SECONDS,
+    def __init__(self, trace: Savable, path: str | Path, every: float = CHECKPOINT_SECONDS,
                  clock: Callable[[], float] = time.monotonic) -> None:
         self.trace, self.path, self.every, self._clock = trace, check_writable(path), every, clock
         self._due = clock() + every
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Any) -> None:
         began = self._clock()
         if began < self._due:
             return
