@@ -4,12 +4,15 @@ worse one. Sizes are below and above the number of features from which solvers r
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sparsescope as ss
+from helpers import PREDICTING
+from sparsescope.registry import solvers
 from sparsescope.solvers.shared.restriction import FEWEST
 
 SIZES = [30, FEWEST + 30]  # features, on both sides of the threshold
@@ -69,3 +72,48 @@ def test_a_start_out_of_range_is_refused_for_what_it_is(loss: str) -> None:
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="starting point is out of range") as caught:
         ss.solve(problem, "auto", W=1e200 * dense_weights(problem))
     assert "choose a larger λ" not in str(caught.value) and "Start from smaller W" in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------- from a certified point
+def certified_cases() -> list[Any]:
+    """Every solver of predictions, with a loss and a penalty that it solves, on both sides of the threshold."""
+    found = []
+    for name in PREDICTING:
+        kind = solvers[name]
+        if not kind.follows_lam or kind.sparse:
+            continue
+        loss = kind.only[0] if kind.only else "multiclass-squared-hinge"
+        fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.only_penalties or p in kind.only_penalties]
+        for penalty, d in product(fitting, SIZES):
+            if solvers.create(name).solves(problem_of(d, loss, penalty)) is None:
+                found.append(pytest.param(name, loss, penalty, d, id=f"{name}-{penalty}-{d}"))
+    return found
+
+
+@cache
+def optimum_of(d: int, loss: str, penalty: str) -> ss.Result:
+    found = ss.solve(problem_of(d, loss, penalty), "auto", tol=1e-8, max_iter=60_000, record=False, certify_every=20)
+    assert found.converged, found
+    return found
+
+
+@pytest.mark.parametrize(("name", "loss", "penalty", "d"), certified_cases())
+def test_a_certified_point_is_never_left_for_a_worse_one(name: str, loss: str, penalty: str, d: int) -> None:
+    problem, known = problem_of(d, loss, penalty), optimum_of(d, loss, penalty)
+    for limit in (0, 1, 40):
+        found = ss.solve(problem, name, W=known.W, tol=1e-12, max_iter=limit, record=False)
+        rounding = 1e-13 * abs(known.objective)
+        assert found.objective <= known.objective + rounding, found
+        assert found.gap == found.objective - found.dual and found.objective - known.objective <= found.gap + rounding
+        assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["ridge", "elastic-net"])
+@pytest.mark.parametrize("d", SIZES)
+def test_separation_ranking_keeps_its_optimum(d: int, penalty: str) -> None:
+    problem = problem_of(d, "separation-ranking", penalty)
+    known = ss.solve(problem, "pd-sparse", tol=1e-5, max_iter=5000, record=False)
+    assert known.converged
+    again = ss.solve(problem, "auto", W=known.W, tol=1e-6, max_iter=50, record=False)
+    assert again.objective <= known.objective * (1 + 1e-13)
+    assert again.gap >= again.objective - known.objective

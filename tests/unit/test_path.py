@@ -85,7 +85,8 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
         certificate = at.certificate(W, b)
         assert found.objective[k] == pytest.approx(certificate.objective, rel=1e-9)
         if at.loss.smooth:  # else the solver's own dual point proves more than the gradients that are taken here
-            assert found.gap[k] == pytest.approx(certificate.gap, abs=1e-9 * found.objective[k])
+            # The best dual value seen at this λ: no worse than that of the weights alone, and a bound of the optimum.
+            assert found.gap[k] <= certificate.gap + 1e-9 * found.objective[k]
         assert -1e-12 <= found.relative_gap[k] <= tol
         V = dense(W)
         assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (V.any(axis=1).sum(), np.count_nonzero(V))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sparsescope as ss
@@ -16,6 +17,7 @@ from sparsescope.runs.stopping import (
     Objective,
     PaperViolation,
     Passes,
+    Precision,
     Seconds,
     Stop,
     Violation,
@@ -26,15 +28,19 @@ NAN = float("nan")
 
 def event(**values: Any) -> Any:
     """An event with the fields that rules look at; NaN where none is given."""
-    fields = ("relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum", "objective",
-              "seen_violation", "seen_violation_sum")
+    fields = ("gap", "relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum",
+              "objective", "seen_violation", "seen_violation_sum")
+    values.setdefault("gap", values.get("relative_gap", NAN))
+    problem = SimpleNamespace(n=100, null_objective=1.0, dtype=np.dtype(values.pop("dtype", "float64")))
     return SimpleNamespace(**{**dict.fromkeys(fields, NAN), "iteration": 0, "passes": 0.0, "seconds": 0.0,
-                              "solver": ss.solvers.ISTA(), **values})
+                              "solver": ss.solvers.ISTA(), "problem": problem, **values})
 
 
 @pytest.mark.parametrize(("rule", "short_of", "reached", "words"), [
     (Gap(1e-3), {"relative_gap": 1.1e-3}, {"relative_gap": 1e-3}, "certified: relative gap 1.0e-03 ≤ 1.0e-03"),
-    (Gap(0.0), {"relative_gap": 1e-300}, {"relative_gap": -1e-17}, "certified"),
+    (Gap(1e-9), {"relative_gap": 1.1e-9}, {"relative_gap": -4e-17}, "certified: relative gap 3.6e-15 ≤ 1.0e-09"),
+    (Gap(1e-6), {"relative_gap": 1.0, "gap": 1.1e-8}, {"relative_gap": 1.0, "gap": 0.9e-8},
+     "certified: gap 9.0e-09 ≤ 1.0e-08, that is 1.0e-08 of F at W = 0"),
     (Iterations(3), {"iteration": 2}, {"iteration": 3}, "limit of 3 iterations"),
     (Iterations(0), {"iteration": -1}, {"iteration": 0}, "limit of 0 iterations"),
     (Passes(2.5), {"passes": 2.4}, {"passes": 2.5}, "limit of 2.5 data passes"),
@@ -47,6 +53,31 @@ def event(**values: Any) -> Any:
 def test_a_rule_stops_at_its_limit_and_says_why(rule: Stop, short_of: Any, reached: Any, words: str) -> None:
     assert rule.check(event(**short_of)) is None
     assert words in (rule.check(event(**reached)) or "")
+
+
+def test_a_gap_of_rounding_certifies_no_tolerance_below_it() -> None:
+    for tol in (0.0, 1e-16):
+        assert Gap(tol).check(event(relative_gap=-1e-17)) is None
+
+
+@pytest.mark.parametrize(("dtype", "gap", "words"), [
+    ("float32", 3e-6, "as far as float32 carries; data in float64 carry further"),
+    ("float64", 9e-15, "as far as float64 carries")])
+def test_the_end_of_the_precision_is_said_in_words(dtype: str, gap: float, words: str) -> None:
+    rule = Precision(patience=10)
+    assert rule.check(event(relative_gap=gap, dtype=dtype)) is None
+    for k in range(1, 10):
+        assert rule.check(event(relative_gap=gap * (1 + 0.01 * k), iteration=k, dtype=dtype)) is None
+    assert words in (rule.check(event(relative_gap=gap, iteration=10, dtype=dtype)) or "")
+    rule.reset()
+    assert rule.check(event(relative_gap=gap, iteration=11, dtype=dtype)) is None
+
+
+def test_progress_and_gaps_above_the_precision_go_on() -> None:
+    falling, large = Precision(patience=5), Precision(patience=5)
+    for k in range(100):
+        assert falling.check(event(relative_gap=1e-5 * 0.97**k, iteration=k, dtype="float32")) is None
+        assert large.check(event(relative_gap=1e-2, iteration=k, dtype="float32")) is None
 
 
 @pytest.mark.parametrize("rule", [Gap(1.0), Violation(1.0), Violation(1.0, paper=True), Violation(9.0, relative=False),

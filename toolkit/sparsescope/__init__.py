@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from .jit.parts import part
     from .problems import objectives, scalings, spectrum
     from .problems.covariance import CovarianceProblem
+    from .problems.judging import certify
     from .problems.prediction import Problem
     from .problems.sequence import SequenceProblem
     from .registry import field
     from .runs import stopping
     from .runs.event import Event
     from .runs.paths import Path, PathRun, path
-    from .runs.run import Result, Run, solve
+    from .runs.reference import Reference, reference
+    from .runs.result import Result
+    from .runs.run import Run, solve
     from .runs.session import Session
     from .runs.trace import Recorder, Trace
     from .widgets.explore import explore
@@ -43,12 +46,14 @@ __all__ = [
     "PathRun",
     "Problem",
     "Recorder",
+    "Reference",
     "Result",
     "Run",
     "SequenceProblem",
     "Session",
     "Trace",
     "__version__",
+    "certify",
     "datasets",
     "explore",
     "field",
@@ -57,6 +62,7 @@ __all__ = [
     "part",
     "path",
     "penalties",
+    "reference",
     "registry",
     "scalings",
     "solve",
@@ -71,9 +77,9 @@ __all__ = [
 _HOME = {
     "CovarianceProblem": "problems.covariance", "Design": "inputs.design", "Event": "runs.event",
     "Path": "runs.paths", "PathRun": "runs.paths", "Problem": "problems.prediction", "Recorder": "runs.trace",
-    "Result": "runs.run", "Run": "runs.run", "SequenceProblem": "problems.sequence", "Session": "runs.session",
-    "Trace": "runs.trace", "explore": "widgets", "field": "registry", "part": "jit", "path": "runs.paths",
-    "solve": "runs.run",
+    "Reference": "runs.reference", "Result": "runs.result", "Run": "runs.run", "SequenceProblem": "problems.sequence",
+    "Session": "runs.session", "Trace": "runs.trace", "certify": "problems.judging", "explore": "widgets",
+    "field": "registry", "part": "jit", "path": "runs.paths", "reference": "runs.reference", "solve": "runs.run",
 }
 # Public submodules that do not stand at the top.
 _ROOM = {

@@ -69,7 +69,7 @@ class Kind:
     def goal(self, name: str, problem: Any) -> float | None:
         """The relative gap at which a run with this stop rule is done; ``None``: it has another goal."""
         rule = self.stop(name)
-        return finish_gap(problem.dtype) if rule is None else getattr(rule, "tol", None)
+        return finish_gap() if rule is None else getattr(rule, "tol", None)
 
     def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
         """Parts for ``Session.change``, of those settings that changed."""

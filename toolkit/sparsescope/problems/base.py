@@ -18,9 +18,9 @@ class Certificate:
     """Facts about a point (W, b).
 
     ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
-    objective − dual; ``relative_gap`` = gap/|objective|; ``violation`` and ``paper_violation`` are maxima over rows
-    (the first one also over the intercept), the ``_sum`` forms sums over rows; for a penalty over blocks of features,
-    over blocks. What belongs to a dual iterate or to a
+    objective − dual; ``relative_gap`` = gap/:meth:`BaseProblem.scale` of the objective; ``violation`` and
+    ``paper_violation`` are maxima over rows (the first one also over the intercept), the ``_sum`` forms sums over rows;
+    for a penalty over blocks of features, over blocks. What belongs to a dual iterate or to a
     budget on the loss is NaN without one: see :class:`sparsescope.runs.event.Event`.
     """
 
@@ -64,7 +64,17 @@ class BaseProblem:
     samples: ClassVar[bool] = True  # whether the objective is a mean over samples with targets
     stages: ClassVar[bool] = False  # True: the model is a sequence of fits, whose weights stand by stages
     proves: ClassVar[bool] = True  # False: no bound of the optimum is known, so there is no gap
+    least_scale: ClassVar[float] = 0.0  # differences of objectives are divided by no less than this
     lam: float
+
+    def scale(self, objective: float) -> float:
+        """Return what differences to this objective are divided by, everywhere: |F| itself, and 1 where F is 0."""
+        return max(abs(objective), self.least_scale) or 1.0
+
+    @property
+    def null_objective(self) -> float:
+        """F of zero weights (with the best intercept); NaN where it is not known."""
+        return float("nan")
 
     def with_lam(self, lam: float) -> Any:
         """A sibling with another λ."""
@@ -101,7 +111,7 @@ class BaseProblem:
         of: Any = self
         parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}
         return {"kind": of.kind, "dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam,
-                "intercept": of.intercept, **parts, "class_names": list(of.score_names),
+                "intercept": of.intercept, "least_scale": of.least_scale, **parts, "class_names": list(of.score_names),
                 "feature_names": None if of.feature_names is None else list(of.feature_names),
                 "image_shape": None if of.image_shape is None else list(of.image_shape)}
 

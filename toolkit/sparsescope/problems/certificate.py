@@ -33,26 +33,64 @@ class PenalisedLoss(Protocol):
     def terms(self) -> tuple[np.ndarray, Any]: ...
     @property
     def intercept(self) -> bool: ...
+    def scale(self, objective: float) -> float: ...
 
 
 class Workspace:
-    """Arrays a certificate needs, made once: two of shape (n, m), two of (d,) and a block of gradient rows."""
+    """Arrays a certificate needs, made once: two of shape (n, m), two of (d,) and a block of gradient rows.
+
+    They are in double precision whatever the data are: see :func:`certify`.
+    """
 
     def __init__(self, problem: PenalisedLoss) -> None:
         shape = (problem.n, problem.m)
-        self.Z = np.empty(shape, dtype=problem.dtype)
-        self.U = np.empty(shape, dtype=problem.dtype)
+        self.Z = np.empty(shape)
+        self.U = np.empty(shape)
         self.violation = np.empty(problem.d)
         self.paper = np.empty(problem.d)
-        self.block = np.empty((0, problem.m), dtype=problem.dtype)
+        self.block = np.empty((0, problem.m))
 
     def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
-        if problem.design.is_sparse:
+        double = is_double(problem)
+        if problem.design.is_sparse or not double:
             rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
             if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
-                self.block = np.empty((rows, problem.m), dtype=problem.dtype)
-        return problem.design.rmatmul_blocks(self.U, self.block)
+                self.block = np.empty((rows, problem.m))
+        return problem.design.rmatmul_blocks(self.U, self.block) if double else self._double_gradients(problem)
+
+    def _double_gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
+        whole = self.block.shape[0] == problem.d
+        for start, stop, columns in _double_columns(problem.design):
+            rows = self.block[start:stop] if whole else self.block[: stop - start]
+            rows[:] = columns.T @ self.U
+            if not whole:
+                yield start, stop, rows
+        if whole:
+            yield 0, problem.d, self.block
+
+
+def is_double(problem: PenalisedLoss) -> bool:
+    """Whether the data are in double precision."""
+    return problem.dtype == np.float64
+
+
+def _double_columns(design: Design) -> Iterator[tuple[int, int, Any]]:
+    """The data in double precision, some columns at a time: (start, stop, columns)."""
+    for start in range(0, design.d, BLOCK):
+        stop = min(start + BLOCK, design.d)
+        yield start, stop, design.matrix[:, start:stop].astype(np.float64)
+
+
+def double_scores(problem: PenalisedLoss, coef: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """out = the scores of ``coef`` (rows, m) in double precision, of data in any. out (n, m) float64."""
+    if is_double(problem):
+        return problem.design.matmul(coef, out)
+    out[:] = coef[problem.d] if coef.shape[0] > problem.d else 0.0
+    for start, stop, columns in _double_columns(problem.design):
+        if coef[start:stop].any():
+            out += columns @ coef[start:stop].astype(np.float64)
+    return out
 
 
 def require_finite(**arrays: np.ndarray) -> None:
@@ -76,7 +114,12 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
     s = min(1, λ/Ω°(XᵀU/n)). The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse
     data, unless the penalty ties rows.
+
+    Everything is evaluated in double precision. For data in single precision the scores are computed anew from the
+    weights, so that the gap is that of the point and not of the rounding on the way to it.
     """
+    if not is_double(problem):
+        coef, Z = coef.astype(np.float64), double_scores(problem, coef, work.Z)
     n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
     if dual_rows is not None and dual_rows(work.U):
@@ -105,7 +148,7 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     gap = objective - dual
     return Certificate(
         objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
-        relative_gap=gap / abs(objective) if objective != 0.0 else gap,
+        relative_gap=gap / problem.scale(objective),
         violation=worst, violation_sum=float(work.violation.sum()),
         paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
         nonzero_rows=rows, nonzero_entries=entries,

@@ -35,6 +35,7 @@ class PenalisedCovariance(Protocol):
     def diagonal_thresholds(self) -> np.ndarray: ...
     def thresholds(self, at: np.ndarray) -> np.ndarray: ...
     def penalty_of(self, Theta: np.ndarray) -> float: ...
+    def scale(self, objective: float) -> float: ...
 
 
 def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndarray) -> float:
@@ -87,7 +88,7 @@ def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certi
     rows, entries = graph_size(Theta)
     return Certificate(
         objective=objective, loss=loss, penalty=penalty, dual=dual, gap=gap,
-        relative_gap=gap / max(1.0, abs(objective)), violation=float(wrong.max()), violation_sum=float(wrong.sum()),
+        relative_gap=gap / problem.scale(objective), violation=float(wrong.max()), violation_sum=float(wrong.sum()),
         paper_violation=float("nan"), paper_violation_sum=float("nan"), nonzero_rows=rows, nonzero_entries=entries,
     )
 

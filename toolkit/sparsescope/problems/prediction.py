@@ -23,11 +23,12 @@ from ..penalties import L1L2, ElasticNet, Penalty
 from ..registry import losses, penalties
 from . import constants, metrics, null_fits, sample_weights, scalings
 from .base import BaseProblem, Certificate
-from .certificate import Workspace, certify
+from .certificate import Workspace, certify, double_scores
 from .null_programs import Critical
 from .regulariser import Regulariser, regulariser_of
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
+MOST_NUMBERS = 50_000_000  # in the scores of zero weights that are evaluated for F(0)
 MOST_NAMES = 5  # classes that a message lists
 DEFAULT_LAM = 1e-3
 # The loss of a problem that names none.
@@ -484,6 +485,14 @@ class Problem(BaseProblem):
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
         return loss_sum(Z, *self.terms) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
 
+    @property
+    def null_objective(self) -> float:
+        """F of zero weights with the best intercept; NaN where scores or weights would take too much memory."""
+        if max(self.n, self.rows) * self.m > MOST_NUMBERS:
+            return float("nan")
+        return self._data.cached(("null objective", self.loss), lambda: self.objective(
+            None, self.null_intercept if self.intercept else None))
+
     def gradient(self, W: Any, b: Any = None) -> Any:
         """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
         coef = self.coefficients(W, b)
@@ -499,8 +508,7 @@ class Problem(BaseProblem):
         """Objective, dual value, gap and violations at a point: see :class:`sparsescope.problems.base.Certificate`."""
         coef = self.coefficients(W, b)
         work = Workspace(self)
-        self.design.matmul(coef, work.Z)
-        return certify(self, coef, work.Z, work)
+        return certify(self, coef, double_scores(self, coef, work.Z), work)
 
     def violation(self, W: Any, b: Any = None, *, paper: bool = False) -> float:
         """Largest optimality violation of a row (and of the intercept); ``paper=True``: Blondel et al., Eq. 9.

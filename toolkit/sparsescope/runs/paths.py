@@ -21,15 +21,15 @@ from ..solvers.base import Solver, State
 from .event import Event
 from .path_result import Path, Point
 from .run import Run, as_problem
-from .stopping import Stop
+from .stopping import Gap, Stop
 from .trace import Recorder
 
 __all__ = ["Path", "PathRun", "Solved", "lam_grid", "path"]
 
 
 @dataclass
-class Solved(Stop):
-    """The rule with which a path leaves a λ: the relative duality gap is at most ``tol``.
+class Solved(Gap):
+    """Stopping rule applied at each λ: certified to a relative duality gap of ``tol``, see :class:`Gap`.
 
     Where no gap can be evaluated (NaN), the exact violation must be at most ``tol``·λ instead.
     """
@@ -41,8 +41,8 @@ class Solved(Stop):
             raise ValueError(f"tol is {self.tol!r}; it must be a positive number")
 
     def check(self, event: Event) -> str | None:
-        if event.relative_gap <= self.tol:
-            return f"certified: relative gap {event.relative_gap:.1e} ≤ {self.tol:.1e}"
+        if (reason := super().check(event)) is not None:
+            return reason
         if event.certified and event.gap != event.gap and event.violation <= self.tol * event.lam:
             return f"no gap here; violation {event.violation:.1e} ≤ {self.tol:.1e}·λ"
         return None
@@ -136,10 +136,10 @@ class PathRun(Run):
         """The path so far: the λ that are done. Costs nothing but a few references."""
         return Path(tuple(self._points), _describe(self), self.notes, self.message)
 
-    def advance(self) -> Event:
+    def advance(self, certify_now: bool = False) -> Event:
         """The next event: one iteration further, or the start of the next λ."""
         if not self._leave:
-            return super().advance()
+            return super().advance(certify_now)
         assert self.state is not None
         self._leave = False
         before = self.problem.lam

@@ -6,7 +6,7 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,17 @@ import numpy as np
 from ..problems.base import BaseProblem, Certificate
 from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
+from .bounds import Bounds, Schedule
 from .event import Event
-from .keeping import Interrupted, Interrupts
-from .stopping import SETTLED, Gap, Iterations, Seconds, Settled, Stop
-from .trace import Recorder, Trace
+from .result import Result, point_of
+from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
+from .trace import Recorder
 from .watching import WATCHERS, is_warm, warm_up
 
 __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solve", "warm_up"]
 
-# Adaptive certificates: evaluated as soon as their cost is below this share of the time since the last one.
-OBSERVER_SHARE = 0.3
 CLOCK: Callable[[], float] = time.perf_counter
+CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
 USUAL = {"prediction": "auto", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
 
 
@@ -38,8 +38,9 @@ class Run:
     stop : a stop rule, or ``None`` (then only the caller ends the run)
     callbacks : functions of an event; one that returns True ends the run
     W, b : starting point; ``state`` instead resumes a state (a fork, or a paused run)
-    certify_every : certificates and accuracies at every k-th iteration; ``None``: as often as they cost less than
-        about a third of the time that passes between them (the default of live sessions; not reproducible to the event)
+    certify_every : certificates and accuracies at every k-th iteration; ``None``: on a logarithmic grid of iterations,
+        and in between as often as they cost less than about a third of the time that passes (the default of live
+        sessions; not reproducible to the event)
     test : (X, y) held out, for the test accuracy (or the measures of label sets)
     clock : what solver seconds are counted with, a function without arguments; ``None``: wall time. With
         ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb
@@ -66,8 +67,7 @@ class Run:
         self.state = state
         self._watcher = WATCHERS[self.problem.kind](self.problem, test)
         self._work: Any = None  # arrays for certificates
-        self._last_certificate = 0.0  # clock at its end
-        self._cost = 0.0
+        self._bounds, self._schedule = Bounds(), Schedule()
         self._opened = False
         if stop is not None:
             stop.reset()
@@ -77,8 +77,9 @@ class Run:
         """Compile (or load from the cache) every kernel this run needs, on a tiny sibling, before the clock starts."""
         warm_up(self.problem, self.solver)
 
-    def advance(self) -> Event:
-        """The next event: the starting point the first time, one iteration further each time after that."""
+    def advance(self, certify_now: bool = False) -> Event:
+        """The next event: the starting point the first time, one iteration further each time after that.
+        ``certify_now`` : with a certificate in any case."""
         if not self._opened:
             return self._open()
         assert self.state is not None
@@ -86,7 +87,7 @@ class Run:
         self.solver.step(self.problem, self.state)
         spent = self._clock() - began
         self.seconds += spent
-        return self.observe()
+        return self.observe(certify_now)
 
     @property
     def stop(self) -> Stop | None:
@@ -116,7 +117,7 @@ class Run:
     def follow(self, other: Run) -> None:
         """Go on from where another run stands, with a copy of its state (a fork)."""
         if other.state is not None:
-            self.problem, self.solver = other.problem, other.solver
+            self.problem, self.solver, self._bounds = other.problem, other.solver, other._bounds.copy()
             self.resume(other.state.copy(), other.seconds)
 
     def _open(self) -> Event:
@@ -181,6 +182,8 @@ class Run:
         self.message = ""
         if self.stop is not None:
             self.stop.reset()
+        if self.state is not None:
+            self._schedule.restart(self.state.iteration)
 
     def settle(self, problem: Any) -> Any:
         """The problem that :meth:`change` would go on with; ``ValueError`` if this run does not take it."""
@@ -192,14 +195,13 @@ class Run:
         assert state is not None
         facts: dict[str, Any]
         if certify_now or self._due(state.iteration):
-            began = CLOCK()
+            began = CPU_CLOCK()
             try:
                 facts = _certificate_facts(self.certificate())
             except FloatingPointError as error:
                 raise FloatingPointError(self._diverged(str(error))) from None
             facts |= self._watcher.measures(problem, state)
-            self._last_certificate = CLOCK()
-            self._cost = self._last_certificate - began
+            self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
             loss, omega, rows, entries = state.point(problem)
             facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
@@ -221,10 +223,11 @@ class Run:
         reason = self._reason(event)  # asked once an iterate: rules count what they are shown
         if reason and not event.certified:
             event = self._event(True)  # the last event always carries a certificate
-        if reason:
-            reason = self._finish(reason, event)
         if reason and self.conclude():
             event = self._event(True)
+            reason = self._reason(event)  # rounding may have cost what was certified: then the run goes on
+        if reason:
+            reason = self._finish(reason, event)
         if reason:
             self.message = reason
             object.__setattr__(event, "message", reason)
@@ -248,16 +251,20 @@ class Run:
                 f"Reset, and {self.solver.remedy}")
 
     def certificate(self) -> Certificate:
-        """The certificate of the current state."""
+        """The certificate of the current state, with the best dual value that the run has seen for this problem."""
         assert self.state is not None
         if self._work is None:
             self._work = self._watcher.workspace(self.problem, self.state)
-        return self.solver.certificate(self.problem, self.state, self._work)
+        found = self.solver.certificate(self.problem, self.state, self._work)
+        return self.improved(found)
+
+    def improved(self, found: Certificate) -> Certificate:
+        """The same certificate with the best dual value that the run has seen for this problem."""
+        return self._bounds.improve(found, self.problem, self.solver)
 
     def _due(self, iteration: int) -> bool:
         if self.certify_every is None:
-            # Wall time, not solver time: a run whose speed is capped has time to spare for its observers.
-            return self._cost <= OBSERVER_SHARE * (CLOCK() - self._last_certificate)
+            return self._schedule.due(iteration, CLOCK())
         return iteration % self.certify_every == 0
 
     def _reason(self, event: Event) -> str:
@@ -311,62 +318,6 @@ def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, *
     raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
 
 
-@dataclass(frozen=True)
-class Result:
-    """Result of :func:`solve`.
-
-    Attributes
-    ----------
-    W : weights (d, m), sparse (CSR) if the solver keeps them so; of a covariance problem Θ (p, p)
-    b : intercept (m,), or ``None``
-    support : numbers of the non-zero rows of W, sorted, whatever the type of W
-    objective, dual, gap, relative_gap, violation : of that point
-    converged (also ``success``) : whether the tolerance was reached; a sequence, which has no gap, if it settled
-    message : why the run ended
-    iterations (also ``n_iter``), passes, seconds : what the run took; seconds are solver time
-    trace : the recorded events, or ``None``
-    reason : which solver ``auto`` chose and why; empty for every other solver
-    sparsity : how sparse W is, in words
-    model : of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others
-    excess : of a problem with a budget η on the mean loss, by how much W violates it (0 as soon as a feasible point is
-        known); NaN for others
-    """
-
-    W: Any
-    b: np.ndarray | None
-    objective: float
-    dual: float
-    gap: float
-    relative_gap: float
-    violation: float
-    converged: bool
-    message: str
-    seconds: float
-    iterations: int
-    passes: float
-    trace: Trace | None
-    reason: str = ""
-    sparsity: str = ""
-    model: Any = None
-    support: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.intp), repr=False)
-    excess: float = float("nan")
-
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations (scikit-learn's name)."""
-        return self.iterations
-
-    @property
-    def success(self) -> bool:
-        """Whether the tolerance was reached (scipy's name for ``converged``)."""
-        return self.converged
-
-    def __repr__(self) -> str:
-        return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
-                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
-                f"{self.iterations} iterations, {self.seconds:.3g} s)")
-
-
 def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: float = 1e-6, max_iter: int = 10_000,
           max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
           W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
@@ -379,19 +330,14 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     keywords are settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``. See :class:`Run` for the
     other arguments, and for what is raised.
 
-    Raises
-    ------
-    Interrupted
-        on Ctrl-C, after the step under way; a ``KeyboardInterrupt`` whose ``result`` is what was reached until then. A
-        second Ctrl-C interrupts at once
-
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
         if a limit of iterations or seconds ended the run before ``tol`` was reached (not with ``tol=0``).
     """
-    end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
-    limits: Stop = Iterations(max_iter)
+    certified = Gap(tol)
+    end: Stop = certified if getattr(problem, "proves", True) else Settled(tol)
+    limits: Stop = Iterations(max_iter) if tol == 0 else Precision() | Iterations(max_iter)
     if max_seconds is not None:
         limits = limits | Seconds(max_seconds)
     rule = end | limits if stop is None else end | limits | stop
@@ -402,28 +348,27 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     run = Run(problem, as_solver(solver, as_problem(problem), **settings), stop=rule, callbacks=observers, W=W, b=b,
               certify_every=certify_every, test=test, clock=clock)
     last = run.advance()
-    with Interrupts() as interrupts:
-        while not last.message and not interrupts.seen:
-            last = run.advance()
     assert run.state is not None
-    if not last.message:
-        run.message = f"interrupted after {last.iteration} iterations"
+    # From a point that was given the run may only lead to a better one; with a budget that point need not be feasible.
+    start = (run.certificate(), point_of(run)) if W is not None and run.solver.follows_lam else None
+    while not last.message:
+        last = run.advance()
     run.conclude()
-    found = run.certificate()  # a run that a callback ended may not carry one
-    intercept = run.state.intercept()
+    found, point = run.certificate(), point_of(run)  # a run that a callback ended may not carry a certificate
+    message = run.message
+    if start is not None and start[0].objective < found.objective:
+        found, point = run.improved(start[0]), start[1]
+        message += "; the starting point has a smaller F and is handed back"
+    proved = found.gap == found.gap and certified.verdict(found, run.problem, run.solver) is not None
     result = Result(
-        W=run.state.weights().copy(), b=None if intercept is None else np.array(intercept),
-        objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
-        violation=found.violation, message=run.message,
-        converged=bool(found.relative_gap <= tol) or run.message.startswith(SETTLED),
+        **point, objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
+        violation=found.violation, message=message,
+        converged=proved or message.startswith(SETTLED),
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
-        model=getattr(run.state, "model", None), support=support_of(run.problem, run.state),
         excess=found.excess,
     )
-    if interrupts.seen:
-        raise Interrupted(result)
     if not result.converged and tol > 0 and limits.check(last) == last.message:
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
 
@@ -431,10 +376,3 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
                       f"{found.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
                       ConvergenceWarning, stacklevel=2)
     return result
-
-
-def support_of(problem: Any, state: State) -> np.ndarray:
-    """Numbers of the non-zero rows of a state's weights, sorted."""
-    flags = np.empty(problem.d, dtype=np.uint8)
-    state.support(flags)
-    return np.flatnonzero(flags)

@@ -22,26 +22,30 @@ from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..solvers.base import Solver, State
 from .changes import marks_between, part_name
+from .event import Event
 from .run import Run, as_problem, as_solver, is_warm
-from .stopping import Stop
+from .stopping import Gap, Precision, Stop
 from .trace import Recorder, Trace
 
-# A run is finished when the relative gap is at rounding level: this many units in the last place of the data's type.
+# A run without a stop rule is finished when the relative gap is at rounding level: this many units in the last place of
+# double precision, in which certificates are evaluated; or where the precision of the data carries no further.
 FINISH_ULPS = 5_000.0
 IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
 RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which the worker waits for a command
 CLOCK = time.monotonic
 
 
-def finish_gap(dtype: Any) -> float:
-    """The relative gap at which a run in this precision has nothing left to gain."""
-    return FINISH_ULPS * float(np.finfo(dtype).eps)
+def finish_gap() -> float:
+    """The relative gap at which a run has nothing left to gain."""
+    return FINISH_ULPS * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Status:
     """Where a session stands. ``mode`` is idle, compiling, running, paused, finished, error or closed; ``message`` says
-    more in words; ``error`` is the traceback of a failed worker; ``rate`` is iterations a second of wall time."""
+    more in words; ``error`` is the traceback of a failed worker; ``rate`` is iterations a second of wall time;
+    ``generation`` is that of the newest command it takes into account: as long as it is below the session's, a command
+    is still waiting, and the mode may be about to change."""
 
     mode: str = "idle"
     message: str = ""
@@ -68,6 +72,7 @@ class _Command:
     solver: Any = None
     number: Any = None
     rule: Any = None
+    turn: int = 0  # the generation that it made
 
 
 class Session:
@@ -95,6 +100,7 @@ class Session:
         self._target_solver.require(problem)
         self._recorder = Recorder()
         self._stop: Stop | None = None
+        self._finest = Gap(finish_gap(), of_null=0.0) | Precision()
         self._run = self._new_run()
         self._status = Status()
         self._speed = _check_speed(speed)
@@ -106,7 +112,7 @@ class Session:
         self._playing, self._steps, self._closed = False, 0, False
         self._wish: Callable[[Any, State], Any] | None = None
         self._picture = Picture()
-        self._generation = 0
+        self._generation = self._taken = 0  # commands given, and the newest of those that were obeyed
         self._epoch = 0
         if not paused:
             self.play()
@@ -287,8 +293,8 @@ class Session:
             # A slider sends many changes; only the last one before the next step matters.
             if command.name == "change" and self._commands and self._commands[-1].name == "change":
                 self._commands.pop()
-            self._commands.append(command)
             self._generation += 1
+            self._commands.append(replace(command, turn=self._generation))
         self._ensure_worker()
 
     def _ensure_worker(self) -> None:
@@ -349,8 +355,21 @@ class Session:
                 self._playing, self._steps = False, self._steps + command.number
             self._open()
             moving = self._playing or self._steps
+            self._taken = command.turn
             if self._status.mode != "finished" or moving or command.name in ("change", "reset"):
+                if not moving and self._certify_last():
+                    continue  # that ended the run
                 self._say("running" if moving else "paused", "")
+            else:
+                self._say("finished", self._status.message)
+
+    def _certify_last(self) -> bool:
+        """See to it that a run at rest ends on an event with a certificate; returns whether that ended the run."""
+        last = self.trace["violation"][-1:]
+        if not np.isnan(last).any():
+            return False
+        event = self._run.observe(certify_now=True)
+        return self._finished(event)
 
     def _open(self) -> None:
         if self._run.opened:
@@ -365,22 +384,27 @@ class Session:
 
     def _advance(self, began: float) -> None:
         self._open()
-        event = self._run.advance()
+        event = self._run.advance(certify_now=self._steps == 1)  # a run at rest shows what is proved
         spent = max(CLOCK() - began, 1.0 / self._speed if self._speed else 1e-9)
         rate = self._status.rate
         rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent
         if self._steps:
             self._steps -= 1
-        floor = finish_gap(self._run.problem.dtype)
-        if event.message:
-            self._playing, self._steps = False, 0
-            self._say("finished", event.message, rate=rate)
-        elif (self._run.stop is None or self._run.stop is self._stop) and event.relative_gap <= floor:
-            self._playing, self._steps = False, 0
-            self._say("finished", f"certified: relative gap {max(event.relative_gap, 0.0):.1e} at iteration "
-                                  f"{event.iteration}", rate=rate)
-        else:
+        if not self._finished(event, rate):
             self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
+
+    def _finished(self, event: Event, rate: float | None = None) -> bool:
+        """Whether the run ends with this event; then the status says why."""
+        message, run = event.message, self._run
+        if not message and (run.stop is None or run.stop is self._stop):
+            reason = self._finest.check(event)
+            message = f"{reason} at iteration {event.iteration}" if reason else ""
+            if message and run.conclude():
+                run.observe(certify_now=True)
+        if message:
+            self._playing, self._steps = False, 0
+            self._say("finished", message, rate=rate)
+        return bool(message)
 
     def _change(self, problem: Any, solver: Solver) -> None:
         run = self._run
@@ -394,12 +418,14 @@ class Session:
         run.change(problem=problem, solver=solver)
         for kind, text in marks:
             self.trace.mark(text, kind)
+        self._finest.reset()
         if not same_problem:
             run.observe(certify_now=True)  # what was touched answers at once, also while paused
 
     def _reset(self) -> None:
         self._recorder = Recorder()
         self._run = self._new_run()
+        self._finest.reset()
         self._playing, self._steps = False, 0
         self._epoch += 1
         self._status = replace(self._status, error=None, rate=float("nan"), iteration=0)
@@ -420,7 +446,7 @@ class Session:
         state = self._run.state
         self._status = Status(
             mode, message, error, state.iteration if state is not None else 0,
-            self._status.rate if rate is None else rate, self._epoch, self._generation,
+            self._status.rate if rate is None else rate, self._epoch, self._taken,
         )
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any
 
+import numpy as np
+
+from ..problems.base import Certificate
 from ..registry import check_whole
+from ..solvers.base import Solver
 from .event import Event
+
+EPS = float(np.finfo(np.float64).eps)
+PRECISION_ENDS = "precision: "  # how the message of that rule begins
 
 
 class Stop:
@@ -53,19 +62,75 @@ def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
         raise ValueError(f"{owner}: {name} is {value!r}; it must be a number {'of at least 0' if zero else 'above 0'}")
 
 
+def rounding_gap(n: int) -> float:
+    """Relative gap that certificates of n samples, summed in double precision, cannot tell from zero."""
+    return EPS * max(16.0, math.sqrt(n))
+
+
 @dataclass
 class Gap(Stop):
-    """Certified: the relative duality gap (F − D)/|F| is at most ``tol``. Looks only at events that carry a gap."""
+    """Certified: the relative duality gap (F − D)/|F| is at most ``tol``, D the best dual value seen.
+
+    Where λ is so small that F* is far below F(0), the objective of zero weights, the gap need not be small against F*:
+    it is enough that it is at most ``of_null``·``tol``·F(0). Gaps at rounding level count as that level
+    (:func:`rounding_gap`), so a ``tol`` below it (0, say) certifies nothing. Looks only at events that carry a gap.
+    """
 
     tol: float = 1e-6
+    of_null: float = 1e-2
 
     def __post_init__(self) -> None:
         _positive("Gap", "tol", self.tol, zero=True)
+        _positive("Gap", "of_null", self.of_null, zero=True)
 
     def check(self, event: Event) -> str | None:
-        if event.relative_gap <= self.tol:
-            return f"certified: relative gap {event.relative_gap:.1e} ≤ {self.tol:.1e}"
+        return self.verdict(event, event.problem, event.solver) if event.gap == event.gap else None
+
+    def verdict(self, found: Event | Certificate, problem: Any, solver: Solver) -> str | None:
+        """The reason to stop at a point with this certificate, in words, or ``None``."""
+        level = rounding_gap(problem.n)
+        relative = max(found.relative_gap, level)
+        if relative <= self.tol:
+            return f"certified: relative gap {relative:.1e} ≤ {self.tol:.1e}"
+        if self.of_null and self.tol and solver.follows_lam:
+            null = abs(problem.null_objective)
+            gap, bound = max(found.gap, level * null), self.tol * self.of_null * null
+            if gap <= bound:
+                return f"certified: gap {gap:.1e} ≤ {bound:.1e}, that is {self.tol * self.of_null:.1e} of F at W = 0"
         return None
+
+
+@dataclass
+class Precision(Stop):
+    """The numbers carry no further: the relative gap is below ``ulps`` units in the last place of the data's type, and
+    has not fallen by a tenth for ``patience`` iterations and half of all so far."""
+
+    ulps: float = 100.0
+    patience: int = 100
+    _best: float = field(default=math.inf, init=False, repr=False)
+    _since: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _positive("Precision", "ulps", self.ulps)
+        self.patience = check_whole("Precision: patience", self.patience, 1)
+
+    def check(self, event: Event) -> str | None:
+        gap = event.relative_gap
+        if gap != gap:
+            return None
+        if gap < 0.9 * self._best:
+            self._best, self._since = gap, event.iteration
+        dtype = event.problem.dtype
+        waited = event.iteration - self._since
+        if gap > self.ulps * float(np.finfo(dtype).eps) or waited < max(self.patience, event.iteration // 2):
+            return None
+        further = "" if dtype == np.float64 else "; data in float64 carry further"
+        best = max(self._best, rounding_gap(event.problem.n))
+        return (f"{PRECISION_ENDS}relative gap {best:.1e}, which has not fallen for {waited} iterations: that is as "
+                f"far as {dtype} carries{further}")
+
+    def reset(self) -> None:
+        self._best, self._since = math.inf, 0
 
 
 @dataclass

@@ -3,8 +3,8 @@ solver's working set changed."""
 
 from __future__ import annotations
 
-import io
 import json
+import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..inputs.archives import DAMAGE, read_arrays
 from .event import NUMBERS, Event
-from .keeping import file_of, write
 
 FORMAT = 1
 COLUMNS = (*NUMBERS, "segment")
@@ -162,6 +160,11 @@ class Trace:
         """The largest certified lower bound for this segment's problem; NaN if there is none."""
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
+    def scale(self) -> np.ndarray:
+        """What differences to the objective of each event are divided by, the same for gaps and sub-optimalities."""
+        scale = np.maximum(np.abs(self["objective"]), float(self.info.get("least_scale", 0.0)))
+        return np.where(scale == 0.0, 1.0, scale)
+
     def weights(self, snapshot: int = -1) -> Any:
         """W of a snapshot, (d, m): a full array, or a CSR matrix where the solver kept it sparse."""
         if not self.snapshots:
@@ -204,6 +207,8 @@ class Trace:
         self._data["segment"][size] = len(self._keys) - 1
         # With a budget, weights that overdraw it have an objective below the optimum: the bound of the gap counts.
         value = event.objective if event.solver.follows_lam else event.dual + event.gap
+        if not event.certified and event.problem.dtype != np.float64:
+            value = np.nan  # rounded: only certificates evaluate data in single precision in double
         if value == value:
             self._best[key] = min(self._best.get(key, np.inf), value)
         if event.dual == event.dual:
@@ -275,9 +280,10 @@ class Trace:
 
     # -------------------------------------------------------------------------------------------------------- files
     def save(self, path: str | Path) -> Path:
-        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle), in one step: whatever happens, the
-        file of that name is whole, the older one or this one. Returns the path written."""
-        target = file_of(path)
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle). Returns the path written."""
+        target = Path(path)
+        if target.suffix != ".npz":
+            target = target.with_name(target.name + ".npz")
         size = self._size
         header = {
             "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(COLUMNS),
@@ -297,33 +303,25 @@ class Trace:
                 arrays[f"snapshot_{k}_shape"] = np.array(snapshot.values.shape)
             else:
                 arrays[f"snapshot_{k}"] = snapshot.values
-        packed = io.BytesIO()
-        np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
-        write(target, packed.getvalue())
+        with open(target, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
         return target
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read a trace written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
         try:
-            arrays = read_arrays(path)
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
             header = json.loads(bytes(arrays["header"]).decode())
             if header.get("kind") != "sparsescope trace":
                 raise ValueError("the header is another one")
         except FileNotFoundError:
             raise
-        except DAMAGE as error:
-            raise ValueError(f"{path} is not a trace saved by sparsescope, or is damaged ({error})") from error
+        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a trace saved by sparsescope") from error
         if header.get("format", FORMAT + 1) > FORMAT:
             raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
-        try:
-            return cls._from_stored(header, arrays)
-        except DAMAGE as error:
-            raise ValueError(f"{path} is damaged: its parts do not fit together ({error})") from error
-
-    @classmethod
-    def _from_stored(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trace:
-        """The trace of a file's header and arrays."""
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]
         size = table.shape[1]

@@ -87,6 +87,7 @@ class PDSparseState(State):
         self.gained = 0.0
         self.filled = 0  # entries of v when it was last made anew
         self._weights: sp.csr_array | None = None
+        self.squared = 0.0  # ‖W‖² before W is rounded to the precision of the data
 
     def weights(self) -> sp.csr_array:
         """W, CSR (d, m), labels in order."""
@@ -97,6 +98,7 @@ class PDSparseState(State):
         """W = S(Xᵀα, λ₄) in the frame of the design, CSR (d, m), labels in order; its arrays are read-only."""
         if self._weights is None:
             indptr, indices, data = front(self.rows, self.parts, self.lam4)
+            self.squared = float(data @ data)
             made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
             made.sort_indices()
             for array in (made.data, made.indices, made.indptr):
@@ -351,15 +353,15 @@ class PDSparse(Solver):
         loss, omega, rows, entries = state.point(problem)
         _, active = state.hinges(problem)
         total, duals = dual_sums(state.active)
-        data = state.inner_weights().data.astype(np.float64, copy=False)
+        state.inner_weights()  # and ‖W‖² with them
         unit = problem.lam * (1.0 - getattr(problem.penalty, "rho", 0.0))
-        dual = unit * (state.margin * total - 0.5 * float(data @ data))
+        dual = unit * (state.margin * total - 0.5 * state.squared)
         objective = loss + problem.lam * omega
         gap = objective - dual
         distance = math.sqrt(2.0 * unit * max(gap, 0.0))
         return Certificate(
             objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
-            relative_gap=gap / abs(objective) if objective != 0.0 else gap,
+            relative_gap=gap / problem.scale(objective),
             violation=distance, violation_sum=distance, paper_violation=NAN, paper_violation_sum=NAN,
             nonzero_rows=rows, nonzero_entries=entries, active_share=active / problem.n,
             dual_entries=duals / problem.n,

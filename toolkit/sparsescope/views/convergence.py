@@ -32,7 +32,7 @@ def excess(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """
     reading = drawing.Reading(trace)
     objective, segment = reading.column("objective"), reading.segments()
-    unit = np.where(objective == 0.0, 1.0, np.abs(objective))
+    unit = trace.scale()[: reading.n]
     low, high = np.full(reading.n, np.nan), np.full(reading.n, np.nan)
     for s in np.unique(segment):
         inside = segment == s
@@ -52,7 +52,7 @@ def known(trace: Trace) -> str:
         return ""
     if not np.isfinite(lower):
         return f"The smallest F seen is {best:.8g}; no duality gap certifies it."
-    width = max(best - lower, 0.0) / (abs(best) or 1.0)
+    width = max(best - lower, 0.0) / (max(abs(best), float(trace.info.get("least_scale", 0.0))) or 1.0)
     return f"Proved: F* lies between {lower:.8g} and {best:.8g}, a relative width of {width:.1e}."
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from ...kernels.rows import loss_sum, repair_dual
 from ...kernels.splitting import hinge_along, hinge_facts, limit_flows
 from ...problems.base import Certificate
-from ...problems.certificate import Workspace, require_finite
+from ...problems.certificate import Workspace, double_scores, is_double, require_finite
 from ...problems.prediction import Problem
 from .smallest_hinge import smallest_hinge
 
@@ -89,12 +89,16 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     ``violation`` the distance of −V from ∂Ω(W) at the dual iterate.
     """
     n, d, regulariser, margin = problem.n, problem.d, problem.regulariser, problem.loss.margin
-    W = state.coef[:d]
-    total, active, entries = hinge_facts(state.Z, state.U, problem.y, problem.loss, 1e-6 * margin)
+    coef = state.coef.astype(np.float64, copy=False)
+    W, Z = coef[:d], state.Z if is_double(problem) else double_scores(problem, coef, work.Z)
+    work.U[:] = state.U
+    if not is_double(problem):
+        work.U[np.arange(n), problem.y] = 0.0
+        work.U[np.arange(n), problem.y] = -work.U.sum(axis=1)
+    total, active, entries = hinge_facts(Z, work.U, problem.y, problem.loss, 1e-6 * margin)
     hinge = total / n
     omega, rows, nonzeros = regulariser.value(W)
-    work.U[:] = state.U
-    require_finite(weights=state.coef, scores=state.Z, duals=work.U)
+    require_finite(weights=coef, scores=Z, duals=work.U)
     # A t above all row sums only costs; below them, rows are scaled down to it.
     level = min(state.level, float(-work.U.min()))
     flows = limit_flows(work.U, problem.y, level)
@@ -111,7 +115,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     known.support(lower, price, eta)
     if lower < known.lower(eta):
         lower, price = known.lower(eta), known.price
-    upper = _upper(problem, state, eta, hinge, omega)
+    upper = _upper(problem, state, eta, hinge, omega, Z)
     if not math.isfinite(upper) and lower > state.suspicion:
         _complain_if_out_of_reach(problem, eta)
         state.suspicion *= MORE
@@ -119,7 +123,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     lam = 1.0 / price if price > 0.0 else math.inf
     return Certificate(
         objective=omega, loss=hinge, penalty=omega, dual=lower, gap=gap,
-        relative_gap=gap / omega if omega > 0.0 else gap,
+        relative_gap=gap / problem.scale(omega),
         violation=worst, violation_sum=float(work.violation.sum()),
         paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
         nonzero_rows=rows, nonzero_entries=nonzeros, active_share=active / n, dual_entries=entries / n,
@@ -161,7 +165,7 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
         top, conjugate = max(top, norm), conjugate + star
     if top > 0.0 and conjugate == 0.0:
         return gain / top, 1.0 / top
-    G = problem.design.rmatmul(work.U, np.empty((problem.d, problem.m), dtype=problem.dtype))
+    G = np.concatenate([rows.copy() for _, _, rows in work.gradients(problem)])
 
     def value(s: float) -> float:
         return s * gain - problem.regulariser.duals(G, s, 1.0)[1]
@@ -189,12 +193,12 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
     return (fa, a) if fa > fb else (fb, b)
 
 
-def _upper(problem: Problem, state: Any, eta: float, hinge: float, omega: float) -> float:
+def _upper(problem: Problem, state: Any, eta: float, hinge: float, omega: float, Z: np.ndarray) -> float:
     """A bound from above of the smallest Ω, from the state's weights and the point with room; +inf: none is known."""
     state.known.offer(hinge, omega, eta, state.coef)
     found = state.known.upper(hinge, omega, eta)
     if hinge > eta and omega > 0.0:
-        factor, reached = _along(problem, state.Z, eta)
+        factor, reached = _along(problem, Z, eta)
         if reached <= eta:
             value = problem.regulariser.value(factor * state.coef[: problem.d])[0]
             state.known.offer(reached, value, eta, state.coef, factor)
@@ -208,13 +212,14 @@ def keep_budget(problem: Problem, state: Any, eta: float) -> bool:
     Of s·W and the mixture with the kept point, the one with the smaller Ω. The state is left as it is (False) if its
     weights are feasible already, or if no feasible point is known.
     """
-    hinge = loss_sum(state.Z, *problem.terms) / problem.n
+    Z = double_scores(problem, state.coef, np.empty((problem.n, problem.m)))
+    hinge = loss_sum(Z, *problem.terms) / problem.n
     if hinge <= eta:
         return False
     kind, ulp = state.coef.dtype.type, float(np.finfo(problem.dtype).eps)
     nudges = [ulp * 2.0**power for power in range(NUDGES)]  # what rounding takes from the budget is given back
     known = knowledge(problem, state)
-    factor, reached = _along(problem, state.Z, eta)
+    factor, reached = _along(problem, Z, eta)
     longer = (kind(factor * (1.0 + nudge)) * state.coef for nudge in nudges if reached <= eta)
     share = known.share(hinge, eta)
     shares = (min(share + nudge, 1.0) for nudge in (*nudges, 1.0) if known.coef is not None and share == share)
@@ -230,9 +235,9 @@ def _first_feasible(problem: Problem, points: Iterable[np.ndarray],
                     eta: float) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Ω, weights and scores of the first of these points that is feasible; ``None`` if none is."""
     for coef in points:
-        Z = problem.design.matmul(coef, np.empty((problem.n, problem.m), dtype=problem.dtype))
+        Z = double_scores(problem, coef, np.empty((problem.n, problem.m)))
         if loss_sum(Z, *problem.terms) / problem.n <= eta:
-            return problem.regulariser.value(coef[: problem.d])[0], coef, Z
+            return problem.regulariser.value(coef[: problem.d])[0], coef, Z.astype(problem.dtype, copy=False)
     return None
 
 

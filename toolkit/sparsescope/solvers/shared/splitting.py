@@ -89,6 +89,8 @@ class SplittingState(State):
 
     def dual_rows(self, U: np.ndarray) -> bool:
         U[:] = self.U
+        if self.U.dtype != U.dtype:
+            into_domain(U)
         return True
 
     def dual_facts(self, problem: Problem) -> dict[str, float]:
@@ -104,6 +106,16 @@ class SplittingState(State):
                 anchor[:] = image
         self.epoch = 0
         self.first_residual = self.residual = float("inf")
+
+
+def into_domain(U: np.ndarray) -> None:
+    """Move rounded dual rows of a hinge of the worst pair into the domain of ℓ*, in place: every row sums to zero, its
+    positive entries to at most 1."""
+    up, down = np.maximum(U, 0.0), np.maximum(-U, 0.0)
+    received, sent = up.sum(axis=1, keepdims=True), down.sum(axis=1, keepdims=True)
+    mass = np.minimum(np.minimum(received, sent), 1.0)
+    none = mass == 0.0
+    np.subtract(up * (mass / np.where(none, 1.0, received)), down * (mass / np.where(none, 1.0, sent)), out=U)
 
 
 @settings

@@ -1,0 +1,133 @@
+"""ss.reference: certified optima, computed once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from helpers import digits, iris, text
+from sparsescope.runs import reference as module
+
+
+@pytest.fixture(autouse=True)
+def empty() -> Any:
+    module.forget()
+    yield
+    module.forget()
+
+
+def problem_of(lam: float = 0.1, **parts: Any) -> ss.Problem:
+    return ss.Problem(*iris(), lam=lam, **parts)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The problems that are really solved from now on."""
+    solved, solve = [], module.solve_reference
+
+    def count(problem: Any, *args: Any) -> Any:
+        solved.append(problem)
+        return solve(problem, *args)
+
+    monkeypatch.setattr(module, "solve_reference", count)
+    return solved
+
+
+def test_a_reference_is_a_certified_optimum() -> None:
+    problem = problem_of()
+    found = ss.reference(problem, tol=1e-10)
+    assert found.converged and 0.0 <= found.gap == found.objective - found.dual and found.relative_gap <= 1e-10
+    other = ss.solve(problem, "bcd-ls", tol=1e-11, max_iter=20_000)
+    assert found.dual - 1e-12 <= other.objective and found.objective == pytest.approx(other.objective, rel=1e-9)
+    assert ss.certify(problem, found.W).objective == pytest.approx(found.objective, rel=1e-13)
+    assert "working-set" in found.solver
+
+
+def test_equal_problems_share_a_reference_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved = counted(monkeypatch)
+    first = ss.reference(problem_of())
+    X, y = iris()
+    assert ss.reference(ss.Problem(X.copy(), y.copy(), lam=0.1)) is first, "the content counts, not the object"
+    assert len(solved) == 1
+    changed = X.copy()
+    changed[3, 2] += 1e-9
+    others = [problem_of(0.11), problem_of(penalty="l1"), problem_of(intercept=True), ss.Problem(changed, y, lam=0.1),
+              ss.Problem(X, np.roll(y, 1), lam=0.1), problem_of(loss="logistic"),
+              ss.Problem(sp.csc_array(X), y, lam=0.1)]
+    keys = [module.content_key(problem) for problem in [problem_of(), *others]]
+    assert len(set(keys)) == len(keys)
+    assert ss.reference(others[0]) is not first and len(solved) == 2
+
+
+def test_a_tighter_tolerance_is_computed_and_a_looser_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved = counted(monkeypatch)
+    rough = ss.reference(problem_of(), tol=1e-2)
+    fine = ss.reference(problem_of(), tol=1e-10)
+    assert len(solved) == 2 and fine.gap < rough.gap
+    assert ss.reference(problem_of(), tol=1e-4) is fine and len(solved) == 2
+
+
+def test_in_the_background_the_caller_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, solve = threading.Event(), module.solve_reference
+
+    def slow(*args: Any) -> Any:
+        assert gate.wait(120.0)
+        return solve(*args)
+
+    monkeypatch.setattr(module, "solve_reference", slow)
+    job = ss.reference(problem_of(), background=True)
+    assert not job.done() and job.bounds is None
+    assert ss.reference(problem_of(), background=True) is job, "one job for one problem"
+    with pytest.raises(TimeoutError, match="was not found within"):
+        job.result(timeout=0.01)
+    gate.set()
+    found = job.result(timeout=120.0)
+    assert job.done() and job.bounds == (found.dual, found.objective)
+    again = ss.reference(problem_of(), background=True)
+    assert again.done() and again.result() is found
+
+
+def test_a_job_can_be_cancelled_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Event()
+    watch = module.ReferenceJob._watch
+
+    def told(self: Any, event: Any) -> bool:
+        started.set()
+        return watch(self, event)
+
+    monkeypatch.setattr(module.ReferenceJob, "_watch", told)
+    X, y = digits()
+    hard = ss.Problem(X, y, loss="crammer-singer", penalty="l1", lam=1e-5)
+    job = ss.reference(hard, tol=1e-13, max_seconds=None, background=True)
+    assert started.wait(120.0)
+    job.cancel()
+    with pytest.raises(RuntimeError, match="cancelled"):
+        job.result(timeout=120.0)
+    assert job.cancelled() and job.bounds is not None
+    assert module.content_key(hard) not in module._cache
+
+
+def test_a_failure_is_raised_where_the_reference_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise ValueError("no such optimum")
+
+    monkeypatch.setattr(module, "solve_reference", broken)
+    job = ss.reference(problem_of(), background=True)
+    with pytest.raises(ValueError, match="no such optimum"):
+        job.result(timeout=120.0)
+
+
+def test_limits_and_kinds() -> None:
+    X, y = text()
+    early = ss.reference(ss.Problem(X, y, loss="crammer-singer", lam=1e-3), tol=1e-12, max_seconds=1e-9)
+    assert not early.converged and early.dual <= early.objective and "limit" in early.message
+    theta = ss.reference(ss.CovarianceProblem(np.eye(3) + 0.5, lam=0.1))
+    assert theta.converged and theta.W.shape == (3, 3)
+    with pytest.raises(ValueError, match="no optimum"):
+        ss.reference(ss.SequenceProblem(*iris()))
+    with pytest.raises(TypeError, match="a Problem is needed"):
+        ss.reference("iris")  # type: ignore[arg-type]

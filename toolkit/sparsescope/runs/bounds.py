@@ -1,0 +1,80 @@
+"""What is kept from one certificate to the next: the best dual value, and when the next certificate is due."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from ..problems.base import Certificate
+from ..solvers.base import Solver
+
+# Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one.
+OBSERVER_SHARE = 0.3
+REMEMBERED = 9  # costs of which the median is taken: one slow certificate does not decide about the next
+
+
+class Bounds:
+    """The best dual value seen for the problem in force.
+
+    Every dual value is a lower bound of the same optimum, so the largest one is the one to compare with. It is
+    forgotten as soon as the solver's target changes: with λ, the loss, the penalty or a budget.
+    """
+
+    def __init__(self) -> None:
+        self._target: Any = None
+        self._dual = math.nan
+
+    def copy(self) -> Bounds:
+        """Return an independent copy (for forks)."""
+        other = Bounds()
+        other._target, other._dual = self._target, self._dual
+        return other
+
+    def improve(self, found: Certificate, problem: Any, solver: Solver) -> Certificate:
+        """Return the certificate with the best dual value seen, and with the gap to that value."""
+        target = solver.target(problem)
+        if target != self._target:
+            self._target, self._dual = target, math.nan
+        if not self._dual > found.dual and found.dual == found.dual:
+            self._dual = found.dual
+            return found
+        if math.isnan(self._dual):
+            return found
+        gap = found.objective - self._dual
+        if found.dual == found.dual and found.gap != found.objective - found.dual:
+            gap = found.gap - (self._dual - found.dual)  # with a budget it is that of a feasible point
+        return replace(found, dual=self._dual, gap=gap, relative_gap=gap / problem.scale(found.objective))
+
+
+class Schedule:
+    """When certificates are due if nobody says how often.
+
+    They are evaluated on a logarithmic grid of iterations (1, 2, 3, 5, 8, 13, … after the start and after each change),
+    and in between as often as their median cost, in CPU seconds of the thread, allows.
+    """
+
+    def __init__(self) -> None:
+        self._costs: deque[float] = deque(maxlen=REMEMBERED)
+        self._last = -math.inf  # clock at the end of the last certificate
+        self.restart(0)
+
+    def restart(self, iteration: int) -> None:
+        """Begin the grid anew after this iteration."""
+        self._origin, self._step, self._next = iteration, 1, 2
+
+    def due(self, iteration: int, now: float) -> bool:
+        """Whether a certificate is due at this iteration. ``now`` : wall time, of which a run whose speed is capped has
+        some to spare for its observers."""
+        if iteration - self._origin >= self._step:
+            return True
+        return bool(self._costs) and median(self._costs) <= OBSERVER_SHARE * (now - self._last)
+
+    def took(self, iteration: int, cost: float, now: float) -> None:
+        """Note a certificate of this iteration, its CPU seconds and the time when it was done."""
+        self._costs.append(cost)
+        self._last = now
+        while self._step <= iteration - self._origin:
+            self._step, self._next = self._next, self._step + self._next

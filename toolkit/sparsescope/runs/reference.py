@@ -1,0 +1,218 @@
+"""References: the certified optimum of a problem, computed once, in the foreground or in a thread of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..inputs.labels import LabelSets
+from ..problems.base import BaseProblem
+from .event import Event
+from .result import Result
+from .run import as_problem, solve
+
+KEPT = 64  # references that are remembered; of the oldest ones the weights go with them
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The optimum F* of a problem, between two bounds.
+
+    Attributes
+    ----------
+    objective : F of the weights found: an upper bound of F*
+    dual : a lower bound of F*, proved by a dual point
+    gap, relative_gap : between the two
+    converged : whether the tolerance that was asked for was reached
+    W, b : the weights
+    solver : which solver found them, and why
+    message : why its run ended
+    """
+
+    objective: float
+    dual: float
+    gap: float
+    relative_gap: float
+    converged: bool
+    W: Any
+    b: np.ndarray | None
+    solver: str
+    message: str
+
+    @classmethod
+    def of(cls, found: Result) -> Reference:
+        """Take what a result says about the optimum."""
+        return cls(found.objective, found.dual, found.gap, found.relative_gap, found.converged, found.W, found.b,
+                   found.reason, found.message)
+
+
+class ReferenceJob:
+    """A reference that is being computed in a thread. Jobs of equal problems are one job."""
+
+    def __init__(self, problem: BaseProblem, tol: float, max_seconds: float | None,
+                 keep: Callable[[Reference], None]) -> None:
+        self._cancelled, self._done = threading.Event(), threading.Event()
+        self._bounds: tuple[float, float] | None = None
+        self._found: Reference | None = None
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._work, args=(problem, tol, max_seconds, keep), daemon=True,
+                                        name="sparsescope-reference")
+
+    @classmethod
+    def started(cls, *args: Any) -> ReferenceJob:
+        """Make a job and start its thread."""
+        job = cls(*args)
+        job._thread.start()
+        return job
+
+    @classmethod
+    def finished(cls, found: Reference) -> ReferenceJob:
+        """Make a job that is done."""
+        job = object.__new__(cls)
+        job._cancelled, job._done, job._found, job._error = threading.Event(), threading.Event(), found, None
+        job._bounds = (found.dual, found.objective)
+        job._done.set()
+        return job
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds (lower, upper) of F* that are known so far; ``None`` before the first."""
+        return self._bounds
+
+    def done(self) -> bool:
+        """Whether the job has ended: with a reference, an error, or because it was cancelled."""
+        return self._done.is_set()
+
+    def cancelled(self) -> bool:
+        """Whether :meth:`cancel` was called before the job was done."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """End the job after the step that is under way; what it found so far is not kept."""
+        if not self._done.is_set():
+            self._cancelled.set()
+
+    def result(self, timeout: float | None = None) -> Reference:
+        """Wait for the reference.
+
+        Raises
+        ------
+        TimeoutError
+            if it took longer than ``timeout`` seconds.
+        RuntimeError
+            if the job was cancelled.
+        """
+        if not self._done.wait(timeout):
+            raise TimeoutError(f"the reference was not found within {timeout:g} s; wait longer, or cancel the job")
+        if self._error is not None:
+            raise self._error
+        if self._found is None:
+            raise RuntimeError("the job was cancelled; ask for the reference again")
+        return self._found
+
+    def _work(self, problem: BaseProblem, tol: float, max_seconds: float | None,
+              keep: Callable[[Reference], None]) -> None:
+        try:
+            found = solve_reference(problem, tol, max_seconds, self._watch)
+            if not self._cancelled.is_set():
+                keep(found)
+                self._found = found
+        except Exception as error:  # it is raised where the reference is asked for
+            self._error = error
+        finally:
+            self._done.set()
+
+    def _watch(self, event: Event) -> bool:
+        if event.gap == event.gap:
+            upper = event.dual + event.gap  # with a budget F itself is no bound
+            if self._bounds is not None:
+                upper = min(upper, self._bounds[1])
+            self._bounds = (event.dual, upper)
+        return self._cancelled.is_set()
+
+
+def solve_reference(problem: BaseProblem, tol: float, max_seconds: float | None,
+                    watch: Callable[[Event], bool] | None = None) -> Reference:
+    """Compute a reference with ``auto``, without the cache."""
+    found = solve(problem, "auto", tol=tol, max_iter=10_000_000, max_seconds=max_seconds, certify_every=None,
+                  record=False, callbacks=[] if watch is None else [watch])
+    return Reference.of(found)
+
+
+_cache: OrderedDict[str, tuple[float, Reference]] = OrderedDict()  # content key -> (tolerance asked for, reference)
+_jobs: dict[tuple[str, float], ReferenceJob] = {}
+_lock = threading.Lock()
+
+
+def reference(problem: BaseProblem, *, tol: float = 1e-9, max_seconds: float | None = 60.0,
+              background: bool = False) -> Any:
+    """Find the certified optimum of a problem; it is computed once and remembered by the problem's content.
+
+    Parameters
+    ----------
+    problem : a problem that has an optimum (no sequence of models)
+    tol : the relative gap wanted
+    max_seconds : solver seconds after which the bounds reached so far are taken; ``None``: no limit
+    background : return a :class:`ReferenceJob` at once instead of waiting
+
+    Returns
+    -------
+    Reference or ReferenceJob
+    """
+    if not as_problem(problem).proves:
+        raise ValueError("a sequence of models has no optimum; compare its predictions instead")
+    key = content_key(problem)
+    with _lock:
+        known = _cache.get(key)
+        if known is not None and (known[0] <= tol or known[1].relative_gap <= tol):
+            _cache.move_to_end(key)
+            return ReferenceJob.finished(known[1]) if background else known[1]
+        job = _jobs.get((key, tol))
+        if job is None or job.done() or job.cancelled():
+            job = ReferenceJob.started(problem, tol, max_seconds, lambda found: _keep(key, tol, found))
+            _jobs[key, tol] = job
+            for old in [name for name, other in _jobs.items() if other.done()]:
+                del _jobs[old]
+    return job if background else job.result()
+
+
+def forget() -> None:
+    """Forget all references."""
+    with _lock:
+        _cache.clear()
+
+
+def _keep(key: str, tol: float, found: Reference) -> None:
+    with _lock:
+        known = _cache.get(key)
+        if known is None or found.gap <= known[1].gap:
+            _cache[key] = (tol, found)
+            _cache.move_to_end(key)
+        while len(_cache) > KEPT:
+            _cache.popitem(last=False)
+
+
+def content_key(problem: Any) -> str:
+    """A digest of what the optimum depends on: data, targets, weights, intercept, loss, penalty and λ."""
+    digest = hashlib.sha256(repr((problem.kind, problem.intercept, *problem.key)).encode())
+    for array in _arrays(problem):
+        digest.update(repr((array.shape, array.dtype.str)).encode())
+        digest.update(np.ascontiguousarray(array.T if array.flags.f_contiguous else array).data)
+    return digest.hexdigest()
+
+
+def _arrays(problem: Any) -> list[np.ndarray]:
+    if not hasattr(problem, "design"):
+        weights = problem.weights
+        return [problem.S, *([] if weights is None else [weights])]
+    matrix, targets = problem.design.matrix, problem.sets if problem.sets is not None else problem.y
+    data = [matrix.data, matrix.indices, matrix.indptr] if problem.design.is_sparse else [matrix]
+    labels = [targets.indptr, targets.labels] if isinstance(targets, LabelSets) else [targets]
+    weights = getattr(problem, "sample_weight", None)
+    return [*data, *labels, *([] if weights is None else [weights])]

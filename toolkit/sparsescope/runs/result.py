@@ -1,0 +1,76 @@
+"""Result: what :func:`sparsescope.solve` returns."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of :func:`solve`.
+
+    Attributes
+    ----------
+    W : weights (d, m), sparse (CSR) if the solver keeps them so; of a covariance problem Θ (p, p)
+    b : intercept (m,), or ``None``
+    support : numbers of the non-zero rows of W, sorted, whatever the type of W
+    objective, dual, gap, relative_gap, violation : of that point
+    converged (also ``success``) : whether the tolerance was reached; a sequence, which has no gap, if it settled
+    message : why the run ended
+    iterations (also ``n_iter``), passes, seconds : what the run took; seconds are solver time
+    trace : the recorded events, or ``None``
+    reason : which solver ``auto`` chose and why; empty for every other solver
+    sparsity : how sparse W is, in words
+    model : of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others
+    excess : of a problem with a budget η on the mean loss, by how much W violates it (0 as soon as a feasible point is
+        known); NaN for others
+    """
+
+    W: Any
+    b: np.ndarray | None
+    objective: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    converged: bool
+    message: str
+    seconds: float
+    iterations: int
+    passes: float
+    trace: Trace | None
+    reason: str = ""
+    sparsity: str = ""
+    model: Any = None
+    support: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.intp), repr=False)
+    excess: float = float("nan")
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations (scikit-learn's name)."""
+        return self.iterations
+
+    @property
+    def success(self) -> bool:
+        """Whether the tolerance was reached (scipy's name for ``converged``)."""
+        return self.converged
+
+    def __repr__(self) -> str:
+        return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
+                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
+                f"{self.iterations} iterations, {self.seconds:.3g} s)")
+
+
+def point_of(run: Any) -> dict[str, Any]:
+    """Copies of the weights of a run, as fields of a result."""
+    problem, state = run.problem, run.state
+    intercept, flags = state.intercept(), np.empty(problem.d, dtype=np.uint8)
+    state.support(flags)
+    return {"W": state.weights().copy(), "b": None if intercept is None else np.array(intercept),
+            "support": np.flatnonzero(flags), "model": getattr(state, "model", None)}
