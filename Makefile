@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all browser bench bench-peers clean
+.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
@@ -14,6 +14,7 @@ PORT ?= 5006
 ADDRESS ?= localhost
 ARGS ?=
 ONLY ?=
+FUZZ_SECONDS ?= 3600
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell { cat pyproject.toml; pwd; } | cksum | cut -d' ' -f1)
@@ -34,11 +35,15 @@ help:
 	echo "make explore     set up if needed, then open the live explorer   (PORT=$(PORT) ADDRESS=$(ADDRESS) ARGS='--data digits')"
 	echo "make test        set up if needed, then style, types and all tests but the slow ones (browser tests and notebooks included)"
 	echo "make test-all    the same with the slow tests and the comparisons with other libraries"
+	echo "make smoke       style and the quickest tests, nothing compiled: under a minute, while you work"
 	echo "make unit        the tests without a browser only"
 	echo "make pages       the tests in a browser only"
+	echo "make fuzz        an hour of made-up files, arguments, settings, addresses, messages and commands   (FUZZ_SECONDS=3600)"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
 	echo "make tables      write the tables of parts in docs/parts.md"
+	echo "make mutants     whether the tests notice 60 small mistakes   (tests/mutation/)"
+	echo "make test-oldest the tests with the oldest supported versions   (constraints/oldest.txt)"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
 	echo "make bench-peers build the environment of lightning, which the measurements compare with (never required)"
 	echo "make clean       remove the virtual environment and the tools' caches"
@@ -137,6 +142,36 @@ pages-all: $(READY_DEV) browser
 	echo "All tests of the pages in a browser (pytest)"
 	$(BIN)/python -m pytest tests -m ui -n $(PAGES) --dist worksteal -q $(ARGS)
 
+# Interpreted kernels: nothing is compiled, so these are quick after any change.
+SMOKE := tests/test_imports.py $(addprefix tests/contracts/test_,losses.py penalties.py) \
+	$(addprefix tests/unit/test_,registry.py constraints.py stopping.py projections.py labels.py live_settings.py \
+	live_controls.py live_credits.py live_packer.py bcd.py proximal.py)
+
+smoke: lint
+	echo "Smoke (pytest with the kernels interpreted: $(words $(SMOKE)) files)"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SMOKE) -m "not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+
+mutants: $(READY_DEV)
+	echo "Mutants (60 small mistakes, one at a time; half an hour on two free cores)"
+	$(BIN)/python tests/mutation/check.py $(ARGS)
+
+# An environment of its own with the oldest supported versions of what the package imports.
+OLDEST := .venv-oldest
+test-oldest: $(READY_DEV)
+	set -eu; \
+	if [ ! -e $(OLDEST)/.ready-$(KEY) ]; then \
+	  echo "Installing the oldest supported versions (constraints/oldest.txt) into $(OLDEST)"; \
+	  $(BIN)/python -m venv --clear $(OLDEST); \
+	  $(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c constraints/oldest.txt -e '.[dev]'; \
+	  touch $(OLDEST)/.ready-$(KEY); \
+	fi; \
+	$(OLDEST)/bin/python -m sparsescope doctor
+	$(OLDEST)/bin/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+
+# The tests show each door a minute of the same cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
+fuzz: $(READY_DEV)
+	SPARSESCOPE_FUZZ_SECONDS=$(FUZZ_SECONDS) SPARSESCOPE_FUZZ_SEED=$$(date +%s) $(BIN)/python -m pytest tests/fuzz -q -s $(ARGS)
+
 # A measurement that fails does not keep the others from running; their names are said at the end.
 bench: $(READY_BENCH)
 	set -u; failed=""; \
@@ -153,4 +188,4 @@ bench-peers:
 
 clean:
 	echo "Removing $(VENV), the peers' environments and the tools' caches"
-	rm -rf $(VENV) .peers build toolkit/*.egg-info .pytest_cache .mypy_cache .ruff_cache test-results
+	rm -rf $(VENV) $(OLDEST) .peers build toolkit/*.egg-info .pytest_cache .mypy_cache .ruff_cache test-results

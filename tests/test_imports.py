@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"inputs", "registry"},
     "problems": {"inputs", "jit", "kernels", "losses", "penalties", "registry"},
     "solvers": {"inputs", "jit", "kernels", "problems", "registry"},
-    "runs": {"inputs", "kernels", "problems", "registry", "solvers"},
+    "runs": {"inputs", "jit", "kernels", "problems", "registry", "solvers"},
     "views": {"problems", "registry", "runs"},
     "live": {"datasets", "problems", "registry", "runs", "solvers", "version", "views"},
     "experiments": {"datasets", "inputs", "losses", "penalties", "problems", "registry", "runs", "solvers", "views"},

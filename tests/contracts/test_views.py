@@ -45,8 +45,8 @@ def recorded(kind: str) -> Recording:
 
 
 # ------------------------------------------------------------------------------------------------------- every view
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("kind", TRACES)
+@pytest.mark.parametrize(("kind", "theme"), [
+    *((kind, "light") for kind in TRACES), ("long", "dark"), ("empty", "dark")])
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_view_draws_every_trace(name: str, kind: str, theme: str) -> None:
     recording = recorded(kind)

@@ -312,8 +312,6 @@ def run(*arguments: str) -> int:
     [
         (["7"], "there are no experiments of paper 7; known: 1"),
         (["one"], "'one' is not a whole number"),
-        (["1", "--data", "digit"], "did you mean 'digits'"),
-        (["1", "--data", "/nowhere/x.npz"], "no data set or file '/nowhere/x.npz'"),
         (["1", "--only", "fig1,fig9,fig10"], "'fig9', 'fig10' are no experiments of paper 1; known: fig1, fig2"),
         (["1", "--only", ","], "no experiment is named; known: fig1"),
         (["1", "--seed", "-1"], "-1 is negative"),
@@ -331,16 +329,28 @@ def test_wrong_arguments_are_explained(arguments: list[str], words: str, tmp_pat
     assert not any(tmp_path.iterdir()), "nothing is written before the arguments are known to be right"
 
 
+@pytest.mark.parametrize(("data", "words"), [("digit", "did you mean 'digits'"),
+                                             ("/nowhere/x.npz", "no data set or file '/nowhere/x.npz'")])
+def test_unknown_data_are_told_as_by_every_command(data: str, words: str, tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch,
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("1", "--data", data) == cli.FAILED
+    error = capsys.readouterr().err
+    assert words in error and "Traceback" not in error
+    assert not any(tmp_path.iterdir()), "nothing is written before the data are known"
+
+
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
-    assert run("1", "--data", "iris", "--out", str(tmp_path / "file")) == cli.USAGE
+    assert run("1", "--data", "iris", "--out", str(tmp_path / "file")) == cli.FAILED
     assert f"cannot write into {tmp_path / 'file'}" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tmp_path.chmod(0o500)
-    assert run("1", "--data", "iris", "--out", str(tmp_path)) == cli.USAGE
+    assert run("1", "--data", "iris", "--out", str(tmp_path)) == cli.FAILED
     assert "cannot write into" in capsys.readouterr().err
 
 

@@ -376,6 +376,40 @@ def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:
     assert (either(0.0, 3.0), either(0.0, np.array([5.0])), first(3), first(np.zeros(1))) == (4.0, 4.0, 1, 2)
 
 
+def test_without_numbas_private_names_it_compiles_in_numbas_way_and_doctor_says_so(tmp_path: Path) -> None:
+    """Newer versions of numba may lack them: nothing breaks, everything is compiled in each process."""
+    found = run_python("""
+        import contextlib, io, json
+        from numba.core import caching, typed_passes
+        del caching._CacheLocator, typed_passes.NativeLowering
+        import numpy as np
+        from sparsescope import cli
+        from sparsescope.jit import cache, compiler
+        from sparsescope.kernels.rows import loss_sum
+        from sparsescope.registry import losses
+        value = loss_sum(np.zeros((2, 3)), np.array([0, 1]), losses.create("squared"))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            cli.main(["doctor"])
+        print(json.dumps({"hooks": [cache.HOOKS, compiler.HOOKS, compiler.LEAN], "value": value,
+                          "files": len(list(cache.cache_folder().glob("*.nb?"))), "said": said.getvalue()}))
+    """, tmp_path, PYTHONPATH=str(PACKAGE.parent))
+    assert found["hooks"] == [False, False, False] and found["value"] == 1.0 and found["files"] == 0
+    lines = [line for line in found["said"].splitlines() if line.startswith("fallback")]
+    assert len(lines) == 2 and "compiles in its own way" in lines[0] and "compiled anew in each process" in lines[1]
+
+
+def test_fallbacks_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = numba.__version__.startswith(kernel_compiler.LEAN_VERSIONS)
+    assert (kernel_compiler.fallback() == "") == tested
+    monkeypatch.setattr(kernel_compiler, "LEAN", False)
+    assert f"numba {numba.__version__} compiles in its own way" in kernel_compiler.fallback()
+    monkeypatch.setenv("SPARSESCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path / "kernels" / "x")
+    assert kernel_cache.fallback() == ""
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path / "elsewhere" / "x")
+    assert "cannot be written" in kernel_cache.fallback()
+
+
 @pytest.mark.slow
 def test_other_versions_of_numba_compile_their_own_way_and_find_the_same(tmp_path: Path) -> None:
     code = """

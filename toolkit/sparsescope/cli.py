@@ -1,8 +1,8 @@
 """The command `sparsescope`: explore, solve, paper, datasets, doctor.
 
 Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
-codes: 0 done, 1 an error with a sentence on standard error, 2 wrong arguments, 3 `solve` ended without a certificate,
-130 `paper` was interrupted.
+codes: 0 done, 1 an error with a sentence on standard error (wrong data always), 2 wrong arguments, 3 `solve` ended
+without a certificate, 130 interrupted by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import platform
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from .runs.run import Event
 
-DONE, FAILED, USAGE, UNCERTIFIED = 0, 1, 2, 3
+DONE, FAILED, USAGE, UNCERTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VERSIONS = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly", "panel", "panel-material-ui", "anywidget",
             "jupyterlab")
@@ -30,6 +31,22 @@ VERSIONS = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly", "pane
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. `argv`: the arguments without the program's name."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("sparsescope: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who reads the output has seen enough (`| head`). Python writes once more at exit: to where everything goes.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return DONE
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser = make_parser()
     options = parser.parse_args(argv)
     if options.command is None:
@@ -37,8 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     try:
         return int(options.run(options))
-    except (ValueError, OSError) as error:
-        # Unknown names, unreadable files, a taken port: a person can mend these, so a sentence and no traceback.
+    except BrokenPipeError:
+        raise
+    except (ValueError, OSError, ArithmeticError, MemoryError) as error:
+        # Unknown names, unreadable files, a taken port, a run that diverged: a person can mend these, so a sentence
+        # and no traceback.
         print(f"sparsescope {options.command}: {_words(error)}", file=sys.stderr)
         return FAILED
 
@@ -97,7 +117,8 @@ def _add_solve(commands: Any) -> None:
     parser.add_argument("--tol", type=_positive, default=1e-6,
                         help="relative duality gap to reach (default: %(default)s)")
     parser.add_argument("--max-iter", type=_count, default=1000, help="default: %(default)s")
-    parser.add_argument("--save", metavar="TRACE.npz", help="keep the run's trace in this file")
+    parser.add_argument("--save", metavar="TRACE.npz",
+                        help="keep the run's trace in this file; it is also written every few seconds of a long run")
 
 
 def run_explore(options: argparse.Namespace) -> int:
@@ -121,21 +142,36 @@ def run_solve(options: argparse.Namespace) -> int:
     from . import datasets
     from .problems.prediction import Problem
     from .registry import losses
+    from .runs.keeping import Checkpoints, Interrupted, check_writable
     from .runs.run import solve
+    from .runs.trace import Recorder
 
+    file = None if options.save is None else check_writable(options.save)  # before the fit, which may take hours
     data = datasets.load(options.data)
     problem = Problem(data, loss=options.loss, penalty=options.penalty)
     problem = problem.with_lam(options.lam_ratio * problem.lam_reference)
     _say(f"{data.name}: n {problem.n}, d {problem.d}, m {problem.m}")
     _say(f"{losses.name_of(problem.loss)} + λ × {options.penalty}, λ = {problem.lam:.4g}")
     _say(f"{'iteration':>9} {'seconds':>9} {'objective':>14} {'gap':>10} {'rows':>7}")
-    result = solve(problem, solver=options.solver, tol=options.tol, max_iter=options.max_iter, test=data.test,
-                   callbacks=[_Lines()])
+    recorder = Recorder()
+    observers: list[Any] = [recorder, _Lines()]
+    if file is not None:
+        observers.insert(1, Checkpoints(recorder.trace, file))
+    interrupted = False
+    with warnings.catch_warnings():
+        # How the run ended is said below, and by the exit code.
+        warnings.filterwarnings("ignore", message=".* ended before the tolerance")
+        try:
+            result = solve(problem, solver=options.solver, tol=options.tol, max_iter=options.max_iter, test=data.test,
+                           callbacks=observers, record=False)
+        except Interrupted as interruption:
+            result, interrupted = interruption.result, True
     _say(f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
-         f"{int((result.W != 0).any(axis=1).sum())} of {problem.d} rows used, {result.seconds:.2f} s")
-    if options.save and result.trace is not None:
-        result.trace.save(options.save)
-        _say(f"trace: {options.save}")
+         f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s")
+    if file is not None:
+        _say(f"trace: {recorder.trace.save(file)}")
+    if interrupted:
+        return INTERRUPTED
     return DONE if result.converged else UNCERTIFIED
 
 
@@ -186,6 +222,8 @@ def _doctor_kernels() -> int:
     state = "switched off by NUMBA_DISABLE_JIT" if kernel_compiler.disabled() else f"{numba.get_num_threads()} threads"
     _say(f"numba      {state}")
     folder = kernel_cache.cache_folder()
+    for said in filter(None, (kernel_compiler.fallback(), kernel_cache.fallback())):
+        _say(f"fallback   {said}")
     if folder is None:
         _say("cache      none: kernels will be compiled in each process. Set SPARSESCOPE_CACHE.")
         return FAILED

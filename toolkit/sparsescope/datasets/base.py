@@ -194,7 +194,9 @@ def check_matrix(X: Any, what: str, feature_names: Sequence[str] | None = None) 
     if 0 in X.shape:
         raise ValueError(f"{what} is empty: shape {X.shape}; at least one row and one column are needed")
     # One pass without a temporary of the size of X: a sum is finite when all terms are (overflow is looked at below).
-    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if not np.isfinite(total) and not np.isfinite(values).all():
         raise ValueError(f"{what} {not_finite(X, feature_names)}")
     return X
 

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.lib.format import MAGIC_PREFIX
 
+from ..inputs.archives import LIMIT_VARIABLE, check_memory, read_arrays
 from .raw import Raw
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -43,24 +45,12 @@ def looks_like_dataset(path: Path) -> bool:
 
 
 def read_npz(path: Path) -> Raw:
-    """What the file holds. Raises ValueError when it is no such file, or its parts do not fit together."""
-    try:
-        archive = np.load(path, allow_pickle=False)
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise ValueError(f"{path} is not a readable .npz file ({error})") from error
-    if not hasattr(archive, "files"):
-        raise ValueError(f"{path} holds one bare array, not X and y; save both with numpy.savez(path, X=X, y=y)")
-    with archive:
-        z: dict[str, np.ndarray] = {}
-        for key in archive.files:
-            try:
-                z[key] = archive[key]
-            except ValueError as error:
-                raise ValueError(f"{path}: key {key!r} holds Python objects, which are never unpickled; "
-                                 "allowed: numbers and fixed-width text") from error  # fmt: skip
-            except (zipfile.BadZipFile, OSError, EOFError) as error:
-                raise ValueError(f"{path}: key {key!r} is damaged ({error})") from error
-    return from_mapping(z, path)
+    """What the file holds. Raises ValueError when it is no such file, is damaged, asks for more memory than allowed, or
+    its parts do not fit together."""
+    with open(path, "rb") as file:
+        if file.read(len(MAGIC_PREFIX)) == MAGIC_PREFIX:
+            raise ValueError(f"{path} holds one bare array, not X and y; save both with numpy.savez(path, X=X, y=y)")
+    return from_mapping(read_arrays(path), path)
 
 
 def from_mapping(z: Mapping[str, np.ndarray], path: Path) -> Raw:
@@ -107,9 +97,15 @@ def matrix(z: Mapping[str, np.ndarray], key: str, path: Path) -> Any:
         raise ValueError(f"{path}: CSR parts missing: {', '.join(missing)}")
     data, indices, indptr, shape = (z[f"{key}_{part}"] for part in CSR_PARTS)
     try:
-        X = sp.csr_matrix((data, indices, indptr), shape=tuple(int(s) for s in shape))
+        sizes = tuple(int(s) for s in shape)
+        if len(sizes) != 2 or min(sizes) < 0:
+            raise ValueError(f"the shape is {sizes}")
+        check_memory(path, 8 * sizes[1], f"{key}_shape announces {sizes[1]} features, of which each takes 8 bytes")
+        X = sp.csr_matrix((data, indices, indptr), shape=sizes)
         X.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        if LIMIT_VARIABLE in str(error):
+            raise
         raise ValueError(f"{path}: {key}_data, _indices, _indptr and _shape are not a CSR matrix ({error})") from error
     return X
 
@@ -122,7 +118,7 @@ def names(z: Mapping[str, np.ndarray], key: str, path: Path) -> list[str] | None
         return None
     try:
         return z[f"{key}_utf8"].astype(np.uint8).tobytes().decode().split("\n")
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, ValueError, TypeError) as error:
         raise ValueError(f"{path}: {key}_utf8 is not UTF-8 text ({error})") from error
 
 
@@ -134,7 +130,8 @@ def word(z: Mapping[str, np.ndarray], key: str) -> str:
 def image_shape(z: Mapping[str, np.ndarray], filename: str, d: int) -> tuple[int, int] | None:
     """(height, width) if the file states ``image_shape`` or is one of KNOWN_IMAGES; a square d alone proves nothing."""
     if "image_shape" in z:
-        values = [int(v) for v in np.ravel(z["image_shape"])]
+        stated = np.ravel(z["image_shape"])
+        values = [int(v) for v in stated[:3]] if stated.dtype.kind in "bui" else []
         if len(values) != 2 or min(values) < 1 or values[0] * values[1] != d:
             raise ValueError(
                 f"image_shape is {values}; needed: height and width whose product is {d}, the columns of X"

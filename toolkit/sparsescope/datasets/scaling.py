@@ -22,6 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 SCALES = ("none", "standard", "max", "unit-rows", "tfidf", "log-tfidf")
+HUGE = 1e150  # squares of larger numbers overflow, and their sums
+TINY = 1e-300  # one over smaller numbers overflows
 ROUNDING = 1e-6  # unit rows stored as float32 have entries a little above 1
 
 
@@ -58,7 +60,7 @@ def apply_scale(scale: str, X: Any, X_test: Any, image: bool, dtype: Any) -> tup
             largest = np.maximum(X.max(axis=0), -X.min(axis=0))
         if image:
             largest = np.full_like(largest, largest.max())
-        parts = [times_columns(part, 1.0 / np.where(largest > 0, largest, 1)) for part in parts]
+        parts = [times_columns(part, 1.0 / np.where(largest > TINY, largest, 1)) for part in parts]
     elif scale == "unit-rows":
         parts = [unit_rows(part) for part in parts]
     elif scale != "none":
@@ -71,6 +73,7 @@ def standardised(parts: list[Any]) -> list[Any]:
     if sp.issparse(parts[0]):
         raise ValueError("scale 'standard' would fill the sparse matrix (it subtracts column means); use 'max', "
                          "'unit-rows', 'tfidf', 'log-tfidf' or 'none'")  # fmt: skip
+    tame_columns(parts)
     mean = parts[0].mean(axis=0, dtype=np.float64)
     deviation = parts[0].std(axis=0, dtype=np.float64)
     # A constant column has a deviation of rounding size: dividing by it would blow rounding up to full size.
@@ -79,6 +82,15 @@ def standardised(parts: list[Any]) -> list[Any]:
         part -= mean.astype(part.dtype)
         part /= deviation.astype(part.dtype)
     return parts
+
+
+def tame_columns(parts: list[Any]) -> None:
+    """Divide dense columns whose squares could overflow by a power of two, in place: their units do not matter here."""
+    largest = np.max([np.maximum(part.max(axis=0), -part.min(axis=0)) for part in parts], axis=0).astype(np.float64)
+    huge = largest > HUGE
+    if huge.any():
+        for part in parts:
+            part[:, huge] = np.ldexp(part[:, huge], -np.frexp(largest[huge])[1]).astype(part.dtype)
 
 
 def times_columns(X: Any, factor: np.ndarray) -> Any:
@@ -91,6 +103,13 @@ def times_columns(X: Any, factor: np.ndarray) -> Any:
 
 def unit_rows(X: Any) -> Any:
     """X with rows of Euclidean norm 1; empty rows stay empty."""
+    largest = abs(X).max(axis=1).todense() if sp.issparse(X) else abs(X).max(axis=1)
+    largest = np.asarray(largest, dtype=np.float64).ravel()
+    high, low = np.sqrt(np.finfo(X.dtype).max) / X.shape[1], 1e10 * np.sqrt(np.finfo(X.dtype).tiny)
+    if ((largest > high) | ((largest > 0) & (largest < low))).any():  # squares could overflow, or vanish
+        factor = np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1020, 1020))
+        X = (sp.diags(factor) @ X).asformat(X.format).astype(X.dtype) if sp.issparse(X) else \
+            (X * factor[:, None]).astype(X.dtype)
     if not sp.issparse(X):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
         return X / np.where(norms > 0, norms, 1.0)[:, None].astype(X.dtype)

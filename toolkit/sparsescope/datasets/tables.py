@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import itertools
 import re
 import warnings
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from ..inputs.archives import check_memory
 from .raw import Raw
 
 TARGET_NAMES = ("label", "class", "target", "y")
 MAX_CATEGORIES = 50  # a text column with more values is an identifier or free text, not a category
 DELIMITERS = ",;\t|"
+MAX_LINE = 2**26  # characters
 SVMLIGHT_LINE = re.compile(r"^\S+(\s+qid:\d+)?(\s+\d+:\S+)*\s*(#.*)?$")
 
 
@@ -26,15 +30,34 @@ def open_text(path: Path) -> IO[str]:
     return opener(path, "rt", encoding="utf-8-sig")
 
 
-def first_line(path: Path, comments: bool = False) -> str:
-    """The first line that is not empty (nor a # comment, if `comments`); ValueError when there is none or no text."""
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a text file one by one, with their ends; ValueError for what is damaged, no text, or too much.
+
+    A few kilobytes of gzip can hold gigabytes: lines and their sum are bounded before they fill the memory.
+    """
+    total, checked = 0, 0
     try:
         with open_text(path) as file:
-            for line in file:
-                if line.strip() and not (comments and line.startswith("#")):
-                    return line.rstrip("\r\n")
+            for number in itertools.count(1):
+                line = file.readline(MAX_LINE)
+                if not line:
+                    return
+                if len(line) == MAX_LINE:
+                    raise ValueError(f"{path}: line {number} has {MAX_LINE} characters or more; lines are shorter")
+                total += len(line)
+                if total > checked:
+                    check_memory(path, total, f"it unpacks to more than {total} characters")
+                    checked = total + MAX_LINE
+                yield line
     except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} cannot be read as text ({error})") from error
+
+
+def first_line(path: Path, comments: bool = False) -> str:
+    """The first line that is not empty (nor a # comment, if `comments`); ValueError when there is none or no text."""
+    for line in lines_of(path):
+        if line.strip() and not (comments and line.startswith("#")):
+            return line.rstrip("\r\n")
     raise ValueError(f"{path} is empty: no line of data")
 
 
@@ -51,13 +74,15 @@ def read_csv(path: Path, target: str | int | None = None) -> Raw:
     delimiter = max(DELIMITERS, key=header.count)
     if all(_is_number(cell) for cell in header.split(delimiter)):
         raise ValueError(f"{path}: the first line holds numbers only; a header line with column names is needed")
+    rows, columns = sum(1 for _ in lines_of(path)), header.count(delimiter) + 1
+    check_memory(path, 8 * rows * columns, f"{rows} lines of {columns} cells with 8 bytes each")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than the header would be cut
             table = pd.read_csv(
                 path, sep=delimiter, skipinitialspace=True, encoding="utf-8-sig", index_col=False, low_memory=False
             )
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # parser errors are ValueErrors
         raise ValueError(f"{path} is not a readable CSV table ({error})") from error
     table.columns = [str(c).strip() for c in table.columns]
     if table.shape[0] == 0 or table.shape[1] < 2:
@@ -106,6 +131,8 @@ def encode_columns(table: Any, path: Path) -> tuple[np.ndarray, list[str]]:
                 f"{path}: column {column!r} is not numeric (for example {odd!r}) and has {len(levels)} different "
                 f"values; text of up to {MAX_CATEGORIES} values becomes 0/1 columns, remove or recode this column"
             )
+        check_memory(path, 8 * len(text) * (len(feature_names) + len(levels)),
+                     f"{len(text)} rows of {len(feature_names) + len(levels)} columns with 8 bytes each")
         blocks.append((codes[:, None] == np.arange(len(levels))).astype(np.float64))
         feature_names += [f"{column}={level}" for level in levels]
     return np.hstack(blocks), feature_names
@@ -127,14 +154,23 @@ def looks_like_svmlight(path: Path) -> bool:
         return False
 
 
-def has_label_sets(path: Path) -> bool:
-    """Whether a line of an svmlight file has several labels, or none (it begins with index:value)."""
-    try:
-        with open_text(path) as file:
-            firsts = (line.split(None, 1)[0] for line in file if line.strip() and not line.startswith("#"))
-            return any("," in first or ":" in first for first in firsts)
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read as text ({error})") from error
+def look_through(path: Path) -> bool:
+    """Whether a line of an svmlight file has several labels, or none (it begins with index:value).
+
+    Raises ValueError if the file would need more memory than allowed: the largest feature number is known from the last
+    pair of each line (they are sorted), long before anything is built.
+    """
+    sets = False
+    for number, line in enumerate(lines_of(path), 1):
+        pairs = line.partition("#")[0].split()
+        if not pairs:
+            continue
+        sets = sets or "," in pairs[0] or ":" in pairs[0]
+        feature, colon, _ = pairs[-1].partition(":")
+        if colon and len(feature) > 7 and feature.isdecimal():
+            largest = int(feature[:30])
+            check_memory(path, 8 * largest, f"feature {largest} in line {number}; each feature up to it takes 8 bytes")
+    return sets
 
 
 def read_svmlight(path: Path) -> Raw:
@@ -149,13 +185,13 @@ def read_svmlight(path: Path) -> Raw:
     first_line(path, comments=True)  # an empty file is named as one
     test = path.with_name(path.name + ".t")
     parts = [path, test] if test.is_file() else [path]
-    multilabel = any(has_label_sets(part) for part in parts)
+    multilabel = max(look_through(part) for part in parts)  # all of them are looked through
     try:
         if len(parts) == 2:
             X, y, X_test, y_test = load_svmlight_files([str(part) for part in parts], multilabel=multilabel)
         else:
             (X, y), X_test, y_test = load_svmlight_file(str(path), multilabel=multilabel), None, None
-    except (ValueError, OSError, EOFError, OverflowError) as error:
+    except (ValueError, OSError, EOFError, OverflowError, IndexError, TypeError, zlib.error) as error:
         raise ValueError(f"{path} is not a readable svmlight file ({error}); "
                          "each line must be: label index:value index:value ... (or label,label,... for label sets)"
                          ) from error  # fmt: skip

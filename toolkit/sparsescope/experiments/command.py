@@ -37,7 +37,10 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
 
 
 def run_paper(options: argparse.Namespace) -> int:
-    """0: done · 2: arguments that cannot be used · 130: interrupted, what was finished is in the folder."""
+    """0: done · 2: arguments that cannot be used · 130: interrupted, what was finished is in the folder.
+
+    ValueError and OSError for data and folders that cannot be used.
+    """
     from . import load_paper
 
     try:
@@ -53,11 +56,12 @@ def run_paper(options: argparse.Namespace) -> int:
         chosen = paper.choose(names)
         settings = Settings(options.quick, options.seed, options.seconds, options.splits)
         load = paper.load or load_data
-        pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
-        folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     except (ValueError, OSError) as error:
         print(f"sparsescope paper: {_words(error)}", file=sys.stderr)
         return USAGE
+    # Data and folders that cannot be used are told like those of every other command.
+    pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
+    folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     return _conduct(paper, chosen, pools, settings, folder)
 
 

@@ -21,10 +21,17 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-from numba.core.serialize import dumps
 
 from .store import KernelStore, private, remove_abandoned, tell_once, usable
+
+try:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.serialize import dumps
+    HOOKS = True
+except ImportError:  # private names: with a numba without them nothing is kept on disk
+    CompileResultCacheImpl = FunctionCache = _CacheLocator = object
+    dumps = None
+    HOOKS = False
 
 PACKAGE = Path(__file__).resolve().parents[1]
 NAME = __name__.split(".")[0]  # of this package, in module names
@@ -162,7 +169,25 @@ def _temporary_folder(name: str) -> Path | None:
     return None
 
 
+def fallback() -> str:
+    """A sentence if kernels are not kept where they belong, and why; "" if they are."""
+    if not HOOKS:
+        return (f"numba {numba.__version__} lacks private names that the cache needs: "
+                "kernels are compiled anew in each process")
+    folder = cache_folder()
+    if folder is not None and folder.parent != cache_root():
+        return f"{cache_root()} cannot be written: kernels last as long as the machine's temporary folder"
+    return ""
+
+
+def remember(compiled: Any, function: Any) -> None:
+    """Let a compiled kernel be kept on disk, where this numba allows it."""
+    if HOOKS:
+        compiled._cache = KernelCache(function)
+
+
 def prune(root: Path, keep: Path) -> None:
+    """Remove the folders of sources that were not used for a long time."""
     limit = time.time() - PRUNE_AFTER_DAYS * 86400
     for old in root.iterdir():
         with contextlib.suppress(OSError):  # another process may be removing it at this moment

@@ -8,9 +8,19 @@ from typing import Any
 
 import numba
 from numba.core import config, types
-from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+
+try:
+    from numba.core.compiler import Compiler
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+    HOOKS = True
+except ImportError:  # private names: a numba without them compiles in its own way
+    Compiler = NativeLowering = object
+    HOOKS = False
+
+    def register_pass(**_: Any) -> Callable[[type], type]:
+        """Leave a class as it is."""
+        return lambda cls: cls
 
 # Sums may be reassociated so that they can use vector instructions. Infinities and NaN keep their meaning (no "ninf",
 # "nnan"): a conjugate of +inf is an answer, and NaN in the data must not turn into a number.
@@ -61,10 +71,19 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
 # The two classes above rest on private parts of numba. They are used with the versions that they are tested with; with
 # others everything is compiled numba's own way, which gives the same and takes longer.
 LEAN_VERSIONS = ("0.68.",)
-LEAN = numba.__version__.startswith(LEAN_VERSIONS)
+LEAN = HOOKS and numba.__version__.startswith(LEAN_VERSIONS)
 INNER: dict[str, Any] = dict(OPTIONS)
 if LEAN:
     INNER["pipeline_class"] = _InnerCompiler
+
+
+def fallback() -> str:
+    """A sentence if kernels are compiled in numba's own way, and why; "" if they are not."""
+    if LEAN:
+        return ""
+    made_for = " and ".join(f"{version}*" for version in LEAN_VERSIONS)
+    why = f"the short way is tested with numba {made_for}" if HOOKS else "this numba lacks private names it needs"
+    return f"numba {numba.__version__} compiles in its own way, which gives the same and takes longer: {why}"
 
 
 def inner(function: Callable[..., Any], **options: Any) -> Any:

@@ -46,7 +46,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import intrinsic, overload
 
 from ..registry import collect_fields, field
-from .cache import KernelCache, digest
+from .cache import digest, remember
 from .compiler import INNER, OPTIONS, disabled, inner, numba_types
 
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
@@ -59,7 +59,7 @@ def kernel(function: T) -> T:
     if disabled():
         return function
     compiled = numba.njit(**OPTIONS)(function)
-    compiled._cache = KernelCache(function)
+    remember(compiled, function)
     return compiled
 
 

@@ -84,11 +84,11 @@ def tell_once(text: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- the files
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file in one step: whoever reads it, and whatever happens meanwhile, sees the old content or the new."""
     made = path.with_name(f"{path.name}.{uuid.uuid4().hex[:16]}.tmp")
     try:
-        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with open(handle, "wb") as file:
             file.write(content)
         os.replace(made, path)

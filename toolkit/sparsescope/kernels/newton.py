@@ -110,7 +110,7 @@ def tangent_gradient(W, G, lam, penalty):
 
 @kernel
 def damped_diagonal(W, H, lam, penalty, penalised, damping, D):
-    """The preconditioner D and the damping: on return H holds damping·D, with D = diag ∇²f + stiffness of Ω. (s, m)
+    """Preconditioner D (s, m) and damping: on return H holds damping·D, with D = diag ∇²f + stiffness of Ω.
 
     Rows from ``penalised`` on (the intercept) have no penalty. Classes without active samples get a floor, or their
     step had no bound.

@@ -48,7 +48,7 @@ def turned_gradient(Z, old_Z, Y, loss, old_U, U):
 def list_rows(
     G, start, scale, now, old, beta, lam, penalty, penalised, now_used, old_used, V, V_used, kept, rows, count
 ):
-    """The first half of a proximal step for a block of gradient rows: which rows does it concern, and where are they?
+    """First half of a proximal step for a block of gradient rows: the rows that it concerns, and their places.
 
     scale·G (b, m) is the gradient of the rows start, start+1, …; W = ``now`` and W' = ``old`` (rows, m) the last two
     points, ``now_used`` and ``old_used`` (rows,) uint8 say which of their rows are not zero. For the rows that matter,

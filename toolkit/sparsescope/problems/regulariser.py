@@ -53,7 +53,7 @@ class Regulariser:
 
     def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
                    paper: np.ndarray) -> None:
-        """Writes the exact optimality violations, and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm). (d,)"""
+        """Write the exact optimality violations (d,), and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm)."""
         raise NotImplementedError
 
     def critical(self, G: np.ndarray, scale: float = 1.0) -> float:

@@ -16,6 +16,7 @@ from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
 from .bounds import Bounds, Schedule
 from .event import Event
+from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
 from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
 from .trace import Recorder
@@ -330,6 +331,12 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     keywords are settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``. See :class:`Run` for the
     other arguments, and for what is raised.
 
+    Raises
+    ------
+    Interrupted
+        on Ctrl-C, after the step under way; a ``KeyboardInterrupt`` whose ``result`` is what was reached until then. A
+        second Ctrl-C interrupts at once
+
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
@@ -351,8 +358,11 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     assert run.state is not None
     # From a point that was given the run may only lead to a better one; with a budget that point need not be feasible.
     start = (run.certificate(), point_of(run)) if W is not None and run.solver.follows_lam else None
-    while not last.message:
-        last = run.advance()
+    with Interrupts() as interrupts:
+        while not last.message and not interrupts.seen:
+            last = run.advance()
+    if not last.message:
+        run.message = f"interrupted after {last.iteration} iterations"
     run.conclude()
     found, point = run.certificate(), point_of(run)  # a run that a callback ended may not carry a certificate
     message = run.message
@@ -369,6 +379,8 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
         excess=found.excess,
     )
+    if interrupts.seen:
+        raise Interrupted(result)
     if not result.converged and tol > 0 and limits.check(last) == last.message:
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
 

@@ -3,8 +3,8 @@ solver's working set changed."""
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..inputs.archives import DAMAGE, read_arrays
 from .event import NUMBERS, Event
+from .keeping import file_of, write
 
 FORMAT = 1
 COLUMNS = (*NUMBERS, "segment")
@@ -280,10 +282,9 @@ class Trace:
 
     # -------------------------------------------------------------------------------------------------------- files
     def save(self, path: str | Path) -> Path:
-        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle). Returns the path written."""
-        target = Path(path)
-        if target.suffix != ".npz":
-            target = target.with_name(target.name + ".npz")
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle), in one step: whatever happens, the
+        file of that name is whole, the older one or this one. Returns the path written."""
+        target = file_of(path)
         size = self._size
         header = {
             "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(COLUMNS),
@@ -303,25 +304,33 @@ class Trace:
                 arrays[f"snapshot_{k}_shape"] = np.array(snapshot.values.shape)
             else:
                 arrays[f"snapshot_{k}"] = snapshot.values
-        with open(target, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+        write(target, packed.getvalue())
         return target
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read a trace written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+            arrays = read_arrays(path)
             header = json.loads(bytes(arrays["header"]).decode())
             if header.get("kind") != "sparsescope trace":
                 raise ValueError("the header is another one")
         except FileNotFoundError:
             raise
-        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a trace saved by sparsescope") from error
+        except DAMAGE as error:
+            raise ValueError(f"{path} is not a trace saved by sparsescope, or is damaged ({error})") from error
         if header.get("format", FORMAT + 1) > FORMAT:
             raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
+        try:
+            return cls._from_stored(header, arrays)
+        except DAMAGE as error:
+            raise ValueError(f"{path} is damaged: its parts do not fit together ({error})") from error
+
+    @classmethod
+    def _from_stored(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trace:
+        """The trace of a file's header and arrays."""
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]
         size = table.shape[1]

@@ -18,7 +18,7 @@ import numpy as np
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .shared.proximal import Proximal, ProximalState, first_constant, proximal_step
+from .shared.proximal import Proximal, ProximalState, proximal_step
 
 
 @settings
@@ -31,21 +31,24 @@ class FISTA(Proximal):
     title = "FISTA"
     menu_order = 40
     contract_iterations = 6000
+    contract_settings = ({"restart": True}, {"constants": "tight"}, {"constants": "paper"}, {"growth": 1.1},
+                         {"growth": 10.0}, {"step_length": 0.5})
     doc = "Accelerated proximal gradient on all of W at once."
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
         state = ProximalState(problem, coef, extrapolates=True)
-        state.K = first_constant(problem, self.line_search, self.constants)
+        super().adapt(problem, state)
         return state
 
     def step(self, problem: Problem, state: ProximalState) -> None:
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.t**2))
         beta = (state.t - 1.0) / following
-        state.t = following
+        state.t, state.momentum = following, beta
         proximal_step(problem, state, beta, self.line_search, self.growth)
         if self.restart and state.turn > 0.0:
             state.t = 1.0
+            state.restarts += 1
 
     def adapt(self, problem: Problem, state: ProximalState) -> None:
         super().adapt(problem, state)

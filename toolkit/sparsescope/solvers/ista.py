@@ -21,6 +21,9 @@ class ISTA(Proximal):
     menu_order = 20
     monotone = True
     contract_iterations = 12_000
+    contract_settings = ({"line_search": True},
+                         {"line_search": True, "growth": 10.0}, {"constants": "tight"}, {"constants": "paper"},
+                         {"step_length": 0.5})
     doc = "Proximal gradient on all of W at once, without acceleration."
     source = "Beck and Teboulle 2009, Sec. 3"
 

@@ -44,7 +44,7 @@ class StagewiseState(SequenceState):
         self.turns = 0
 
     def continued(self, state: SequenceState) -> StagewiseState:
-        """This state at the predictions and the model of another."""
+        """Return this state at the predictions and the model of another."""
         self.follow(state)
         if isinstance(state, StagewiseState):
             self.coef[:] = state.coef

@@ -6,6 +6,8 @@ zero before or after the step are kept, moved and summed over.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...kernels.blocks import list_blocks, prox_listed_blocks
@@ -29,6 +31,7 @@ class ProximalState(State):
     f : loss at V (mean over samples) · slope, size : ⟨G, δ⟩ and ‖δ‖² of the step δ = W⁺ − V · omega : Ω(W⁺)
     listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
+    momentum : β of the last step, V = W + β(W − W') · restarts : how often the momentum was dropped so far
     """
 
     def __init__(self, problem: Problem, coef: np.ndarray, extrapolates: bool = False) -> None:
@@ -50,6 +53,7 @@ class ProximalState(State):
         self.f = self.slope = self.size = self.omega = self.turn = float("nan")
         self.t = 1.0
         self.K = float("nan")
+        self.momentum, self.restarts = float("nan"), 0
 
     def exchange(self) -> None:
         """Make the current point the previous one; its arrays are free to receive the next."""
@@ -138,11 +142,28 @@ class Proximal(Solver):
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
+    step_length: float = field(1.0, 0.1, 4.0, "constant step in units of the safe 1/K; above 1 it is not safe, and the "
+                               "iterates may diverge", log=True)
+
+    @property
+    def remedy(self) -> str:  # type: ignore[override]
+        """What helps against divergence."""
+        if self.step_length > 1.0 and not self.line_search:
+            return f"choose a step length of at most 1 (it is {self.step_length:g}, which is not safe)"
+        return Solver.remedy
+
+    def idle(self, problem: Any) -> dict[str, str]:
+        if not self.line_search:
+            return {"growth": "A constant step has no line search."}
+        why = "A line search finds the step."
+        return {"step_length": why, "constants": why}
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
         state = ProximalState(problem, coef)
-        state.K = first_constant(problem, self.line_search, self.constants)
+        self.adapt(problem, state)
         return state
 
     def adapt(self, problem: Problem, state: ProximalState) -> None:
         state.K = first_constant(problem, self.line_search, self.constants)
+        if not self.line_search:
+            state.K /= self.step_length

@@ -55,7 +55,7 @@ class SequenceState(State):
         return None
 
     def follow(self, state: SequenceState) -> Any:
-        """This state, with the predictions and the model of another."""
+        """Take the predictions and the model of another state."""
         self.model, self.features = state.model.copy(), state.features
         self.Z[:] = state.Z
         return self

@@ -1,0 +1,163 @@
+"""Whether the fast tests notice mistakes: `make mutants`.
+
+Sixty mutants are drawn by a seed: the package with one small mistake in it (mutate.py). For each of them the tests that
+run the mistaken function are run, the quickest first, until one fails. Which tests run which functions is measured
+before, on the package as it is. Everything is interpreted (``NUMBA_DISABLE_JIT=1``), so that no mutant is compiled.
+
+The result is written beside this file: result.json names every mutant, what noticed it, and why one that nothing
+noticed is no mistake (equivalent.json, by hand). The command fails where less than nine in ten are noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from mutate import Mutant, draw
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WANTED = 0.9  # share of the mutants that are no equivalents
+CASES = 3  # cases of a parametrized test that are looked at for what they run
+CASE_SECONDS = 4.0  # CPU; a case that takes longer interpreted is left to `make test`
+MUTANT_SECONDS = 90.0  # CPU for the tests of a mutant; the rest counts as not noticing it
+MARKS = "not ui and not slow and not peers"
+# They start programs of their own, which would be compiled.
+LEFT_OUT = ("ui", "notebooks", "mutation", "unit/test_experiments.py", "unit/test_jit.py", "unit/test_cli.py",
+            "unit/test_benchmarks.py", "unit/test_paper2.py", "unit/test_paper3.py", "unit/test_paper4.py",
+            "unit/test_paper5.py", "unit/test_makefile.py", "contracts/test_docs.py", "test_imports.py")  # fmt: skip
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """For a process that runs tests of a tree, interpreted."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(tree / "toolkit"), str(HERE))), "NUMBA_DISABLE_JIT": "1",
+            "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+
+
+def copy(target: Path) -> None:
+    """What the tests need of the project."""
+    for name in ("toolkit", "tests", "docs", "data", "notebooks", "apps", "benchmarks"):
+        if (ROOT / name).exists():
+            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, target)
+
+
+def pytest_command(tree: Path, *arguments: str) -> list[str]:
+    """Pytest with the plugin below."""
+    ignored = [f"--ignore={tree / 'tests' / name}" for name in LEFT_OUT]
+    plain = ("-q", "-p", "no:cacheprovider", "-p", "reach", "-m", MARKS)
+    return [sys.executable, "-m", "pytest", *plain, *ignored, *arguments]
+
+
+def measure(tree: Path, files: list[str]) -> dict[str, Any]:
+    """{test function: {seconds, runs: ["path::function"…]}} of the package as it is."""
+    out = tree / "reach.json"
+    subprocess.run(pytest_command(tree, *(files or ["tests"])), cwd=tree, stdout=subprocess.DEVNULL, check=False,
+                   env={**environment(tree), "REACH": str(out), "REACH_CASES": str(CASES),
+                        "REACH_SECONDS": str(CASE_SECONDS)})  # fmt: skip
+    found = json.loads(out.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def tests_of(mutant: Mutant, reach: dict[str, Any]) -> list[str]:
+    """Names of the test functions that run the mutant's function, the quickest first."""
+    place = f"{mutant.path}::{mutant.function.rpartition('.')[2]}"
+    able = [name for name, seen in reach.items() if place in seen["runs"] and not seen["failed"]]
+    return sorted(able, key=lambda name: (reach[name]["seconds"], name))
+
+
+def judge(mutant: Mutant, tree: Path, reach: dict[str, Any]) -> dict[str, Any]:
+    """What becomes of a mutant."""
+    path = tree / "toolkit" / "sparsescope" / mutant.path
+    text = path.read_text(encoding="utf-8")
+    tests = tests_of(mutant, reach)
+    found: dict[str, Any] = {"mutant": mutant.key, "tests": len(tests), "noticed": False, "by": ""}
+    path.write_text(mutant.applied(text), encoding="utf-8")
+    try:
+        spent = 0.0
+        while tests and not found["noticed"] and spent < MUTANT_SECONDS:
+            now, tests = tests[:12], tests[12:]
+            began = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run(
+                pytest_command(tree, "-x", *now), cwd=tree, capture_output=True, text=True, check=False,
+                env={**environment(tree), "REACH_SECONDS": str(4 * CASE_SECONDS)},
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (180, 190)),
+            )  # fmt: skip
+            ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+            spent += ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
+            if done.returncode not in (0, 5):
+                failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+                ran_on = "it never ends" if done.returncode < 0 else f"pytest ended with {done.returncode}"
+                found.update(noticed=True, by=failed[0].split(" - ")[0] if failed else ran_on)
+        found["seconds"] = round(spent, 1)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    return found
+
+
+def report(results: list[dict[str, Any]], seed: int) -> float:
+    """Write the result and say it; the share that was noticed."""
+    reasons = json.loads((HERE / "equivalent.json").read_text(encoding="utf-8"))
+    for found in results:
+        if not found["noticed"] and found["mutant"] in reasons:
+            found["equivalent"] = reasons[found["mutant"]]
+    real = [found for found in results if "equivalent" not in found]
+    noticed = sum(found["noticed"] for found in real)
+    share = noticed / max(len(real), 1)
+    summary = {"seed": seed, "mutants": len(results), "equivalent": len(results) - len(real), "noticed": noticed,
+               "share": round(share, 4)}  # fmt: skip
+    text = json.dumps({**summary, "results": results}, indent=1, ensure_ascii=False)
+    (HERE / "result.json").write_text(text + "\n", encoding="utf-8")
+    print(f"{noticed} of {len(real)} mutants noticed ({100 * share:.0f} %), {len(results) - len(real)} equivalent")
+    for found in real:
+        if not found["noticed"]:
+            print(f"  not noticed: {found['mutant']}")
+    return share
+
+
+def main() -> int:
+    """Draw, measure, judge, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--only", default="", help="a part of the mutants' names")
+    parser.add_argument("--reach", type=Path, help="a file with measured reaches: kept, and read if it is there")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        tree = Path(folder)
+        copy(tree)
+        chosen = [m for m in draw(tree / "toolkit" / "sparsescope", options.seed) if options.only in m.key]
+        began = time.monotonic()
+        if options.reach and options.reach.exists():
+            reach = json.loads(options.reach.read_text())
+        else:
+            reach = measure(tree, [])
+            if options.reach:
+                options.reach.write_text(json.dumps(reach))
+        print(f"{len(reach)} test functions, looked at in {time.monotonic() - began:.0f} s", flush=True)
+        results = []
+        for k, mutant in enumerate(chosen, 1):
+            found = judge(mutant, tree, reach)
+            results.append(found)
+            said = f"noticed by {found['by']}" if found["noticed"] else f"NOT NOTICED by {found['tests']} tests"
+            print(f"{k:3}/{len(chosen)} {mutant.key}\n        {said} ({found['seconds']} s)", flush=True)
+    if options.only:
+        return 0
+    return 0 if report(results, options.seed) >= WANTED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
