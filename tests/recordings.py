@@ -11,6 +11,7 @@ import numpy as np
 import sparsescope as ss
 from sparsescope import registry
 from sparsescope.problems.metrics import WATCHED
+from sparsescope.runs.event import event_of
 from sparsescope.runs.trace import Trace
 from sparsescope.solvers.base import State
 
@@ -60,11 +61,9 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
         flags[[i // 5 % problem.d, (i // 5 + 1) % problem.d]] = 1
         flags[W.any(axis=1)] = 1
         objective, due = problem.lam * (1.0 + 0.9 ** (i - since)), i % 3 == 0
-        event = ss.Event(
+        numbers = dict(
             iteration=i, passes=1.5 * i, seconds=0.01 * i, objective=objective, loss=0.5, penalty=0.5,
             nonzero_rows=int(W.any(axis=1).sum()), nonzero_entries=int(np.count_nonzero(W)), lam=problem.lam,
-            problem=problem, solver=registry.solvers.create("bcd-ls"),
-            state=state_of(problem, W, flags if working else None),
             working_set=float(flags.sum()) if working else float(problem.d),
             dual=problem.lam * 0.99 if gap and due else np.nan,
             relative_gap=0.8 ** (i - since) if gap and due else np.nan, violation=0.7 ** (i - since) if due else np.nan,
@@ -74,6 +73,8 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             **{f"{part}_{measure}": value if accuracy and due and (test or part == "train") else np.nan
                for part, value in (("train", 0.7), ("test", 0.6)) for measure in WATCHED * problem.multilabel},
         )  # fmt: skip
+        event = event_of(numbers, problem=problem, solver=registry.solvers.create("bcd-ls"),
+                         state=state_of(problem, W, flags if working else None))
         trace.append(event)
         supports.append(set(np.flatnonzero(W.any(axis=1)).tolist()))
         objectives.append(objective)

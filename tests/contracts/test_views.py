@@ -12,10 +12,12 @@ import pytest
 import sparsescope as ss
 from recordings import Recording, annotations, has_ink, images, make_problem, record, sequence, sets
 from sparsescope import registry, views
-from sparsescope.runs.trace import COLUMNS, Trace
+from sparsescope.runs.event import known_columns
+from sparsescope.runs.trace import COMMON, Trace
 from sparsescope.views import style
 
 VIEWS = list(registry.views)
+COLUMNS = (*COMMON, *known_columns())
 # Columns the page computes itself.
 DERIVED = {"least_excess", "most_excess", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
            "weights_per_feature", "search_percent", "train_error", "test_error", "working_entries", "used_entries"}
@@ -115,7 +117,7 @@ def test_a_view_changes_neither_trace_nor_itself(name: str) -> None:
     view, before = registry.views.create(name), recording.trace.since(0)
     view.figure(recording.trace, recording.problem, theme="dark", height=300)
     assert view.theme == "light" and view.height == 0
-    assert all(np.array_equal(before[c], recording.trace[c], equal_nan=True) for c in COLUMNS)
+    assert all(np.array_equal(before[c], recording.trace[c], equal_nan=True) for c in recording.trace.columns)
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -14,9 +14,12 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, text
+from sparsescope.registry import Column
 from sparsescope.runs.event import NUMBERS
 from sparsescope.runs.run import Run
 from sparsescope.runs.trace import Recorder, Trace
+from sparsescope.solvers.base import settings
+from sparsescope.solvers.ista import ISTA
 
 
 def recorded(steps: int = 30, **settings: Any) -> tuple[Trace, list[Any], list[np.ndarray]]:
@@ -46,8 +49,9 @@ def run() -> tuple[Trace, list[Any], list[np.ndarray]]:
 def test_columns_hold_the_numbers_of_the_events(run: Any) -> None:
     trace, events, _ = run
     assert len(trace) == len(events) == 30
-    assert set(trace.columns) == {*NUMBERS, "segment"}
-    for name in NUMBERS:
+    reported = {name for event in events for name in event.info}
+    assert set(trace.columns) == {*NUMBERS, "segment", *reported} and {"train_accuracy", "seen_violation"} <= reported
+    for name in (*NUMBERS, *reported):
         assert trace[name].dtype == np.float64 and trace[name].shape == (30,)
         np.testing.assert_array_equal(trace[name], [getattr(e, name) for e in events])
     assert np.isnan(trace["gap"]).any() and np.isfinite(trace["gap"]).any()
@@ -293,3 +297,51 @@ def test_a_reader_beside_the_writer_sees_whole_events_only() -> None:
         done.set()
         reader.join(30)
     assert not faults and looked[0] > 5 and len(trace) == 400
+
+
+# ------------------------------------------------------------------------------------------------ what solvers declare
+@settings
+class Counting(ISTA):
+    """ISTA that reports how many of its steps were longer than the one before."""
+
+    columns = (Column("longer_steps", "steps so far that were longer than the one before", of_step=False),)
+
+    def step(self, problem: Any, state: Any) -> None:
+        before = state.step_size
+        super().step(problem, state)
+        state.longer_steps = getattr(state, "longer_steps", 0) + (state.step_size > before)
+
+
+def test_what_a_solver_declares_is_in_events_traces_and_files(tmp_path: Path) -> None:
+    X, y = digits()
+    problem, recorder, events = ss.Problem(X, y, lam=0.3), Recorder(), []
+    run = Run(problem, "bcd-ls", callbacks=[recorder, events.append])
+    run.advance(), run.advance()
+    run.change(solver=Counting(line_search=True))
+    for _ in range(4):
+        run.advance()
+    trace = recorder.trace
+    assert "longer_steps" not in events[1].info and events[-1].info["longer_steps"] == events[-1].longer_steps >= 1
+    np.testing.assert_array_equal(trace["longer_steps"][:2], [np.nan, np.nan])
+    assert trace["longer_steps"][-1] == events[-1].longer_steps and np.isnan(trace["seen_violation"][2:]).all()
+    assert {"longer_steps": trace["longer_steps"][-1]}.items() <= trace.to_frame().iloc[-1].to_dict().items()
+    assert Counting.columns[0] in trace.reported
+    read = Trace.load(trace.save(tmp_path / "counted"))
+    assert read.reported == trace.reported and read.columns == trace.columns == trace.copy().columns
+    np.testing.assert_array_equal(read["longer_steps"], trace["longer_steps"])
+    assert np.isnan(trace["search_share"]).all(), "what only other solvers report is NaN"
+    assert np.isnan(events[-1].search_share)
+    with pytest.raises(AttributeError, match="no number 'longer_step'; it has iteration"):
+        events[-1].longer_step  # noqa: B018
+
+
+def test_a_file_of_format_1_is_read() -> None:
+    """It was written by the version before: fbpd, three iterations, then two at another λ."""
+    trace = Trace.load(Path(__file__).parent / "saved" / "trace_format_1.npz")
+    assert len(trace) == 6 and trace.segments == 2 and trace.marks[0].kind == "lam"
+    np.testing.assert_allclose(trace["active_share"], [1.0, np.nan, 1.0, 1.0, 11 / 12, 11 / 12])
+    np.testing.assert_allclose(trace["objective"][[0, -1]], [1.0, 0.9015687851954088], rtol=1e-15)
+    assert {column.name for column in trace.reported} == {"active_share", "dual_entries"}
+    assert {"train_accuracy", "violation_sum", "active_share", "lam", "segment"} <= set(trace.columns)
+    assert not {"search_share", "features", "test_accuracy"} & set(trace.columns), "they hold no number"
+    assert trace.weights().shape == (3, 3)

@@ -108,6 +108,31 @@ def field(
     return Field("", default, low, high, doc, log, choices, kind, open_low)
 
 
+@dataclass(frozen=True)
+class Column:
+    """A number that events carry beside the common ones, declared once by whoever reports it.
+
+    Parameters
+    ----------
+    name
+        Name in events, traces and files; of a solver's columns also the attribute of its state that holds the value.
+    doc
+        What it is, in words; with ``unit`` the text of tooltips.
+    unit
+        ``"share"`` for a number in [0, 1], ``"s"`` for seconds, or empty.
+    of_step
+        Whether the number belongs to one iteration, so that it says nothing about a whole λ of a path.
+    drawn
+        Whether a picture of the live page is made of it.
+    """
+
+    name: str
+    doc: str
+    unit: str = ""
+    of_step: bool = True
+    drawn: bool = False
+
+
 def check_whole(name: str, value: Any, low: int) -> int:
     """``value`` as an int; ``ValueError`` in words unless it is a whole number of at least ``low``."""
     try:

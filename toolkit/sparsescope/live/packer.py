@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runs.event import solver_columns
 from .thinning import keep
 
 MAX_EVENTS = 1000  # events in one frame; more are thinned
@@ -15,19 +16,17 @@ MAX_EVENTS = 1000  # events in one frame; more are thinned
 EXACT = ("iteration", "passes", "seconds", "objective")
 DRAWN = (
     "loss", "penalty", "violation", "paper_violation", "dual", "gap", "relative_gap", "nonzero_rows",
-    "nonzero_entries", "working_set", "step_size", "trials", "train_accuracy", "test_accuracy", "active_share",
-    "dual_entries", "search_share", "features",
+    "nonzero_entries", "working_set", "step_size", "trials", "train_accuracy", "test_accuracy",
 )
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
 SPARSE = (
-    "gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation", "active_share",
-    "dual_entries", "excess", "equivalent_lam",
+    "gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation",
 )
 # How often these were evaluated is told: the page says it beside their lines.
 COUNTED = ("relative_gap",)
 STATUS = (
     "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
-    "working_set", "step_size", "trials", "features", "inner_sweeps", "coordinate_steps", "step_flops",
+    "working_set", "step_size", "trials",
 )
 
 
@@ -116,7 +115,9 @@ class Packer:
 
     def __init__(self, trace: Any, d: int, more: Sequence[str] = ()) -> None:
         self.trace = trace
-        self._more = tuple(more)
+        self._reported = solver_columns()
+        drawn = [name for name, column in self._reported.items() if column.drawn]
+        self._more = tuple(dict.fromkeys((*more, *drawn)))
         self.sent = 0  # events of the trace that the page knows of
         self.kept = 0  # events that were really sent (thinning leaves some out)
         self.marks = 0
@@ -148,9 +149,8 @@ class Packer:
             for name in EXACT:
                 table.append([name, *block.add(self._column(name, chosen).astype(np.float64))])
             table.append(["segment", *block.add(self._column("segment", chosen).astype(np.int32))])
-            for name in (*DRAWN, *self._more):
-                if name in trace.columns:
-                    table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
+            for name in (*DRAWN, *self._more):  # always the same ones: the page puts one frame behind the other
+                table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
         raster = self._support.pack(start, chosen, block)
         working = self._working.pack(start, chosen, block)
         self._remember(start, n)
@@ -185,7 +185,7 @@ class Packer:
         values: dict[str, Any] = {}
         for name in STATUS:
             values[name] = plain(trace[name][n - 1]) if n else None
-        for name in (*SPARSE, *self._more):
+        for name in dict.fromkeys((*SPARSE, *self._more, *self._reported)):
             values[name] = plain(self._known[name][0]) if name in self._known else None
         values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
         values["segment"] = self._segment
@@ -214,6 +214,8 @@ class Packer:
         return start + keep(fresh, MAX_EVENTS, known=known, pinned=pinned)
 
     def _column(self, name: str, chosen: np.ndarray) -> np.ndarray:
+        if name not in self.trace.columns:  # not reported so far
+            return np.full(chosen.size, np.nan)
         return np.asarray(self.trace[name])[chosen]
 
     def _remember(self, start: int, n: int) -> None:
@@ -229,7 +231,7 @@ class Packer:
             self._known, self._segment = {}, segment
         first = start + int(np.searchsorted(segments, segment))
         iterations = trace["iteration"]
-        for name in (*SPARSE, *self._more):
+        for name in dict.fromkeys((*SPARSE, *self._more, *self._reported)):
             if name not in trace.columns:
                 continue
             known = np.flatnonzero(np.isfinite(np.asarray(trace[name][first:n])))

@@ -14,19 +14,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..registry import check_whole
-from .event import NUMBERS, Event
+from .event import NUMBERS, Event, known_columns
 from .trace import SPARSE
 
 FORMAT = 1
 # Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
-_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "seen_violation", "seen_violation_sum", "lam",
-              "search_share"}
+_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "lam"}
 COUNTS = ("iterations", "passes", "seconds")
 # What decides which λ is best, in this order: accuracies for classes, precision for label sets; held-out ones first.
 BEST_BY = ("test_accuracy", "test_precision_at_1", "train_accuracy", "train_precision_at_1")
-COLUMNS = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP), *COUNTS)
+_OWN = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP))
 _MORE_IS_BETTER = ("accuracy", "precision", "f1", "dual")
 _SHOWN = ("lam", "nonzero_rows", "objective", "relative_gap", "train_accuracy", "test_accuracy", "iterations")
+
+
+def path_columns() -> tuple[str, ...]:
+    """Return the numbers of a λ: common ones, what is measured, and what registered solvers report of a whole λ."""
+    return (*_OWN, *(column.name for column in known_columns().values() if not column.of_step), *COUNTS)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Point:
     @classmethod
     def of(cls, event: Event, counts: Sequence[float], converged: bool, reason: str, keep: bool) -> Point:
         """The point of an event; ``counts`` are the iterations, passes and seconds spent at its λ."""
-        numbers = {name: float(getattr(event, name)) for name in COLUMNS if name not in COUNTS}
+        numbers = {name: float(getattr(event, name)) for name in path_columns() if name not in COUNTS}
         numbers.update(zip(COUNTS, map(float, counts), strict=True))
         b = event.state.intercept()
         b = None if b is None else np.array(b)
@@ -74,8 +78,8 @@ class Path:
         return len(self.points)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in COLUMNS:
-            raise KeyError(f"unknown column {name!r}; known: {', '.join(COLUMNS)}")
+        if name not in path_columns():
+            raise KeyError(f"unknown column {name!r}; known: {', '.join(path_columns())}")
         return np.array([p.numbers[name] for p in self.points], dtype=float)
 
     @property
@@ -142,7 +146,7 @@ class Path:
         """All columns as a pandas data frame, one row a λ."""
         import pandas as pd
 
-        frame = pd.DataFrame({name: self[name] for name in COLUMNS})
+        frame = pd.DataFrame({name: self[name] for name in path_columns()})
         frame = frame.astype(dict.fromkeys(("nonzero_rows", "nonzero_entries", "iterations"), "int64"))
         return frame.assign(converged=self.converged)
 
@@ -268,12 +272,13 @@ class Path:
         if target.suffix != ".npz":
             target = target.with_name(target.name + ".npz")
         kept = all(p.rows is not None for p in self.points)
-        header = {"format": FORMAT, "kind": "sparsescope path", "info": self.info, "columns": list(COLUMNS),
+        names = path_columns()
+        header = {"format": FORMAT, "kind": "sparsescope path", "info": self.info, "columns": list(names),
                   "notes": list(self.notes), "message": self.message, "reasons": self.reasons,
                   "kept": kept}
         arrays: dict[str, np.ndarray] = {
             "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-            "table": np.array([[p.numbers[name] for name in COLUMNS] for p in self.points]).reshape(-1, len(COLUMNS)),
+            "table": np.array([[p.numbers[name] for name in names] for p in self.points]).reshape(-1, len(names)),
             "converged": self.converged,
         }
         if kept and self.points:
@@ -325,7 +330,7 @@ def _read_points(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> tuple
     b = arrays["b"] if "b" in arrays else [None] * count
     made = []
     for k in range(count):
-        numbers = dict.fromkeys(COLUMNS, float("nan"))  # a file of an earlier version may lack a column
+        numbers = dict.fromkeys(path_columns(), float("nan"))  # a file of an earlier version may lack a column
         numbers.update({name: float(x) for name, x in zip(header["columns"], arrays["table"][k], strict=True)
                         if name in numbers})
         made.append(Point(numbers, bool(arrays["converged"][k]), header["reasons"][k], rows[k], values[k], b[k]))

@@ -15,7 +15,7 @@ from ..problems.base import BaseProblem, Certificate
 from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
 from .bounds import Bounds, Schedule
-from .event import Event
+from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
 from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
 from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
@@ -207,13 +207,14 @@ class Run:
             loss, omega, rows, entries = state.point(problem)
             facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
                      "nonzero_rows": rows, "nonzero_entries": entries}
-        event = Event(iteration=state.iteration, passes=state.passes, seconds=self.seconds, lam=problem.lam,
-                      problem=problem, solver=self.solver, state=state, working_set=state.working_set,
-                      step_size=state.step_size, trials=state.trials, seen_violation=state.seen_max,
-                      seen_violation_sum=state.seen_sum, search_share=state.search_share,
-                      search_seconds=state.search_seconds, update_seconds=state.update_seconds,
-                      inner_sweeps=state.inner_sweeps, coordinate_steps=state.coordinate_steps,
-                      step_flops=state.step_flops, features=state.features, **facts)
+        # What a solver reports it declares; a state may also have one of the known columns without that.
+        names = {*(column.name for column in reported(self.solver, state)), *(solver_columns().keys() & vars(state))}
+        own = {name: getattr(state, name, NAN) for name in names}
+        facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
+        numbers = {"iteration": state.iteration, "passes": state.passes, "seconds": self.seconds, "lam": problem.lam,
+                   "working_set": state.working_set, "step_size": state.step_size, "trials": state.trials,
+                   **own, **facts}
+        event = event_of(numbers, problem=problem, solver=self.solver, state=state)
         if not np.isfinite(event.objective):
             raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
         return event

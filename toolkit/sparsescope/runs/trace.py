@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.archives import DAMAGE, read_arrays
-from .event import NUMBERS, Event
+from ..registry import Column
+from .event import MEASURED, NUMBERS, Event, known_columns, reported, solver_columns
 from .keeping import file_of, write
 
-FORMAT = 1
-COLUMNS = (*NUMBERS, "segment")
+FORMAT = 2  # 1: every file had all columns that any solver of that version reported
+COMMON = (*NUMBERS, "segment")
 # Snapshots of W may take this much memory together; beyond it every second one is dropped. The recorder then stays a
 # small part of what data and model take, also for 20 newsgroups (130 000 rows).
 SNAPSHOT_BYTES = 16_000_000
@@ -58,8 +59,9 @@ class Snapshot:
 class Trace:
     """Columns of numbers, one entry an event, and what happened between events.
 
-    ``trace["objective"]`` is the filled part of a column (float64, shape (len(trace),)); the columns are the numeric
-    fields of :class:`sparsescope.Event`, and ``segment``, which grows by one when loss, penalty or λ change.
+    ``trace["objective"]`` is the filled part of a column (float64, shape (len(trace),)); the columns are the numbers of
+    :class:`sparsescope.Event`, those of its ``info`` from the first event that has them (NaN before), and ``segment``,
+    which grows by one when loss, penalty or λ change. A column that only other solvers report is NaN everywhere.
 
     One thread may append while others read: a reader takes ``len(trace)`` first and looks at no more.
     """
@@ -70,7 +72,8 @@ class Trace:
         self.snapshots: list[Snapshot] = []
         self.snapshot_bytes = snapshot_bytes
         self._size = 0
-        self._data = {name: np.empty(64) for name in COLUMNS}
+        self._data = {name: np.empty(64) for name in COMMON}
+        self._reported: dict[str, Column] = {}  # what the solvers of this trace declare
         self._entered: list[np.ndarray] = []
         self._left: list[np.ndarray] = []
         self._flags: np.ndarray | None = None
@@ -89,18 +92,25 @@ class Trace:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return COLUMNS
+        return tuple(self._data)
+
+    @property
+    def reported(self) -> tuple[Column, ...]:
+        """What the solvers of this trace report beside the common numbers: names, meanings and units."""
+        return tuple(self._reported.values())
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self._data:
-            raise KeyError(f"unknown column {name!r}; known: {', '.join(COLUMNS)}")
-        size = self._size
-        return self._data[name][:size]
+        size, data = self._size, self._data
+        if name in data:
+            return data[name][:size]
+        if name in known_columns():
+            return np.full(size, np.nan)
+        raise KeyError(f"unknown column {name!r}; known: {', '.join(data)}")
 
     def since(self, index: int) -> dict[str, np.ndarray]:
         """Copies of all columns from event ``index`` on."""
         size = self._size
-        return {name: self._data[name][max(index, 0):size].copy() for name in COLUMNS}
+        return {name: column[max(index, 0):size].copy() for name, column in self._data.items()}
 
     def entered(self, index: int) -> np.ndarray:
         """Rows that became non-zero at event ``index`` (int32)."""
@@ -183,7 +193,7 @@ class Trace:
         """The columns as a pandas data frame, one row an event."""
         import pandas as pd
 
-        frame = pd.DataFrame({name: self[name].copy() for name in COLUMNS})
+        frame = pd.DataFrame({name: self[name].copy() for name in self.columns})
         whole = ["iteration", "nonzero_rows", "nonzero_entries", "segment"]
         return frame.astype(dict.fromkeys(whole, "int64"))
 
@@ -203,9 +213,13 @@ class Trace:
             self._keys.append(key)
         size = self._size
         if size == self._data["iteration"].size:
-            self._data = {name: np.concatenate([column, np.empty(size)]) for name, column in self._data.items()}
-        for name in NUMBERS:
-            self._data[name][size] = getattr(event, name)
+            self._data = {name: np.concatenate([column, np.full(size, np.nan)]) for name, column in self._data.items()}
+        fresh = [name for name in event.info if name not in self._data]
+        if fresh:  # readers hold the old columns or the new ones
+            self._data = {**self._data, **{name: np.full(self._data["iteration"].size, np.nan) for name in fresh}}
+            self._reported |= {column.name: column for column in reported(event.solver, event.state)}
+        for name, column in self._data.items():
+            column[size] = event.info.get(name, np.nan) if name not in COMMON else getattr(event, name, np.nan)
         self._data["segment"][size] = len(self._keys) - 1
         # With a budget, weights that overdraw it have an objective below the optimum: the bound of the gap counts.
         value = event.objective if event.solver.follows_lam else event.dual + event.gap
@@ -271,6 +285,7 @@ class Trace:
         other = Trace(self.info, self.snapshot_bytes)
         size = self._size
         other._data = {name: column.copy() for name, column in self._data.items()}
+        other._reported = dict(self._reported)
         other._entered, other._left = self._entered[:size], self._left[:size]
         other._flags = None if self._flags is None else self._flags.copy()
         other._taken, other._dropped = self._taken[:size], self._dropped[:size]
@@ -287,13 +302,14 @@ class Trace:
         target = file_of(path)
         size = self._size
         header = {
-            "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(COLUMNS),
+            "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(self.columns),
+            "reported": [asdict(column) for column in self.reported],
             "marks": [asdict(m) for m in self.marks], "keys": self._keys, "best": self._best, "lower": self._lower,
             "snapshots": [[s.index, s.iteration] for s in self.snapshots], "snapshot_bytes": self.snapshot_bytes,
             "next_snapshot": self._next_snapshot,
         }
         arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-                  "table": np.vstack([self[name] for name in COLUMNS])}
+                  "table": np.vstack([self[name] for name in self.columns])}
         for name, parts in (("entered", self._entered[:size]), ("left", self._left[:size]),
                             ("taken", self._taken[:size]), ("dropped", self._dropped[:size]),
                             ("snapshot_rows", [s.rows for s in self.snapshots])):
@@ -334,9 +350,12 @@ class Trace:
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]
         size = table.shape[1]
-        trace._data = {name: np.full(max(size, 64), np.nan) for name in COLUMNS}
+        trace._reported = _declared(header, table)
+        wanted = {*COMMON, *(column.name for column in MEASURED), *trace._reported}
+        trace._data = {name: np.full(max(size, 64), np.nan) for name in COMMON}
         for name, row in zip(header["columns"], table, strict=True):
-            if name in trace._data:
+            if name in COMMON or (name in wanted and (header["format"] > 1 or np.isfinite(row).any())):
+                trace._data[name] = np.full(max(size, 64), np.nan)
                 trace._data[name][:size] = row
         trace._entered = _split(arrays["entered"], arrays["entered_sizes"])
         trace._left = _split(arrays["left"], arrays["left_sizes"])
@@ -357,6 +376,15 @@ class Trace:
                 trace._working = np.zeros(int(trace.info["d"]), dtype=bool)
                 trace._working[working] = True
         return trace
+
+
+def _declared(header: dict[str, Any], table: np.ndarray) -> dict[str, Column]:
+    """What the solvers of a file reported, by name; of format 1, known columns that hold a number."""
+    if header["format"] > 1:
+        return {entry["name"]: Column(**entry) for entry in header["reported"]}
+    known = solver_columns()
+    return {name: known[name] for name, row in zip(header["columns"], table, strict=True)
+            if name in known and np.isfinite(row).any()}
 
 
 def _arrays(values: Any) -> tuple[np.ndarray, ...]:

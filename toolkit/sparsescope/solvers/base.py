@@ -18,7 +18,7 @@ from ..kernels.rows import loss_sum, support_flags
 from ..problems.base import KINDS, Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import LAST, Field, collect_fields, field, solvers
+from ..registry import LAST, Column, Field, collect_fields, field, solvers
 
 T = TypeVar("T", bound="type[Solver]")
 
@@ -33,14 +33,7 @@ class State:
     passes : how often the data have been read, in units of all their stored entries
     step_size, trials, working_set : what the last step did (NaN where it does not apply)
     working : flags (d,) of the rows that the solver works on at present (uint8 or bool); ``None``: on all of them
-    seen_sum, seen_max : the criterion of Blondel et al. (2013, Eq. 9) over the rows of the last step, each at the
-        moment of its visit (NaN where it does not apply)
-    search_share : share of the last step's work that went into searches for what to work on (NaN where there is none)
-    inner_sweeps, coordinate_steps, step_flops : sweeps over the working set in the last step (κ_i of Tang and
-        Scheinberg 2013, Eq. 28; κ_o is ``iteration``), single coordinates looked at in them, and flops for each (T_CD);
-        NaN for solvers without an inner problem
-    features : of a sequence of models, features that its steps were given so far; NaN for others
-    search_seconds, update_seconds : CPU seconds so far of passes with such a search, and of those without
+    What a solver reports beside these (``Solver.columns``) are attributes of the same names, set by its steps.
     """
 
     frame: Frame | None
@@ -64,15 +57,6 @@ class State:
         self.trials = float("nan")
         self.working_set = float("nan")
         self.working: np.ndarray | None = None
-        self.seen_sum = float("nan")
-        self.seen_max = float("nan")
-        self.search_share = float("nan")
-        self.inner_sweeps = float("nan")
-        self.coordinate_steps = float("nan")
-        self.step_flops = float("nan")
-        self.search_seconds = float("nan")
-        self.update_seconds = float("nan")
-        self.features = float("nan")
 
     def dense(self, problem: Problem) -> np.ndarray:
         """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
@@ -173,6 +157,7 @@ class Solver:
     monotone: ClassVar[bool] = False
     contract_iterations: ClassVar[int] = 5000
     contract_settings: ClassVar[tuple[dict[str, Any], ...] | None] = None
+    columns: ClassVar[tuple[Column, ...]] = ()  # what its events carry beside the common numbers
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
 
     @property

@@ -41,6 +41,7 @@ from ..kernels.sweeps import (
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .shared.columns import SEEN_COLUMNS
 
 ORDERS = ("cyclic", "permuted", "random", "greedy")
 # Scores are updated step by step; after this many iterations they are computed afresh, so rounding cannot pile up.
@@ -54,6 +55,8 @@ LEAST_TRIALS = 30  # a step of 2^-30 that still fails the test is at rounding le
 class BCDState(State):
     """State of both variants: gradients and losses of the samples beside their scores, the generator of random orders,
     and room for the greedy ranking when it is used."""
+
+    seen_violation = seen_violation_sum = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
         super().__init__(problem, coef)
@@ -75,6 +78,8 @@ class _BCD(Solver):
     """What both variants share: orders, counting, refreshing."""
 
     takes_sample_weights = True
+    columns = SEEN_COLUMNS
+
     selection: str
     greedy_batch: int
     shrinking: bool
@@ -111,9 +116,9 @@ class _BCD(Solver):
         state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
         if problem.penalty.is_norm and state.rows is None:  # a sum over some of the rows says nothing about all
-            state.seen_sum, state.seen_max = float(report[SEEN_SUM]), float(report[SEEN_MAX])
+            state.seen_violation, state.seen_violation_sum = float(report[SEEN_MAX]), float(report[SEEN_SUM])
         else:
-            state.seen_sum = state.seen_max = float("nan")
+            state.seen_violation = state.seen_violation_sum = float("nan")
         if self.shrinking and self.selection != "greedy":  # the greedy rule looks at all rows anyway
             self._shrink(problem, state, float(report[RESIDUAL]))
 

@@ -31,9 +31,10 @@ from ..kernels.splitting import budget_ahead, budget_gain, epigraph_step, flow_s
 from ..problems.base import Certificate
 from ..problems.certificate import Workspace
 from ..problems.prediction import Problem
-from ..registry import field, solvers
+from ..registry import Column, field, solvers
 from .base import settings
 from .shared.budget import Known, certify_budget, first_suspicion, keep_budget
+from .shared.columns import DUAL_COLUMNS
 from .shared.splitting import Splitting, SplittingState
 
 SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
@@ -80,6 +81,12 @@ class Budgeted(Splitting):
                                        "keeps one of μ and more", log=True)
 
     follows_lam = False
+    columns = (
+        *DUAL_COLUMNS,
+        Column("excess", "how far the budget on the mean loss is overdrawn, 0 if it is kept", of_step=False),
+        Column("equivalent_lam", "λ of the problem without a budget that has the same solution, by the dual point",
+               of_step=False),
+    )
     contract_settings = (*Splitting.contract_settings, {"eta": 0.35})
     # The multiplier of the budget is free to swing: what it does in the first, very short epochs would make the dual
     # steps far too long, and it would stay at zero for a long time afterwards.

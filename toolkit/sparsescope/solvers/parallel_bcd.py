@@ -31,6 +31,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .bcd import REFRESH
+from .shared.columns import SEEN_COLUMNS
 
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
@@ -58,6 +59,8 @@ def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
 
 class ParallelState(State):
     """State: scores and what is kept beside them: the common ones, the next common ones, and those of each thread."""
+
+    seen_violation = seen_violation_sum = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray, count: int, seed: int) -> None:
         super().__init__(problem, coef)
@@ -88,6 +91,7 @@ class ParallelBCD(Solver):
     title = "parallel BCD"
     menu_order = 70
     contract_iterations = 10_000  # β = 2 halves the steps on dense data
+    columns = SEEN_COLUMNS
     doc = "Block coordinate descent with constant steps, on several threads at once."
     source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
     takes_sample_weights = True
@@ -121,7 +125,8 @@ class ParallelBCD(Solver):
         state.working_set = float(problem.d)
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
         if problem.penalty.is_norm:
-            state.seen_sum, state.seen_max = float(report[SEEN_SUM]), float(state.reports[:, SEEN_MAX].max())
+            state.seen_violation_sum = float(report[SEEN_SUM])
+            state.seen_violation = float(state.reports[:, SEEN_MAX].max())
 
     def _stretch(self, problem: Problem, state: ParallelState, rows: np.ndarray) -> None:
         """Sweep the rows on all threads and bring their moves together."""

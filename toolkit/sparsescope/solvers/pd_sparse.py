@@ -33,8 +33,9 @@ from ..kernels.sparse_rows import SIZE, WIDTH, clear, copied, drop_behind, empty
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
-from ..registry import check_whole, field, losses, penalties, solvers
+from ..registry import Column, check_whole, field, losses, penalties, solvers
 from .base import Solver, State, settings
+from .shared.columns import DUAL_COLUMNS
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
@@ -64,6 +65,8 @@ class PDSparseState(State):
     """
 
     sparse = True
+
+    search_share = float("nan")
 
     def __init__(self, problem: Problem, parts: int, seed: int) -> None:
         self.bare()
@@ -207,6 +210,12 @@ class PDSparse(Solver):
 
     title = "PD-Sparse"
     menu_order = 110
+    columns = (
+        *DUAL_COLUMNS,
+        Column("search_share", "share of the work that went into searches for what to work on", "share", drawn=True),
+        Column("search_seconds", "CPU seconds so far of passes that search", "s", of_step=False),
+        Column("update_seconds", "CPU seconds so far of passes over what is active already", "s", of_step=False),
+    )
     remark = ("For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
             "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "
             "(another solver's, or zero), not at given weights.")

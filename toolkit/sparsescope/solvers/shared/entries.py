@@ -22,6 +22,7 @@ from ...kernels.rows import loss_gradient
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
+from .columns import INNER_COLUMNS
 
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
@@ -52,6 +53,8 @@ class EntryState(State):
 
     thresholds : λa, (rows, m), or (1, 1) if it is the same for all · ridge : λb
     """
+
+    inner_sweeps = coordinate_steps = step_flops = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         super().__init__(problem, coef)
@@ -129,6 +132,7 @@ class EntrySolver(Solver):
 
     takes_weights = True
     takes_sample_weights = True
+    columns = INNER_COLUMNS
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)

@@ -21,6 +21,7 @@ from ...problems.covariance import CovarianceProblem
 from ...problems.covariance_certificate import certify_covariance, graph_size, groups, split
 from ...problems.linear_algebra import cholesky, inverse, logdet
 from ..base import Solver, State
+from .columns import INNER_COLUMNS
 
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 40
 LEAVE = 0.1  # components whose violation is below this share of the largest wait
@@ -88,6 +89,8 @@ class CovarianceState(State):
 
     blocks : ``None`` until the next step finds the components of the present λ · alone : isolated features
     """
+
+    inner_sweeps = coordinate_steps = step_flops = float("nan")
 
     def __init__(self, problem: CovarianceProblem, coef: np.ndarray) -> None:
         self.bare()
@@ -158,6 +161,7 @@ class CovarianceSolver(Solver):
     one that is symmetric and positive definite."""
 
     kinds = (CovarianceProblem.kind,)
+    columns = INNER_COLUMNS
     takes_intercept = False
 
     def refuses(self, problem: Any) -> str | None:

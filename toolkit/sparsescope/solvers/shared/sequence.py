@@ -12,6 +12,7 @@ from ...problems.base import Certificate
 from ...problems.certificate import Workspace
 from ...problems.prediction import Problem
 from ...problems.sequence_model import SequenceModel
+from ...registry import Column
 from ..base import Solver, State
 
 NAN = float("nan")
@@ -70,6 +71,8 @@ class SequenceSolver(Solver):
     """Base of solvers whose model is a sequence."""
 
     kinds = ("sequence",)
+    columns = (Column("features", "features that the steps were given so far, each time they were", of_step=False,
+                      drawn=True),)
     takes_blocks = True  # nothing ties the columns
     remedy = "choose a larger λ"
 
@@ -97,8 +100,8 @@ class SequenceSolver(Solver):
         """What can be said of a point: no bound is known. ``violation`` is the largest ‖x_jᵀU‖/n over the columns of X,
         U = ∇ℓ(Ŷ): how much of the residual they could still explain linearly."""
         loss, _, rows, entries = state.point(problem)
-        y, loss = problem.terms
-        loss_gradient(state.Z, y, loss, work.U)
+        y, of_samples = problem.terms
+        loss_gradient(state.Z, y, of_samples, work.U)
         top = total = 0.0
         for _, _, G in work.gradients(problem):
             norms = np.sqrt(np.einsum("ij,ij->i", G, G, dtype=np.float64)) / problem.n

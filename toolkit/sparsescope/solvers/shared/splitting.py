@@ -30,9 +30,10 @@ import numpy as np
 
 from ...kernels.splitting import CROSS, MOVED, REPORT, descend, hinge_facts, mix, smoothed_duals
 from ...problems.prediction import Problem
-from ...registry import field, losses
+from ...registry import Column, field, losses
 from ..base import Solver, State, settings
 from ..parallel_bcd import cores, together
+from .columns import DUAL_COLUMNS
 from .leap import FIRST_LEAP, framed, leap
 from .restriction import Restriction, choose, worthwhile
 
@@ -135,6 +136,7 @@ class Splitting(Solver):
         {"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
         {"balance": 3.0}, {"threads": 0},
     )  # fmt: skip
+    columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
     takes_blocks = True
     telling: ClassVar[int] = 1  # steps of an epoch that moves the weight of primal and dual
     remedy = "choose a larger λ, another balance of the steps or another solver"

@@ -1,0 +1,23 @@
+"""Columns that several families of solvers report."""
+
+from __future__ import annotations
+
+from ...registry import Column
+
+# Solvers with an inner problem (Tang and Scheinberg 2013, Eq. 28, where κ_o is the number of iterations).
+INNER_COLUMNS = (
+    Column("inner_sweeps", "sweeps of this iteration over its working set (κ_i)"),
+    Column("coordinate_steps", "coordinates looked at in these sweeps"),
+    Column("step_flops", "flops for each of them"),
+)
+# Solvers that keep a dual point.
+DUAL_COLUMNS = (
+    Column("active_share", "share of the samples whose hinge is active (above 1e-6 of the margin)", "share",
+           of_step=False, drawn=True),
+    Column("dual_entries", "mean number of non-zeros of a dual row off the true class", of_step=False, drawn=True),
+)
+# Solvers that sweep over rows (Blondel et al. 2013, Eq. 9 and 10).
+SEEN_COLUMNS = (
+    Column("seen_violation", "largest violation (Eq. 9) over the rows visited, each at the moment of its visit"),
+    Column("seen_violation_sum", "sum of the violations (Eq. 9) over the rows visited, each at its visit"),
+)
