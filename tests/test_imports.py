@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from sparsescope import moved
+from sparsescope.problems.base import KINDS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "toolkit" / "sparsescope"
 
@@ -173,6 +174,33 @@ def test_a_circle_of_types_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", package)
     found = circle(imports_among({"sparsescope.a", "sparsescope.b"}))
     assert set(found) == {"sparsescope.a", "sparsescope.b"}
+
+
+def asked_kinds(source: str) -> list[int]:
+    """Lines that compare a ``kind`` with the name of a kind of problems, literally or by its class."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            asked = any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
+            named = any(isinstance(side, ast.Constant) and side.value in KINDS for side in sides) or sum(
+                isinstance(side, ast.Attribute) and side.attr == "kind" and isinstance(side.value, ast.Name)
+                and side.value.id.endswith("Problem") for side in sides)
+            if asked and named:
+                found.append(node.lineno)
+    return found
+
+
+def test_no_file_asks_what_kind_a_problem_is() -> None:
+    """What depends on the kind stands on its class in problems/ and on its page's class in live/."""
+    found = [f"{path.relative_to(PACKAGE)}:{line}" for path in sources()
+             for line in asked_kinds(path.read_text(encoding="utf-8"))]
+    assert not found, "\n".join(found)
+
+
+def test_a_question_for_the_kind_is_seen() -> None:
+    assert asked_kinds('if problem.kind == "covariance":\n    pass\nif p.kind != Problem.kind: pass\n') == [1, 3]
+    assert not asked_kinds('if field.kind == "choice" or other.kind != self.kind: pass\n')
 
 
 @pytest.mark.parametrize("old", sorted(moved.MOVED))

@@ -161,8 +161,8 @@ class Predictions(Kind):
         wanted = {**{key: value for key, value in settings.items() if not key.startswith("solver.")}, "solver": name}
         try:
             if not st.for_sequences(name):
-                made: Any = problem if problem.kind == Problem.kind else weights_of(problem, wanted)
-            elif problem.kind == Problem.kind:
+                made: Any = problem if problem.kind == self.name else weights_of(problem, wanted)
+            elif problem.kind == self.name:
                 made, _ = sequence_of(problem, wanted)
             else:
                 made = problem

@@ -61,6 +61,7 @@ class BaseProblem:
     """
 
     kind: ClassVar[str] = ""
+    default_solver: ClassVar[str] = "auto"  # of a run that names none
     samples: ClassVar[bool] = True  # whether the objective is a mean over samples with targets
     stages: ClassVar[bool] = False  # True: the model is a sequence of fits, whose weights stand by stages
     proves: ClassVar[bool] = True  # False: no bound of the optimum is known, so there is no gap

@@ -37,6 +37,7 @@ class SequenceProblem(Problem):
 
     kind = "sequence"
     stages = True
+    default_solver = "stagewise"
     proves = False
     centres = False  # random features are of X itself
 

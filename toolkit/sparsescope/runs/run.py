@@ -26,7 +26,6 @@ __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solv
 
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
-USUAL = {"prediction": "auto", "sequence": "stagewise", "covariance": "quic"}  # the solver of a run that names none
 
 
 class Run:
@@ -304,7 +303,7 @@ def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, *
     setting that the solver does not have; ``ValueError`` for a value that is not allowed.
     """
     if solver is None:
-        solver = USUAL[problem.kind]
+        solver = problem.default_solver
     if isinstance(solver, str):
         made: Solver = solvers.create(solver, **settings)
         return made

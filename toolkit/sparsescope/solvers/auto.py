@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..problems.base import KINDS, Certificate
-from ..problems.covariance import CovarianceProblem
 from ..problems.prediction import Problem
 from ..registry import penalties, solvers
 from .base import Solver, State, settings
@@ -33,10 +32,10 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
 
     Raises ``ValueError`` if no registered solver can solve it.
     """
-    if problem.kind == CovarianceProblem.kind:
+    if not problem.samples:
         return solvers.create("quic"), (
             "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy")
-    if problem.kind == "sequence":
+    if problem.stages:
         calibrated = solvers.create("cls")
         if problem.d <= MOST_COLUMNS and calibrated.solves(problem) is None:
             return calibrated, (f"predictions are judged, and the {problem.d} columns fit into one least squares step: "

@@ -54,7 +54,7 @@ def _data(X: Any, y: Any, task: Any = None) -> Any:
 
 
 def _problem(problem: BaseProblem, y: Any, task: Any) -> BaseProblem:
-    if problem.kind != "covariance":
+    if problem.samples:
         raise ValueError(f"explore takes data and makes the problem itself; this is a {type(problem).__name__}. Give "
                          "it the data: explore(X, y, loss=…, penalty=…)")
     if y is not None or task not in (None, "covariance"):
