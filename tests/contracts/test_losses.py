@@ -240,6 +240,19 @@ def test_fenchel_young_inequality_for_scaled_gradients(loss: Any, kind: str, m: 
 
 
 @every_size
+def test_the_bound_on_the_conjugate_is_tight_enough_to_close_a_gap(loss: Any, kind: str, m: int) -> None:
+    """ℓ* is convex, exact at 0 (the least loss is 0) and at gradients: between them it lies below the chord."""
+    for z, y in samples(m, kind, 25):
+        u = grad(loss, z, y)
+        at_gradient = float(z @ u) - loss.value(z, y)
+        assert loss.conjugate(0.0 * u, y) == pytest.approx(0.0, abs=1e-12)
+        for scale in (0.1, 0.5, 0.9, 0.999):
+            bound = loss.conjugate(scale * u, y)
+            # One percent is for bounds by repaired flows of label sets; the others are exact.
+            assert bound <= scale * at_gradient + 0.01 * (1 + abs(at_gradient)), "true, but too loose to be of use"
+
+
+@every_size
 def test_conjugate_is_infinite_exactly_where_the_supremum_is(loss: Any, kind: str, m: int) -> None:
     rng = np.random.default_rng(3)
     directions = [s * e for e in [*np.eye(m), np.ones(m)] for s in (-1.0, 1.0)]

@@ -275,6 +275,10 @@ def test_very_many_classes_share_columns_and_those_without_weights_are_left_out(
     assert near.classes is not None and near.classes.tolist() == list(range(580, 620)), "room for each: all are shown"
     far = pictures.take(kind(W), pictures.Wish(zoom=(9999, 10_000, 9999, 10_000)))
     assert far.cells.shape == (1, 1), "a window that nothing is in any more shows the last row and class"
+    assert far.classes is not None and far.classes.tolist() == [899]
+    edge = pictures.take(kind(W), pictures.Wish(sort="block", zoom=(support.size - 3, 10_000, 880, 2000)))
+    assert edge.rows.tolist() == support[-3:].tolist(), "a window that reaches out shows what is inside"
+    assert edge.cells.shape == (3, 20) and edge.classes is not None and edge.classes.tolist() == list(range(880, 900))
 
 
 def test_a_row_of_very_many_classes_is_sent_by_its_largest_weights() -> None:
