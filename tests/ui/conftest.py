@@ -55,7 +55,7 @@ def patience(context: BrowserContext) -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """Address of one server for all tests; at the end it must have ended cleanly and without a traceback."""
-    program, address = start_explorer()
+    program, address = start_explorer("--linger", "1")  # a closed page takes no more of the machine
     yield address
     assert program.stop() == 0
     said = "".join(program.lines)
