@@ -136,7 +136,7 @@ def test_certificates_do_not_depend_on_the_form_of_the_data(loss: str, penalty: 
 def test_certificates_of_wide_sparse_data_are_made_in_blocks() -> None:
     # More columns than one block of gradient rows: the pieces have to fit together.
     rng = np.random.default_rng(0)
-    X = sp.random_array((30, 1300), density=0.02, rng=rng, format="csc")
+    X = sp.random_array((30, 1300), density=0.02, random_state=rng, format="csc")
     y = np.arange(30) % 3
     for intercept in (False, True):
         narrow, wide = (ss.Problem(A, y, lam=0.01, intercept=intercept) for A in (X.toarray(), X))

@@ -68,7 +68,7 @@ def test_compiled_products_do_what_the_interpreted_ones_do() -> None:
 
 
 def test_blocks_are_not_larger_than_promised() -> None:
-    X = sp.random_array((5, 2 * BLOCK + 3), density=0.01, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((5, 2 * BLOCK + 3), density=0.01, random_state=np.random.default_rng(0), format="csr")
     sizes = [stop - start for start, stop, _ in Design(X).rmatmul_blocks(np.ones((5, 2)))]
     assert sizes == [BLOCK, BLOCK, 3]
 

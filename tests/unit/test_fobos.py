@@ -131,7 +131,7 @@ class Counted:
 def test_a_step_touches_only_the_rows_of_its_sample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stochastic, "catch_up", interpreted(stochastic.catch_up))
     rng = np.random.default_rng(0)
-    X = sp.random_array((40, 3000), density=0.002, rng=rng, format="csr")
+    X = sp.random_array((40, 3000), density=0.002, random_state=rng, format="csr")
     problem = ss.Problem(X, np.arange(40) % 3, loss="squared", penalty=name, lam=1e-6)
     counted = Counted(problem.penalty)
     coef = rng.standard_normal((problem.d, problem.m))

@@ -246,7 +246,7 @@ def test_a_smaller_box_scales_only_the_samples_that_leave_it() -> None:
 def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
     rng = np.random.default_rng(2)
     n, d, m = 40, 12, 90
-    X = sp.random_array((n, d), density=0.3, rng=rng).tocsr()
+    X = sp.random_array((n, d), density=0.3, random_state=rng).tocsr()
     W = np.round(rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.1), 1)  # rounded: equal scores
     sparse = sp.csr_array(W)
     Z = np.asarray(X.todense()) @ W

@@ -294,7 +294,7 @@ def test_a_row_of_very_many_classes_is_sent_by_its_largest_weights() -> None:
 
 
 def test_a_picture_of_very_many_classes_makes_no_large_array() -> None:
-    W = sp.random_array((50_000, 40_000), density=2e-6, rng=np.random.default_rng(0), format="csr")
+    W = sp.random_array((50_000, 40_000), density=2e-6, random_state=np.random.default_rng(0), format="csr")
     shot = pictures.take(W, pictures.Wish(rows=200, columns=200))
     assert shot.cells.shape == (200, 200) and shot.nonzero == np.count_nonzero(np.diff(W.indptr)) and shot.binned > 10
     assert shot.scale >= W.data.max() and (shot.cells != 0).any(axis=1).all() and (shot.cells != 0).any(axis=0).all()

@@ -191,7 +191,7 @@ def test_many_labels_take_memory_for_what_is_used_only() -> None:
 
     rng = np.random.default_rng(0)
     n, d, m = 300, 20_000, 30_000
-    X = sp.random_array((n, d), density=20 / d, rng=rng, format="csr")
+    X = sp.random_array((n, d), density=20 / d, random_state=rng, format="csr")
     y = np.r_[np.arange(100), rng.integers(0, 100, n - 100)]
     problem = ss.Problem(X, y, loss="crammer-singer", penalty=ss.penalties.ElasticNet(rho=0.05),
                          class_names=[str(k) for k in range(m)]).with_scaling("paper-4", C=1.0, lam4=0.05)

@@ -194,8 +194,8 @@ def test_the_turn_of_the_gradient_is_that_of_the_weights() -> None:
 
 def test_ista_and_fista_share_their_settings_but_for_the_restart() -> None:
     names = {name: [f.name for f in solvers.fields(name)] for name in ("ista", "fista-cst", "fista-ls")}
-    assert names["ista"] == ["line_search", "constants", "growth"]
-    assert names["fista-cst"] == names["fista-ls"] == ["constants", "growth", "restart"]
+    assert names["ista"] == ["line_search", "constants", "growth", "step_length"]
+    assert names["fista-cst"] == names["fista-ls"] == ["constants", "growth", "step_length", "restart"]
     assert ss.solvers.FISTA().line_search and not ss.solvers.ISTA().line_search
     assert ss.solvers.FISTA(growth=3.0) == ss.solvers.FISTA(growth=3.0, line_search=True) != ss.solvers.FISTA()
     with pytest.raises(ValueError, match=r"FISTA: growth is 1.0; allowed: 1.1 to 10"):
