@@ -517,6 +517,40 @@ def test_a_session_that_its_own_worker_closes_stays_closed(problem: ss.Problem) 
     assert not worker.is_alive() and session.status().mode == "closed"
 
 
+def test_the_status_says_which_command_it_takes_into_account(problem: ss.Problem) -> None:
+    with Session(problem.with_lam(0.5), "bcd-ls", certify_every=1) as session:
+        session.play()
+        rest(session)
+        assert session.status().mode == "finished" and session.status().generation == session.generation == 1
+        with session._stepping:  # the worker cannot obey
+            session.change(lam=0.01)
+            status = session.status()
+            assert status.mode == "finished" and status.generation == 1 < session.generation == 2
+        rest(session)
+        assert session.status().mode == "paused" and session.status().generation == 2
+        session.play()
+        rest(session)
+        session.set_speed(1000.0)  # changes nothing about a run that is finished
+        until(lambda: session.status().generation == session.generation)
+        assert session.status().mode == "finished" and "certified" in session.status().message
+
+
+@pytest.mark.parametrize("how", ["pause", "step"])
+def test_a_run_at_rest_ends_on_an_event_with_a_certificate(problem: ss.Problem, how: str) -> None:
+    with Session(problem.with_lam(1e-5), "fista-cst", certify_every=1000) as session:
+        if how == "step":
+            session.step(7)
+        else:
+            session.play()
+            until(lambda: session.status().iteration >= 7)
+            session.pause()
+        rest(session)
+        trace = session.trace
+        assert session.status().mode == "paused" and np.isfinite(trace["gap"][-1]), trace["gap"]
+        assert np.isnan(trace["gap"][1:-1]).any(), "in between nobody asked for one"
+        assert trace["iteration"][-1] == session.status().iteration
+
+
 def test_waiting_for_rest_gives_up_in_time(problem: ss.Problem) -> None:
     with Session(problem, Gated()) as session:
         session.play()

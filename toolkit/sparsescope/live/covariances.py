@@ -87,6 +87,7 @@ class Covariances(Kind):
             "given": given,
             "pairs": strongest(problem.S),
             **where(problem, source),
+            "least_scale": problem.least_scale,
             "objective0": float(problem.objective(problem.coefficients())),
         }
 

@@ -222,7 +222,7 @@ export class Store {
     if (!objective || !segment) return null;
     return objective.map((value, i) => {
       const bound = bounds[segment[i]];
-      return typeof bound === "number" ? Math.max(0, value - bound) / (Math.abs(value) || 1) : NaN;
+      return typeof bound === "number" ? Math.max(0, value - bound) / this.scale(value) : NaN;
     });
   }
 
@@ -232,7 +232,12 @@ export class Store {
     const lower = status ? this.lower[status.segment] : null;
     if (typeof lower !== "number" || typeof status.objective !== "number") return NaN;
     if (typeof status.excess === "number") return typeof status.relative_gap === "number" ? status.relative_gap : NaN; // a budget
-    return (status.objective - lower) / (Math.abs(status.objective) || 1);
+    return (status.objective - lower) / this.scale(status.objective);
+  }
+
+  /** What differences to this objective are divided by: |F|, and no less than what the problem's kind asks for. */
+  scale(objective) {
+    return Math.max(Math.abs(objective), (this.problem && this.problem.least_scale) || 0) || 1;
   }
 
   featureName(row) {
