@@ -253,6 +253,20 @@ class Design:
         made.feature_names = self.feature_names
         return made
 
+    @cached_property
+    def magnitude(self) -> float:
+        """The largest |x_ij|."""
+        values = self.matrix.data if self.is_sparse else self.matrix
+        return max(float(values.max()), -float(values.min())) if values.size else 0.0
+
+    def rescaled(self, factor: float) -> Design:
+        """A copy with all entries times a factor; its frame says how to come back."""
+        made = self._with(self.matrix * self.dtype.type(factor))
+        frame = self.frame or Frame(None, None)
+        scale = np.ones(self.d) if frame.scale is None else frame.scale
+        made.frame = Frame(frame.centre, scale * factor)
+        return made
+
     def inward(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients of X, (d, m) or with an intercept (d + 1, m), as those of the matrix that is held."""
         return coef if self.frame is None else self.frame.inward(coef)

@@ -86,6 +86,10 @@ class Penalty:
         """
         raise TypeError(f"{type(self).__name__} does not define reference(W), its formula in plain numpy")
 
+    def rescaled(self, unit: float) -> tuple[Penalty, float]:
+        """(Ω̃, f) with Ω(c·W) = f·Ω̃(W) for a number c = ``unit`` > 0; here those of a norm."""
+        return self, unit
+
     def entry_terms(self) -> tuple[float, float] | None:
         """(a, b) if Ω(w) = Σ_k a·|w_k| + b·½w_k², a sum over single entries, else ``None``."""
         return None

@@ -24,6 +24,10 @@ class ElasticNet(Penalty):
     is_norm = False
     adds_up = True
 
+    def rescaled(self, unit: float) -> tuple[Penalty, float]:
+        total = self.rho + (1.0 - self.rho) * unit
+        return ElasticNet(rho=self.rho / total, nonnegative=self.nonnegative), unit * total
+
     def entry_terms(self) -> tuple[float, float] | None:
         return None if self.nonnegative else (self.rho, 1.0 - self.rho)
 

@@ -22,6 +22,9 @@ class Ridge(Penalty):
     is_norm = False
     adds_up = True
 
+    def rescaled(self, unit: float) -> tuple[Penalty, float]:
+        return self, unit * unit
+
     def entry_terms(self) -> tuple[float, float]:
         return 0.0, 1.0
 

@@ -96,6 +96,13 @@ class BaseProblem:
         """A problem on the same data with some parts replaced."""
         raise TypeError(f"{type(self).__name__} does not define with_")
 
+    units: ClassVar[tuple[float, float]] = (1.0, 1.0)
+
+    @property
+    def natural(self) -> Any:
+        """The same problem in the units that solvers are given; see :mod:`sparsescope.problems.natural`."""
+        return self
+
     @property
     def key(self) -> tuple[Any, ...]:
         """What tells two siblings apart; λ is the last entry."""

@@ -8,6 +8,7 @@ With sample weights w the mean of the losses is (1/Σw) Σ_i w_i ℓ_i = (1/n) �
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from ..losses import Loss
 from ..losses.weighted import WeightedLoss
 from ..penalties import L1L2, ElasticNet, Penalty
 from ..registry import losses, penalties
-from . import constants, metrics, null_fits, sample_weights, scalings
+from . import constants, metrics, natural, null_fits, sample_weights, scalings
 from .base import BaseProblem, Certificate
 from .certificate import Workspace, certify, double_scores
 from .null_programs import Critical
@@ -188,6 +189,19 @@ class Problem(BaseProblem):
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)
         return part
+
+    @cached_property
+    def natural(self) -> Problem:  # type: ignore[override]
+        """The same problem in the units that solvers are given; see :mod:`sparsescope.problems.natural`."""
+        return natural.natural(self)
+
+    def in_units(self, unit: float, factor: float, penalty: Penalty, lam: float) -> Problem:
+        """The problem on ``unit``·X, with the parts that go with that; weights are given and given back as before."""
+        made = object.__new__(type(self))
+        made._data = self._data.cached(("in units", unit), lambda: self._data.on(self.design.rescaled(unit)))
+        made._set(self.loss, penalty, lam)
+        made.units = (unit, factor)  # type: ignore[misc]
+        return made
 
     # ------------------------------------------------------------------------------------------------------ facts
     @property
@@ -481,6 +495,8 @@ class Problem(BaseProblem):
 
     def objective(self, W: Any, b: Any = None) -> float:
         """F(W, b)."""
+        if self.natural is not self:
+            return self.natural.objective(W, b)
         coef = self.coefficients(W, b)
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
         return loss_sum(Z, *self.terms) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
@@ -506,6 +522,8 @@ class Problem(BaseProblem):
 
     def certificate(self, W: Any, b: Any = None) -> Certificate:
         """Objective, dual value, gap and violations at a point: see :class:`sparsescope.problems.base.Certificate`."""
+        if self.natural is not self:
+            return natural.as_given(self.natural, self.natural.certificate(W, b), budget=False)
         coef = self.coefficients(W, b)
         work = Workspace(self)
         return certify(self, coef, double_scores(self, coef, work.Z), work)
@@ -583,6 +601,10 @@ class Problem(BaseProblem):
         return unit
 
     def _critical(self, penalty: Any) -> Critical:
+        inner = self.natural
+        if inner is not self:
+            found = inner._critical(penalty)  # −G ∈ λ∂Ω(0): of degree one in G, whatever the penalty is
+            return replace(found, lam=found.lam / inner.units[0])
         return self._data.cached(("critical", self.loss, penalty),
                                  lambda: null_fits.critical(self, self._regulariser(penalty)))
 

@@ -97,6 +97,11 @@ class SequenceProblem(Problem):
             raise ValueError("X is zero everywhere, so there is nothing to fit")
         return unit
 
+    @property
+    def natural(self) -> Any:  # type: ignore[override]
+        """The problem itself: its λ is in units of the data, and random features have their scale."""
+        return self
+
     # ------------------------------------------------------------------------------------------------------- the point
     def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
         """Ŷ of the problem's samples, or of other samples X (k, d): (k, m)."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..problems.base import BaseProblem, Certificate
+from ..problems.natural import as_given
 from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
 from .bounds import Bounds, Schedule
@@ -26,6 +27,7 @@ __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solv
 
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
+GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in the units of a gradient
 
 
 class Run:
@@ -55,6 +57,7 @@ class Run:
         self.problem: Any = as_problem(problem)
         self.solver = as_solver(solver, self.problem)
         self.solver.require(self.problem)
+        self.solver.require(self.problem.natural)
         if not (stop is None or isinstance(stop, Stop)):
             raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
         self._stop = stop
@@ -84,7 +87,7 @@ class Run:
             return self._open()
         assert self.state is not None
         began = self._clock()
-        self.solver.step(self.problem, self.state)
+        self.solver.step(self.problem.natural, self.state)
         spent = self._clock() - began
         self.seconds += spent
         return self.observe(certify_now)
@@ -124,7 +127,7 @@ class Run:
         self.warm_up()
         if self.state is None:
             began = self._clock()
-            self.state = self.solver.init(self.problem, *self._start)
+            self.state = self.solver.init(self.problem.natural, *self._start)
             self.seconds += self._clock() - began
         self._opened = True
         return self.observe(certify_now=True)
@@ -161,6 +164,7 @@ class Run:
         new_problem = self.settle(problem.with_(**given) if given else problem)
         new_solver = as_solver(solver, new_problem)
         new_solver.require(new_problem)
+        new_solver.require(new_problem.natural)
         return new_problem, new_solver
 
     def _go_on(self, new_problem: Any, new_solver: Solver) -> None:
@@ -172,8 +176,8 @@ class Run:
             warm_up(new_problem, new_solver)
         if self.state is not None:
             began = self._clock()
-            old = self.state
-            state = new_solver.adapt(new_problem, old) if kept else new_solver.take_over(new_problem, old)
+            old, inner = self.state, new_problem.natural
+            state = new_solver.adapt(inner, old) if kept else new_solver.take_over(inner, old)
             if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
@@ -200,15 +204,19 @@ class Run:
                 facts = _certificate_facts(self.certificate())
             except FloatingPointError as error:
                 raise FloatingPointError(self._diverged(str(error))) from None
-            facts |= self._watcher.measures(problem, state)
+            facts |= self._watcher.measures(problem.natural, state)
             self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
-            loss, omega, rows, entries = state.point(problem)
-            facts = {"objective": self.solver.value(problem, loss, omega), "loss": loss, "penalty": omega,
+            loss, omega, rows, entries = state.point(problem.natural)
+            factor = problem.natural.units[1]
+            value = self.solver.value(problem.natural, loss, omega) * (1.0 if self.solver.follows_lam else factor)
+            facts = {"objective": value, "loss": loss, "penalty": omega * factor,
                      "nonzero_rows": rows, "nonzero_entries": entries}
         # What a solver reports it declares; a state may also have one of the known columns without that.
         names = {*(column.name for column in reported(self.solver, state)), *(solver_columns().keys() & vars(state))}
         own = {name: getattr(state, name, NAN) for name in names}
+        for name in GRADIENTS & own.keys():
+            own[name] /= problem.natural.units[0]
         facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
         numbers = {"iteration": state.iteration, "passes": state.passes, "seconds": self.seconds, "lam": problem.lam,
                    "working_set": state.working_set, "step_size": state.step_size, "trials": state.trials,
@@ -240,7 +248,7 @@ class Run:
 
     def conclude(self) -> bool:
         """Let the solver prepare its weights to be handed back; returns whether that changed them."""
-        return self.state is not None and self.solver.conclude(self.problem, self.state)
+        return self.state is not None and self.solver.conclude(self.problem.natural, self.state)
 
     def _diverged(self, what: str) -> str:
         """Say what is wrong with a point that is not finite, and the way out."""
@@ -255,9 +263,10 @@ class Run:
         """The certificate of the current state, with the best dual value that the run has seen for this problem."""
         assert self.state is not None
         if self._work is None:
-            self._work = self._watcher.workspace(self.problem, self.state)
-        found = self.solver.certificate(self.problem, self.state, self._work)
-        return self.improved(found)
+            self._work = self._watcher.workspace(self.problem.natural, self.state)
+        inner = self.problem.natural
+        found = self.solver.certificate(inner, self.state, self._work)
+        return self.improved(as_given(inner, found, budget=not self.solver.follows_lam))
 
     def improved(self, found: Certificate) -> Certificate:
         """The same certificate with the best dual value that the run has seen for this problem."""
