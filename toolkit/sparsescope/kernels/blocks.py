@@ -1,7 +1,8 @@
 """Penalties over blocks of features within a class: what they need of whole arrays, and their proximal steps.
 
 Block b holds the rows ``order[indptr[b]:indptr[b + 1]]`` of W. Its vectors, one for each class, are collected in the
-rows of a small array, where the penalty's functions of one row are applied to them. The array is made once for a call.
+rows of a small array, where the penalty's functions of one row are applied to them (those of ``row.at(b)``). The array
+is made once for a call.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def block_sum(W, row, order, indptr):
         if rows > before:
             gather(W, 1.0, order, start, stop, w)
             for k in range(W.shape[1]):
-                total += row.value(w[k, : stop - start])
+                total += row.at(b).value(w[k, : stop - start])
     return total, rows, entries
 
 
@@ -72,7 +73,7 @@ def prox_blocks(V, tau, row, order, indptr, out):
         gather(V, 1.0, order, start, stop, w)
         for k in range(V.shape[1]):
             v = w[k, : stop - start]
-            row.prox(v, tau, v)
+            row.at(b).prox(v, tau, v)
         scatter(w, order, start, stop, out)
 
 
@@ -97,12 +98,12 @@ def block_violations(G, scale, W, lam, row, order, indptr, violation, paper):
         total = 0.0
         top = 0.0
         for k in range(m):
-            distance = row.violation(g[k, :size], w[k, :size], lam)
+            distance = row.at(b).violation(g[k, :size], w[k, :size], lam)
             total += distance * distance
             left = 0.0
             for i in range(size):
                 left += abs(w[k, i])
-            excess = row.critical(g[k, :size]) - lam
+            excess = row.at(b).critical(g[k, :size]) - lam
             top = max(top, abs(excess) if left != 0.0 else excess)
         violation[order[start]] = np.sqrt(total)
         paper[order[start]] = top
@@ -119,10 +120,10 @@ def block_duals(G, scale, lam, row, order, indptr):
         gather(G, -scale, order, start, stop, v)
         for k in range(G.shape[1]):
             x = v[k, : stop - start]
-            top = max(top, row.dual_norm(x))
+            top = max(top, row.at(b).dual_norm(x))
             for i in range(x.size):
                 x[i] /= lam
-            conjugate += row.conjugate(x)
+            conjugate += row.at(b).conjugate(x)
     return top, conjugate
 
 
@@ -135,7 +136,7 @@ def critical_block(G, scale, row, order, indptr):
         start, stop = indptr[b], indptr[b + 1]
         gather(G, scale, order, start, stop, g)
         for k in range(G.shape[1]):
-            top = max(top, row.critical(g[k, : stop - start]))
+            top = max(top, row.at(b).critical(g[k, : stop - start]))
     return top
 
 
@@ -159,7 +160,7 @@ def list_blocks(kept, scale, now, old, beta, lam, row, order, indptr, now_used, 
         if idle:
             gather(kept, 1.0, order, start, stop, g)
             for k in range(m):
-                idle = idle and row.stays_zero(g[k, : stop - start], lam / scale)
+                idle = idle and row.at(b).stays_zero(g[k, : stop - start], lam / scale)
         if not idle:
             listed[count] = b
             count += 1
@@ -214,8 +215,8 @@ def prox_listed_blocks(listed, V, kept, now, step, lam, row, order, indptr, out,
                 w[k, i - start] = V[j, k] - step * kept[j, k]
         for k in range(m):
             v = w[k, : stop - start]
-            row.prox(v, step * lam, v)
-            report[OMEGA] += row.value(v)
+            row.at(b).prox(v, step * lam, v)
+            report[OMEGA] += row.at(b).value(v)
         scatter(w, order, start, stop, out)
         for i in range(start, stop):
             measure(order[i], V, kept, now, out, out_used, report)

@@ -14,7 +14,7 @@ REPORT = 4
 def prox_rows(V, tau, penalty, out):
     """out_j = prox_{τΩ}(V_j) for every row. V, out (d, m); ``out`` may be ``V``."""
     for j in range(V.shape[0]):
-        penalty.prox(V[j], tau, out[j])
+        penalty.at(j).prox(V[j], tau, out[j])
 
 
 @kernel
@@ -59,7 +59,7 @@ def list_rows(
     """
     for b in range(G.shape[0]):
         j = start + b
-        if now_used[j] == 0 and old_used[j] == 0 and j < penalised and penalty.stays_zero(G[b], lam / scale):
+        if now_used[j] == 0 and old_used[j] == 0 and j < penalised and penalty.at(j).stays_zero(G[b], lam / scale):
             if V_used[j] != 0:
                 V_used[j] = 0
                 V[j, :] = 0.0
@@ -91,8 +91,8 @@ def prox_listed(rows, V, kept, now, step, lam, penalty, penalised, out, out_used
         for k in range(m):
             w[k] = V[j, k] - step * kept[j, k]
         if j < penalised:
-            penalty.prox(w, step * lam, w)
-            omega += penalty.value(w)
+            penalty.at(j).prox(w, step * lam, w)
+            omega += penalty.at(j).value(w)
         left = 0.0
         for k in range(m):
             delta = w[k] - V[j, k]

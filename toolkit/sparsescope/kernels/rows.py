@@ -68,7 +68,7 @@ def penalty_sum(W, penalty):
         if count > 0:
             rows += 1
             entries += count
-            total += penalty.value(W[j])
+            total += penalty.at(j).value(W[j])
     return total, rows, entries
 
 
@@ -84,9 +84,9 @@ def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
         for k in range(g.size):
             g[k] = scale * G[j, k]
             zero = zero and W[j, k] == 0.0
-        violation[j] = penalty.violation(g, W[j], lam)
+        violation[j] = penalty.at(j).violation(g, W[j], lam)
         if is_norm:
-            excess = penalty.critical(g) - lam
+            excess = penalty.at(j).critical(g) - lam
             paper[j] = max(excess, 0.0) if zero else abs(excess)
         else:
             paper[j] = np.nan
@@ -101,10 +101,10 @@ def row_duals(G, scale, lam, penalty):
     for j in range(G.shape[0]):
         for k in range(v.size):
             v[k] = -scale * G[j, k]
-        top = max(top, penalty.dual_norm(v))
+        top = max(top, penalty.at(j).dual_norm(v))
         for k in range(v.size):
             v[k] /= lam
-        conjugate += penalty.conjugate(v)
+        conjugate += penalty.at(j).conjugate(v)
     return top, conjugate
 
 
@@ -116,7 +116,7 @@ def critical_lam(G, scale, penalty):
     for j in range(G.shape[0]):
         for k in range(g.size):
             g[k] = scale * G[j, k]
-        top = max(top, penalty.critical(g))
+        top = max(top, penalty.at(j).critical(g))
     return top
 
 

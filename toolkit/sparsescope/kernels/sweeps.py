@@ -125,7 +125,7 @@ def is_zero(coef, j):  # type: ignore[no-untyped-def]
 
 
 @helper
-def note_visit(g, zero, delta, curve, penalty, lam, penalised, report):  # type: ignore[no-untyped-def]
+def note_visit(g, zero, delta, curve, row, lam, penalised, report):  # type: ignore[no-untyped-def]
     """Residual and Eq. 9 of a row (``zero`` or not) that is about to move by delta, or that is not zero.
 
     A zero row that stays zero is not a case for this function: both are zero there.
@@ -138,7 +138,7 @@ def note_visit(g, zero, delta, curve, penalty, lam, penalised, report):  # type:
     report[RESIDUAL] = max(report[RESIDUAL], curve * np.sqrt(moved))
     seen = np.sqrt(size)
     if penalised:
-        excess = penalty.critical(g) - lam
+        excess = row.critical(g) - lam
         seen = max(excess, 0.0) if zero else abs(excess)
     report[SEEN_SUM] += seen
     report[SEEN_MAX] = max(report[SEEN_MAX], seen)
@@ -163,13 +163,14 @@ def sweep_line_search(
     listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
+        row = penalty.at(j)
         length = columns.stop(j) - columns.start(j)
         count = column_gradient(columns, j, kept, listed, g)
         report[READ] += length
         for k in range(m):
             g[k] /= n
         zero = is_zero(coef, j)
-        if zero and penalised and penalty.stays_zero(g, lam):
+        if zero and penalised and row.stays_zero(g, lam):
             continue
         top, before = column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work)
         curve = max(top / n, FLOOR)
@@ -178,16 +179,16 @@ def sweep_line_search(
         old_value = 0.0
         new_value = 0.0
         if penalised:
-            penalty.prox(new, lam / curve, new)
-            old_value = lam * penalty.value(coef[j])
-            new_value = lam * penalty.value(new)
+            row.prox(new, lam / curve, new)
+            old_value = lam * row.value(coef[j])
+            new_value = lam * row.value(new)
         moved = False
         slope = new_value - old_value
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
             slope += g[k] * delta[k]
-        note_visit(g, zero, delta, curve, penalty, lam, penalised, report)
+        note_visit(g, zero, delta, curve, row, lam, penalised, report)
         if not moved:
             continue
         # Try steps 1, ω, ω²… ; the scores are moved by the difference to the last trial, so an accepted first trial
@@ -208,7 +209,7 @@ def sweep_line_search(
             if step < 1.0 and penalised:
                 for k in range(m):
                     work[0, k] = coef[j, k] + step * delta[k]
-                value = lam * penalty.value(work[0])
+                value = lam * row.value(work[0])
             change = (after - before) / n + value - old_value
             if change <= sigma * step * slope + 4.0 * eps * (abs(after) + abs(before)) / n:
                 accepted = True
@@ -233,24 +234,25 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
     listed = np.empty(n, dtype=np.intp)
     for position in range(order.size):
         j = order[position]
+        row = penalty.at(j)
         length = columns.stop(j) - columns.start(j)
         column_gradient(columns, j, kept, listed, g)
         report[READ] += length
         for k in range(m):
             g[k] /= n
         zero = is_zero(coef, j)
-        if zero and penalised and penalty.stays_zero(g, lam):
+        if zero and penalised and row.stays_zero(g, lam):
             continue
         curve = max(constants[j], FLOOR)
         for k in range(m):
             new[k] = coef[j, k] - g[k] / curve
         if penalised:
-            penalty.prox(new, lam / curve, new)
+            row.prox(new, lam / curve, new)
         moved = False
         for k in range(m):
             delta[k] = new[k] - coef[j, k]
             moved = moved or delta[k] != 0.0
-        note_visit(g, zero, delta, curve, penalty, lam, penalised, report)
+        note_visit(g, zero, delta, curve, row, lam, penalised, report)
         if moved:
             move_column(columns, j, 1.0, delta, Z, Y, loss, kept, work)
             report[READ] += length
@@ -278,6 +280,6 @@ def mark_for_sweep(columns, rows, coef, kept, penalty, lam, margin, marks):
             read += columns.stop(j) - columns.start(j)
             for k in range(g.size):
                 g[k] /= n
-            if penalty.stays_zero(g, lam - margin):
+            if penalty.at(j).stays_zero(g, lam - margin):
                 marks[q] = 0
     return read

@@ -98,6 +98,14 @@ class Penalty:
         """A penalty that compiles the same kernels and takes every problem: this one, unless it needs certain data."""
         return self
 
+    def at(self, j):  # type: ignore[no-untyped-def]
+        """The penalty of row j (of a block, for blocks of features): this one, unless rows have weights."""
+        return self
+
+    def of_rows(self, rows: Any) -> Any:
+        """The penalty of some of the rows (a slice or their numbers): this one, unless rows have weights."""
+        return self
+
     def stays_zero(self, g, lam):  # type: ignore[no-untyped-def]
         return self.critical(g) <= lam
 

@@ -50,6 +50,7 @@ class _Data:
         self.class_names, self.feature_names = class_names, feature_names
         self.intercept, self.name, self.image_shape = intercept, name, image_shape
         self.standardize = False
+        self.feature_weights: np.ndarray | None = None
         self.cache: dict[Any, Any] = {}
 
     def on(self, design: Design) -> _Data:
@@ -90,6 +91,8 @@ class Problem(BaseProblem):
         repeated samples. Samples of weight 0 are left out: ``n`` and ``y`` are those of the others
     class_weight : ``None``; ``"balanced"``, which gives all classes that occur the same total weight; or a mapping of
         classes to factors ≥ 0 (1 for those it does not name). Multiplies ``sample_weight``; not for label sets
+    feature_weights : weights c ≥ 0 of the features in the penalty, (d,): Ω(W) = Σ_j c_j Ω(W_j). A feature of weight 0
+        is not penalised (free); the features of a block have one weight. See ``docs/mathematics.md``, section 3
 
     Raises
     ------
@@ -103,7 +106,8 @@ class Problem(BaseProblem):
     def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
                  penalty: str | Penalty = "l1/l2", lam: float | None = None, lam_ratio: float | None = None,
                  intercept: bool = False, standardize: bool = False, class_names: Any = None,
-                 feature_names: Any = None, sample_weight: Any = None, class_weight: Any = None) -> None:
+                 feature_names: Any = None, sample_weight: Any = None, class_weight: Any = None,
+                 feature_weights: Any = None) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
             if y is not None:
@@ -132,6 +136,7 @@ class Problem(BaseProblem):
             design = design.framed(centre, bool(standardize), weights)
         self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
         self._data.standardize = bool(standardize)
+        self._data.feature_weights = sample_weights.feature_weights(feature_weights, design.d)
         self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam,
                   lam_ratio)
 
@@ -140,10 +145,14 @@ class Problem(BaseProblem):
         self.penalty = _part(penalties, Penalty, penalty)
         self._check_targets()
         self.regulariser: Regulariser = self._regulariser(self.penalty)
+        if self.feature_weights is not None and self.regulariser.free is not None and not self.loss.smooth:
+            raise ValueError(f"a feature of weight 0 needs a smooth loss, and the {self.loss.title} loss has kinks: "
+                             "what fits best without penalty is then not known exactly. Give it a small weight")
         self._set_lam(lam, lam_ratio, DEFAULT_LAM)
 
     def _regulariser(self, penalty: Any) -> Regulariser:
-        return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached)
+        return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached,
+                              self._data.feature_weights)
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
@@ -188,6 +197,8 @@ class Problem(BaseProblem):
                            self._data.weights)
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)
+        weights = self._data.feature_weights
+        part._data.feature_weights = None if weights is None else weights[rows]
         return part
 
     @cached_property
@@ -318,6 +329,17 @@ class Problem(BaseProblem):
     def sample_weight(self) -> np.ndarray | None:
         """ω = n·w/Σw, the weights of the samples with the mean 1, (n,) float64; ``None`` if all are equal."""
         return self._data.weights
+
+    @property
+    def feature_weights(self) -> np.ndarray | None:
+        """c, the weights of the features in the penalty, (d,) float64; ``None`` if they have none."""
+        return self._data.feature_weights
+
+    @property
+    def row_penalty(self) -> Any:
+        """The penalty of the rows of W as kernels take it: :attr:`penalty`, with the weights of the features inside if
+        there are some."""
+        return getattr(self.regulariser, "penalty", self.penalty)
 
     @property
     def total_weight(self) -> float:

@@ -16,6 +16,7 @@ from ..kernels.blocks import block_duals, block_sum, block_violations, critical_
 from ..kernels.proximal import prox_rows
 from ..kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from ..penalties.block import BlockPenalty
+from ..penalties.by_feature import FeaturePenalty
 from ..penalties.weighted_l1 import WeightedL1
 
 
@@ -104,6 +105,31 @@ class RowRegulariser(Regulariser):
         return float(critical_lam(G, scale, self.penalty))
 
 
+class FeatureRegulariser(RowRegulariser):
+    """Ω(W) = Σ_j c_j Ω(W_j), a sum over the rows of W with a weight c_j ≥ 0 for each."""
+
+    needs_all_rows = True
+
+    def __init__(self, penalty: Any, weights: np.ndarray, m: int) -> None:
+        super().__init__(FeaturePenalty(penalty, weights))  # type: ignore[call-arg]
+        self.m = m
+        self.free = _free(weights, m)
+
+    def entry_terms(self) -> tuple[Any, float] | None:
+        terms = self.penalty.base.entry_terms()
+        if terms is None or terms[1] != 0.0:  # weights of ½w² are no number
+            return None
+        return np.repeat(terms[0] * self.penalty.weights[:, None], self.m, axis=1), 0.0
+
+    def restricted(self, rows: np.ndarray) -> FeatureRegulariser:
+        return FeatureRegulariser(self.penalty.base, np.ascontiguousarray(self.penalty.weights[rows]), self.m)
+
+
+def _free(weights: np.ndarray, m: int) -> np.ndarray | None:
+    """Which entries are not penalised, (d, m) bool, for weights (d,) of their rows; ``None`` if all are."""
+    return None if weights.all() else np.repeat(weights[:, None] == 0.0, m, axis=1)
+
+
 class BlockRegulariser(Regulariser):
     """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a sum over blocks of features within each class."""
 
@@ -148,7 +174,9 @@ class BlockRegulariser(Regulariser):
         sizes = np.diff(self.blocks.indptr)[kept]
         order = place[self.blocks.order]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        return BlockRegulariser(self.row, Blocks(order[order >= 0], indptr, of_feature.astype(np.intp)))
+        made = BlockRegulariser(self.row.of_rows(kept), Blocks(order[order >= 0], indptr, of_feature.astype(np.intp)))
+        made.free = None if self.free is None else self.free[rows]
+        return made
 
 
 class WeightedRegulariser(Regulariser):
@@ -203,12 +231,18 @@ class WeightedRegulariser(Regulariser):
 
 
 def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence[str] | None,
-                   cached: Callable[[Any, Callable[[], Any]], Any]) -> Regulariser:
-    """What a penalty does to weights of a shape (d, m); ``cached(key, make)`` keeps what needs to be made only once.
+                   cached: Callable[[Any, Callable[[], Any]], Any],
+                   feature_weights: np.ndarray | None = None) -> Regulariser:
+    """What a penalty does to weights of a shape (d, m), with weights of its rows, (d,), if there are some;
+    ``cached(key, make)`` keeps what needs to be made only once.
 
     Raises ``ValueError`` if the penalty has blocks that do not fit the features, or weights that do not fit W.
     """
     d, m = shape
+    if feature_weights is not None:
+        found: Regulariser = cached(("regulariser", penalty, m, "weighted"),
+                                    lambda: _by_feature(penalty, feature_weights, m, feature_names))
+        return found
     if isinstance(penalty, WeightedL1):
         weighted: Regulariser = cached(("regulariser", penalty, m), lambda: WeightedRegulariser(penalty.on(d, m)))
         return weighted
@@ -216,4 +250,24 @@ def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence
         return RowRegulariser(penalty)
     made: Regulariser = cached(("regulariser", penalty),
                                lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names)))
+    return made
+
+
+def _by_feature(penalty: Any, weights: np.ndarray, m: int, feature_names: Sequence[str] | None) -> Regulariser:
+    """The same with a weight for each feature; ``ValueError`` if features of a block differ in it."""
+    if isinstance(penalty, WeightedL1):
+        raise ValueError("the weighted lasso has a weight for every entry of W already; multiply these by "
+                         "feature_weights, or choose the penalty l1")
+    if not isinstance(penalty, BlockPenalty):
+        return FeatureRegulariser(penalty, weights, m)
+    blocks = penalty.resolve(weights.size, feature_names)
+    of_block = weights[blocks.order[blocks.indptr[:-1]]]
+    wrong = np.flatnonzero(weights != of_block[blocks.of_feature])
+    if wrong.size:
+        j = int(wrong[0])
+        raise ValueError(f"feature_weights differ within a block: feature {j} has {weights[j]:g}, the first of its "
+                         f"block {of_block[blocks.of_feature[j]]:g}. A block is penalised as a whole; give its features one "
+                         "weight")
+    made = BlockRegulariser(FeaturePenalty(penalty.row, of_block), blocks)  # type: ignore[call-arg]
+    made.free = _free(weights, m)
     return made

@@ -1,4 +1,4 @@
-"""Weights of samples and of classes: what is given, checked, as one number for each sample."""
+"""Weights of samples and of classes: what is given, checked, as one number for each sample. And those of features."""
 
 from __future__ import annotations
 
@@ -16,20 +16,34 @@ def sample_weights(given: Any, n: int) -> np.ndarray | None:
     Raises ``TypeError`` or ``ValueError`` for weights that are no numbers, too many or too few, negative, not finite,
     or all 0.
     """
+    found = _checked("sample_weight", "sample", given, n, "the sample is left out")
+    if found is not None and not found.any():
+        raise ValueError("all sample weights are 0, so no sample is left; one at least has to be positive")
+    return found
+
+
+def feature_weights(given: Any, d: int) -> np.ndarray | None:
+    """Weights ≥ 0 of d features in the penalty, (d,) float64; ``None`` if none are given. Raises as above."""
+    found = _checked("feature_weights", "feature", given, d, "not penalised")
+    if found is not None and not found.any():
+        raise ValueError("all feature weights are 0, so nothing is penalised; one at least has to be positive")
+    return found
+
+
+def _checked(name: str, of: str, given: Any, size: int, zero: str) -> np.ndarray | None:
+    """Weights that are finite numbers ≥ 0, (size,) float64; ``None`` if none are given."""
     if given is None:
         return None
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"sample_weight is {given!r}; an array of {n} numbers ≥ 0 is needed") from None
-    if found.shape != (n,):
-        raise ValueError(f"sample_weight has shape {found.shape}; one weight for each sample, ({n},), is needed")
+        raise TypeError(f"{name} is {given!r}; an array of {size} numbers ≥ 0 is needed") from None
+    if found.shape != (size,):
+        raise ValueError(f"{name} has shape {found.shape}; one weight for each {of}, ({size},), is needed")
     wrong = np.flatnonzero(~np.isfinite(found) | (found < 0.0))
     if wrong.size:
-        raise ValueError(f"sample_weight of sample {wrong[0]} is {found[wrong[0]]:g}; weights are finite numbers ≥ 0 "
-                         "(0: the sample is left out)")
-    if not found.any():
-        raise ValueError("all sample weights are 0, so no sample is left; one at least has to be positive")
+        raise ValueError(f"{name} of {of} {wrong[0]} is {found[wrong[0]]:g}; weights are finite numbers ≥ 0 "
+                         f"(0: {zero})")
     return found
 
 

@@ -54,7 +54,7 @@ class Predictions:
     def types(problem: Problem) -> tuple[Any, ...]:
         """What decides which kernels a run needs."""
         return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
-                problem.multilabel, problem.sample_weight is None)
+                problem.multilabel, problem.sample_weight is None, problem.feature_weights is None)
 
     @staticmethod
     def tiny(problem: Problem) -> Problem:
@@ -63,7 +63,8 @@ class Predictions:
         y = np.array([0, 1, 0, 1])
         return Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
                        loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01, intercept=problem.intercept,
-                       sample_weight=None if problem.sample_weight is None else y + 1.0)
+                       sample_weight=None if problem.sample_weight is None else y + 1.0,
+                       feature_weights=None if problem.feature_weights is None else np.full(3, 2.0))
 
 
 class Replays(Predictions):

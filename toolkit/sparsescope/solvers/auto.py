@@ -96,7 +96,7 @@ class Auto(Solver):
     delegates = True
     doc = "Chooses a solver for the problem and says why."
     source = "this project"
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
 
     def refuses(self, problem: Problem) -> str | None:
         try:

@@ -144,6 +144,7 @@ class Solver:
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
+    takes_feature_weights: ClassVar[bool] = False  # whether it weighs features: kernels are given problem.row_penalty
     takes_intercept: ClassVar[bool] = True
     sparse: ClassVar[bool] = False  # True: weights as State.sparse says; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
@@ -173,7 +174,10 @@ class Solver:
                     f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}")
         if not self.takes_sample_weights and getattr(problem, "sample_weight", None) is not None:
             return (f"{self.name} gives every sample the same weight, and this problem has weights of samples or "
-                    f"classes. Solvers that weigh samples: {self._weighing(problem)}")
+                    f"classes. Solvers that weigh samples: {self._weighing(problem, 'takes_sample_weights')}")
+        if not self.takes_feature_weights and getattr(problem, "feature_weights", None) is not None:
+            return (f"{self.name} penalises all features alike, and this problem has weights of features. Solvers that "
+                    f"weigh features: {self._weighing(problem, 'takes_feature_weights')}")
         return self.refuses(problem)
 
     def refuses(self, problem: Problem) -> str | None:
@@ -196,9 +200,9 @@ class Solver:
                 f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}")
 
     @staticmethod
-    def _weighing(problem: Any) -> str:
-        """The solvers of problems of this kind that take sample weights."""
-        fitting = [name for name in solvers if getattr(solvers[name], "takes_sample_weights", False)
+    def _weighing(problem: Any, able: str) -> str:
+        """The solvers of problems of this kind that take such weights."""
+        fitting = [name for name in solvers if getattr(solvers[name], able, False)
                    and problem.kind in solvers[name].kinds]
         return ", ".join(fitting) or "none"
 

@@ -77,7 +77,7 @@ class BCDState(State):
 class _BCD(Solver):
     """What both variants share: orders, counting, refreshing."""
 
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
     columns = SEEN_COLUMNS
 
     selection: str
@@ -115,7 +115,7 @@ class _BCD(Solver):
         state.working_set = float(order.size)
         state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
-        if problem.penalty.is_norm and state.rows is None:  # a sum over some of the rows says nothing about all
+        if problem.row_penalty.is_norm and state.rows is None:  # a sum over some of the rows says nothing about all
             state.seen_violation, state.seen_violation_sum = float(report[SEEN_MAX]), float(report[SEEN_SUM])
         else:
             state.seen_violation = state.seen_violation_sum = float("nan")
@@ -130,8 +130,8 @@ class _BCD(Solver):
         elif state.since % SHRINK_EVERY == 0:
             rows = np.arange(problem.d) if state.rows is None else state.rows
             marks = np.empty(rows.size, dtype=np.uint8)
-            read = mark_for_sweep(problem.design.columns, rows, state.coef[: problem.d], state.kept, problem.penalty,
-                                  problem.lam, residual, marks)
+            read = mark_for_sweep(problem.design.columns, rows, state.coef[: problem.d], state.kept,
+                                  problem.row_penalty, problem.lam, residual, marks)
             state.passes += read / problem.design.nnz
             if state.rows is None:
                 state.since, state.target = 0, UNSHRINK_SHARE * residual
@@ -161,7 +161,8 @@ class _BCD(Solver):
         violation, paper = state.ranking
         scale = 1.0 / problem.n
         for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
-            row_violations(G, scale, state.coef[start:stop], problem.lam, problem.penalty, problem.penalty.is_norm,
+            penalty = problem.row_penalty.of_rows(slice(start, stop))
+            row_violations(G, scale, state.coef[start:stop], problem.lam, penalty, penalty.is_norm,
                            violation[start:stop], paper[start:stop])
         state.passes += 1.0
         count = min(self.greedy_batch, problem.d)
@@ -190,7 +191,7 @@ class BCD(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_line_search(
-            columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty, problem.lam,
+            columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty, problem.lam,
             rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.kept,
             state.report,
         )
@@ -216,7 +217,7 @@ class BCDConstant(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_constant_step(
-            columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty, problem.lam,
+            columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty, problem.lam,
             rows.start == 0, problem.block_constants(self.constants)[rows], state.kept, state.report,
         )
 

@@ -29,7 +29,7 @@ class FBPD(Splitting):
     doc = "Primal–dual splitting for exact hinges, of classes and of label sets; its dual point proves the gap."
     source = "Chierchia et al. 2015, Alg. 1; its projection for label sets is this project's"
     only = ("crammer-singer", "separation-ranking")
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
 
     def refuses(self, problem: Problem) -> str | None:
         if not hasattr(problem.loss, "prox_conjugate"):

@@ -33,7 +33,7 @@ class ForwardBackward(Solver):
     contract_iterations = 8000
     doc = "Proximal gradient with constant steps up to 2/K, longer than ISTA's."
     source = "Combettes and Wajs 2005; Chierchia et al. 2015, Sec. 4"
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
     takes_blocks = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:

@@ -65,7 +65,7 @@ class SpaRSA(Solver):
     contract_iterations = 600
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
     source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> SpaRSAState:
         return SpaRSAState(problem, coef)

@@ -74,7 +74,7 @@ class WorkingSet(Solver):
     contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
         return WorkingSetState(problem, coef)
@@ -131,14 +131,14 @@ class WorkingSet(Solver):
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
-        d, n, penalty = problem.d, problem.n, problem.penalty
+        d, n, penalty = problem.d, problem.n, problem.row_penalty
         if state.iteration:
             problem.design.matmul(state.coef, state.Z)  # rounding of many updates must not pile up
         keep(state.Z, *problem.terms, state.kept)
         state.fresh = True
         loss = float(state.kept.values.sum()) / n
         for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
-            row_violations(G, 1.0 / n, state.coef[start:stop], problem.lam, penalty, False,
+            row_violations(G, 1.0 / n, state.coef[start:stop], problem.lam, penalty.of_rows(slice(start, stop)), False,
                            state.violation[start:stop], state.paper[start:stop])
         state.passes += 1.0
         state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
@@ -165,10 +165,10 @@ class WorkingSet(Solver):
         if problem.intercept:
             parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
         for columns, order, rows in parts:
-            sweep_line_search(columns, order, state.coef[rows], state.Z, *problem.terms, problem.penalty,
+            sweep_line_search(columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty,
                               problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, state.kept, report)
         loss = float(state.kept.values.sum()) / problem.n
-        after = loss + problem.lam * penalty_sum(state.coef[:d], problem.penalty)[0]
+        after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
         self._account(state, state.objective - after)
         state.objective = after
         state.sweeps += 1

@@ -131,7 +131,7 @@ class EntrySolver(Solver):
     """A method of this kind: what it solves, and the part of a step that follows the direction."""
 
     takes_weights = True
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
     columns = INNER_COLUMNS
 
     def refuses(self, problem: Problem) -> str | None:

@@ -154,7 +154,7 @@ class Newton:
 
     def step(self, problem: Problem, state: State) -> Step | None:
         """Move the weights and scores of ``state``; ``None`` if no row is in use."""
-        d, n, lam, penalty = problem.d, problem.n, problem.lam, problem.penalty
+        d, n, lam = problem.d, problem.n, problem.lam
         rows = np.flatnonzero(state.coef[:d].any(axis=1))
         s = rows.size
         if s == 0:
@@ -162,6 +162,7 @@ class Newton:
         if self.support is None or self.support.problem is not problem or not np.array_equal(self.support.rows, rows):
             self.support = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
         at = np.append(rows, d) if problem.intercept else rows
+        penalty = problem.row_penalty.of_rows(rows)
         W = state.coef[at]
         before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
         before += lam * penalty_sum(W[:s], penalty)[0]
@@ -203,7 +204,7 @@ class Newton:
         """D of the damped Newton system, in the precision of G, and the number of Hessian products."""
         support = self.support
         assert support is not None
-        s, lam, penalty = support.rows.size, problem.lam, problem.penalty
+        s, lam, penalty = support.rows.size, problem.lam, problem.row_penalty.of_rows(support.rows)
         H = support.bend(np.flatnonzero(self.bent), self.A)
         number = support.dtype.type
         W, R = W.astype(support.dtype), -G.astype(support.dtype)

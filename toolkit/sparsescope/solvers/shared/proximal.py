@@ -79,7 +79,7 @@ class ProximalState(State):
             return
 
         def listing(G: np.ndarray, start: int, count: int) -> int:
-            return int(list_rows(G, start, scale, self.old, self.coef, beta, problem.lam, problem.penalty, self.d,
+            return int(list_rows(G, start, scale, self.old, self.coef, beta, problem.lam, problem.row_penalty, self.d,
                                  self.old_used, self.used, self.V, self.V_used, self.G, self.listed, count))
 
         for start, _, G in problem.design.rmatmul_blocks(U, self.block):
@@ -95,7 +95,7 @@ class ProximalState(State):
             prox_listed_blocks(listed, self.V, self.G, self.old, step, lam, *problem.regulariser.parts, self.coef,
                                self.used, self.report)
         else:
-            prox_listed(listed, self.V, self.G, self.old, step, lam, problem.penalty, self.d, self.coef, self.used,
+            prox_listed(listed, self.V, self.G, self.old, step, lam, problem.row_penalty, self.d, self.coef, self.used,
                         self.report)
         self.slope, self.size = float(self.report[SLOPE]), float(self.report[SIZE])
         self.omega, self.turn = float(self.report[OMEGA]), float(self.report[TURN])
@@ -138,7 +138,7 @@ class Proximal(Solver):
     """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
 
     takes_blocks = True
-    takes_sample_weights = True
+    takes_sample_weights = takes_feature_weights = True
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
