@@ -266,8 +266,8 @@ def _by_feature(penalty: Any, weights: np.ndarray, m: int, feature_names: Sequen
     if wrong.size:
         j = int(wrong[0])
         raise ValueError(f"feature_weights differ within a block: feature {j} has {weights[j]:g}, the first of its "
-                         f"block {of_block[blocks.of_feature[j]]:g}. A block is penalised as a whole; give its features one "
-                         "weight")
+                         f"block {of_block[blocks.of_feature[j]]:g}. A block is penalised as a whole; give its "
+                         "features one weight")
     made = BlockRegulariser(FeaturePenalty(penalty.row, of_block), blocks)  # type: ignore[call-arg]
     made.free = _free(weights, m)
     return made
