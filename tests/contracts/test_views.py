@@ -88,7 +88,8 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
     if spec["kind"] == "stages":
         assert set(spec) == {"id", "title", "kind", "sorts", "images", "parts", "empty"} and problem.stages
     elif spec["kind"] == "lines":
-        assert set(spec) - {"choices", "x", "bands", "count"} == {"id", "title", "kind", "y", "left", "right", "empty"}
+        more = {"choices", "x", "bands", "count", "levels"}
+        assert set(spec) - more == {"id", "title", "kind", "y", "left", "right", "empty"}
         sizes = {len(choice["y"]) for choice in spec.get("choices", ())}
         assert sizes <= {len(spec["y"])}, "the page keeps the number of lines when another choice is shown"
         for line in spec["y"] + [line for choice in spec.get("choices", ()) for line in choice["y"]]:
@@ -97,6 +98,8 @@ def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Proble
             assert line["column"] in DERIVED | set(COLUMNS)
             assert all(line["colour"] in colours for colours in style.THEMES.values())
             assert spec[line["axis"]] is not None
+        for level in spec.get("levels", ()):
+            assert set(level) == {"value", "label", "short", "colour"} and 0 < level["value"] <= 1
         for band in spec.get("bands", ()):
             assert set(band) == {"low", "high", "label", "short", "colour", "dash"}
             assert {band["low"], band["high"]} <= DERIVED and len(band["short"]) <= 9

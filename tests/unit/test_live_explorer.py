@@ -99,7 +99,7 @@ def test_the_first_screen_says_what_the_problem_is(client: Page) -> None:
     assert facts["objective0"] == pytest.approx(problem.objective(None))
     assert facts["lam_max"] == pytest.approx(problem.lam_max)
     assert sum(facts["class_sizes"]) == 60
-    assert {view["kind"] for view in facts["views"]} == {"lines", "raster", "matrix", "spectrum"}
+    assert {view["kind"] for view in facts["views"]} == {"threshold", "words", "lines", "raster", "matrix", "spectrum"}
     assert client.last()["status"]["iteration"] == 0
     assert client.last()["lam"] == pytest.approx(0.05 * problem.lam_max)
     assert client.of("controls")

@@ -47,7 +47,7 @@ def schema(
         solver.append({**knobs.field_control("solver", f, settings[key]), "disabled": bool(reason), "reason": reason})
     return [
         {"title": "Problem", "controls": problem},
-        {"title": "Solver", "controls": solver},
+        {"title": "Method", "controls": solver, "fold": 1},
         {"title": "Run",
          "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons, kind.stops)]},
     ]

@@ -256,6 +256,7 @@ class Explorer:
             "applied": director.effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0,
             "columns": [], "best": [], "lower": [], "marks": [], "raster": None, "working": None, "picture": None,
             "names": {}, "status": None, "preparing": preparing, "goal": goal,
+            "strip": None,
         }
         if self._sent_version != director.version:
             header["settings"] = self.settings

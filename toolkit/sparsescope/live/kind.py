@@ -145,6 +145,10 @@ class Kind:
         """The picture of the weights that the page wishes; runs in the solver's worker."""
         raise TypeError(f"{type(self).__name__} does not define take")
 
+    def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> Any:
+        """The threshold strip; ``None``: this kind has none. Runs in the solver's worker, as :meth:`take`."""
+        return None
+
     def row_name(self, problem: Any, row: int) -> str | None:
         """What a row of the picture is called; ``None`` if there is no such row."""
         return str(problem.feature_name(row)) if 0 <= row < problem.d else None

@@ -217,6 +217,7 @@ def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite
                 "zero below 1 already.")
     made = lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
                       lam_reference, doc, formula)
+    made["place"] = "bar"
     if not st.PARTS["solver"][settings["solver"]].follows_lam:
         made |= {"disabled": True, "reason": "This method has a budget η on the mean loss in the place of λ."}
     return made

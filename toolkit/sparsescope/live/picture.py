@@ -30,7 +30,8 @@ class Wish:
     ``sort``: ``"norm"``, ``"name"``, ``"first"``, ``"block"``; ``rank``: (d,) sort keys for names and first
     entries; ``row``: the row of the inspector or None; ``asks``: exact values asked for, as (id, row, class);
     ``cells``: cells of the picture asked about, as (id, line, column); ``visible``: False leaves the picture out
-    and answers the rest; ``part``: of a sequence of models, what is shown (:data:`.steps.PARTS`).
+    and answers the rest; ``part``: of a sequence of models, what is shown (:data:`.steps.PARTS`);
+    ``strip``: dots there is room for in the threshold strip, 0: it is not wanted now.
     """
 
     rows: int = 200
@@ -44,6 +45,7 @@ class Wish:
     cells: tuple[tuple[str, int, int], ...] = ()
     visible: bool = True
     part: str = "stage"
+    strip: int = 0
 
 
 @dataclass(frozen=True)

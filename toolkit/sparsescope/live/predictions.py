@@ -10,7 +10,7 @@ import numpy as np
 from ..problems.prediction import Problem
 from ..registry import losses, solvers
 from ..views.style import SET_MEASURES
-from . import knobs
+from . import knobs, thresholds
 from . import picture as pictures
 from . import settings as st
 from .crossing import sequence_of, weights_of
@@ -19,6 +19,11 @@ from .kind import Kind, Settings
 # No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
 SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum",
             "empty": "The singular values of X say how hard the data are for methods that know no curvature."}
+# No views of a trace either: the gradient of the newest weights, and the rows that weigh most.
+THRESHOLD = {"id": "threshold", "title": "Threshold strip", "kind": "threshold",
+             "empty": "The gradient of the first weights is on its way."}
+WORDS = {"id": "words", "title": "Features that count", "kind": "words",
+         "empty": "All rows of W are zero: pull λ down until the first feature reaches the bar."}
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
@@ -29,7 +34,7 @@ class Predictions(Kind):
 
     name: ClassVar[str] = Problem.kind
     task: ClassVar[str] = "classes"
-    looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
+    looks: ClassVar[tuple[dict[str, Any], ...]] = (THRESHOLD, WORDS, SPECTRUM)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
     fresh: ClassVar[frozenset[str]] = frozenset({"intercept", "balanced"})
@@ -181,6 +186,10 @@ class Predictions(Kind):
     def take(self, problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
         """Rows of W by classes, or images."""
         return pictures.take(state.weights(), wish, problem.regulariser)
+
+    def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> thresholds.Strip | None:
+        """The level of every feature beside λ."""
+        return thresholds.measure(problem, state, solver, work, columns)
 
     def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
         """A Problem with its parts."""

@@ -20,7 +20,7 @@ from . import picture as pictures
 from . import settings as st
 from .crossing import sequence_of
 from .kind import Settings
-from .predictions import Predictions
+from .predictions import SPECTRUM, Predictions
 
 SETTLED = 1e-6  # the run ends when F falls by less than this part of itself in each of some stages
 SNIPPET_STEPS = 100  # random features never end, but a program that somebody copies should
@@ -31,6 +31,7 @@ class Sequences(Predictions):
     """SequenceProblem: a smooth loss, and the ridge of each stage."""
 
     name: ClassVar[str] = SequenceProblem.kind
+    looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
     parts: ClassVar[tuple[str, ...]] = ("loss",)
     lam_setting: ClassVar[str] = "ridge"
     fresh: ClassVar[frozenset[str]] = frozenset({"intercept"})  # stages give every sample the same weight
@@ -54,6 +55,10 @@ class Sequences(Predictions):
         **knobs.STOPS,
         "precision": ("when F has settled", "When F falls by less than a millionth of itself in each of three stages."),
     }
+
+    def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> None:
+        """None: no λ decides which columns a stage uses."""
+        return None
 
     def meant(self, settings: Mapping[str, Any]) -> bool:
         """Where the solver is for sequences, and not for weights."""
@@ -114,8 +119,8 @@ class Sequences(Predictions):
                "stage uses it.")
         if reference is not None:
             doc += f" The diagonal of XᵀX/n is {reference:.2g} on average; of p random Fourier features it is 1/p."
-        return knobs.lam_slider(settings, "ridge", "ridge of a stage", st.RIDGE_LOW, st.RIDGE_HIGH, None, doc,
-                                "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage")
+        return {**knobs.lam_slider(settings, "ridge", "ridge of a stage", st.RIDGE_LOW, st.RIDGE_HIGH, None, doc,
+                                   "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage"), "place": "bar"}
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """As for predictions, and the stop rule that needs a gap."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problems.certificate import Workspace
 from . import kinds
 from . import picture as pictures
 from .packer import Block, Packer, plain
@@ -17,6 +18,8 @@ from .steps import PARTS
 
 MAX_PICTURE_ROWS = 600
 MAX_PICTURE_COLUMNS = 1000
+MAX_STRIP = 1500
+MOST_SCORES = 30_000_000  # n × m; beyond, no workspace of that size is made for the strip
 PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
 PICTURE_PERIOD = 0.05  # seconds between two pictures at least
 PICTURE_RATE = 1e6  # cells a second at most: many classes or large images come less often
@@ -34,13 +37,15 @@ class Layout:
         self.visible = True
         self.row: int | None = None
         self.part = PARTS[0]
+        self.strip = 0
 
     def update(self, message: dict[str, Any]) -> None:
         """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
         part = message.get("part", self.part)
         rows, kind, row = message.get("rows", self.rows), message.get("mode", self.kind), message.get("row")
         columns, zoom = message.get("columns", self.columns), message.get("zoom")
-        for name, room in (("rows", rows), ("columns", columns)):
+        strip = message.get("strip", 0)
+        for name, room in (("rows", rows), ("columns", columns), ("strip", strip)):
             if not isinstance(room, int | float) or isinstance(room, bool) or room != room:
                 raise ValueError(f"layout: {name} is {brief(room)}; a number of pixels is needed")
         if zoom is not None and not (isinstance(zoom, list) and len(zoom) == 4
@@ -58,11 +63,12 @@ class Layout:
         self.columns = int(min(max(columns, 8), MAX_PICTURE_COLUMNS))
         self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])
         self.kind, self.row, self.part = kind, row, part
+        self.strip = int(min(max(strip, 0), MAX_STRIP))
         self.visible = bool(message.get("visible", True))
 
     def key(self) -> tuple[Any, ...]:
         """What has to be equal for an old picture to be still right."""
-        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part
+        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part, self.strip
 
 
 class Stage:
@@ -84,6 +90,9 @@ class Stage:
         self._period = PICTURE_PERIOD
         self._shot: Any = None  # a picture of the kind
         self._shot_iteration = 0
+        self._strip: Any = None
+        self._strip_due = -1e9  # when the next one may be measured
+        self._work: tuple[Any, Any] | None = None  # the worker's: a problem's shape and its workspace
         self._asks: list[tuple[str, int, int]] = []
         self._cells: list[tuple[str, int, int]] = []
 
@@ -94,7 +103,8 @@ class Stage:
     def restart(self) -> None:
         """The page starts from nothing: everything is sent again."""
         self.packer = self._new_packer()
-        self._asked = self._shot = None
+        self._asked = self._shot = self._strip = None
+        self._strip_due = -1e9
         self._pending = False
 
     def follow_reset(self) -> bool:
@@ -135,18 +145,39 @@ class Stage:
         elif sort == "first":
             rank = pictures.first_rank(self.packer.first_order, self.prepared.problem.d)
         wish = pictures.Wish(layout.rows, layout.columns, layout.zoom, layout.kind, sort, rank, layout.row,
-                             tuple(self._asks), tuple(self._cells), layout.visible, layout.part)
+                             tuple(self._asks), tuple(self._cells), layout.visible, layout.part,
+                             layout.strip if now >= self._strip_due else 0)
         self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
-        self.session.request(lambda problem, state: self.kind.take(problem, state, wish))
+        self.session.request(lambda problem, state: self._shoot(problem, state, wish))
+
+    def _shoot(self, problem: Any, state: Any, wish: pictures.Wish) -> tuple[Any, Any]:
+        """The picture and, if it is wanted, the strip. Runs in the solver's worker."""
+        shot = self.kind.take(problem, state, wish)
+        if not wish.strip:
+            return shot, None
+        return shot, self.kind.strip(problem, state, self.session.solver, self._workspace(problem, state), wish.strip)
+
+    def _workspace(self, problem: Any, state: Any) -> Workspace | None:
+        """Arrays for the levels of features, made once; none where the solver avoids arrays of that size too."""
+        shape = (problem.n, problem.d, problem.m)
+        if state.sparse or problem.n * problem.m > MOST_SCORES:
+            return None
+        if self._work is None or self._work[0] != shape:
+            self._work = shape, Workspace(problem, levels=True)
+        found: Workspace = self._work[1]
+        return found
 
     def collect_picture(self) -> list[dict[str, Any]]:
         """Look for a finished picture; answers to exact questions that came with it."""
         found = self.session.picture()
-        shot = found.value
-        if found.count == self._answered or shot is None:
+        if found.count == self._answered or found.value is None:
             return []
+        shot, strip = found.value
         self._answered, self._pending = found.count, False
+        if strip is not None:
+            self._strip, self._strip_iteration = strip, found.iteration
+            self._strip_due = self._clock() + max(PICTURE_PERIOD, PICTURE_SHARE * strip.cost)
         self._period = max(PICTURE_PERIOD, PICTURE_SHARE * shot.cost, shot.cells.size / PICTURE_RATE)
         self._shot, self._shot_iteration = shot, found.iteration
         problem = self.prepared.problem
@@ -161,7 +192,7 @@ class Stage:
 
     def pending(self) -> bool:
         """Whether the page lacks something."""
-        return self.packer.pending() or self._shot is not None
+        return self.packer.pending() or self._shot is not None or self._strip is not None
 
     def frame(self, header: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         """Complete ``header`` with everything that is new, and the block of bytes."""
@@ -176,4 +207,9 @@ class Stage:
             if problem.d > MAX_NAMES and shot.kind == "matrix":
                 header["names"] = packer.names([j for j in shot.rows.tolist() if j < problem.d], problem.feature_names)
             header["names"] |= getattr(shot, "names", None) or {}
+        strip, self._strip = self._strip, None
+        if strip is not None:
+            header["strip"] = {**strip.header(block.add), "iteration": self._strip_iteration}
+            if problem.d > MAX_NAMES:
+                header["names"] |= packer.names(strip.words.tolist(), problem.feature_names)
         return header, block.buffers()

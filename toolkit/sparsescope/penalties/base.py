@@ -94,6 +94,11 @@ class Penalty:
         """(a, b) if Ω(w) = Σ_k a·|w_k| + b·½w_k², a sum over single entries, else ``None``."""
         return None
 
+    def spread(self, size: int) -> float:
+        """A factor c with critical(v) ≤ c·‖v‖₂ for vectors of this size; +inf: there is none. With it a duality gap
+        proves that rows are zero at the optimum."""
+        return float("inf")
+
     def rehearsal(self) -> Penalty:
         """A penalty that compiles the same kernels and takes every problem: this one, unless it needs certain data."""
         return self

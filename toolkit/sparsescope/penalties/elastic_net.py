@@ -84,6 +84,10 @@ class ElasticNet(Penalty):
             total += s * s
         return total / (2.0 * (1.0 - self.rho))
 
+    def spread(self, size: int) -> float:
+        """‖v‖_∞/ρ ≤ ‖v‖₂/ρ."""
+        return float(1.0 / self.rho) if self.rho > 0.0 else float("inf")
+
     def critical(self, g):
         top = 0.0
         for k in range(g.size):

@@ -56,6 +56,10 @@ class L1(Penalty):
     def conjugate(self, v):
         return 0.0
 
+    def spread(self, size: int) -> float:
+        """‖v‖_∞ ≤ ‖v‖₂."""
+        return 1.0
+
     def critical(self, g):
         if not self.nonnegative:
             return norm_inf(g)

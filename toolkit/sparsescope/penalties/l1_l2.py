@@ -60,6 +60,10 @@ class L1L2(Penalty):
     def conjugate(self, v):
         return 0.0
 
+    def spread(self, size: int) -> float:
+        """The level is ‖v‖₂ itself."""
+        return 1.0
+
     def critical(self, g):
         if not self.nonnegative:
             return norm2(g)

@@ -81,6 +81,10 @@ class L1Linf(Penalty):
     def conjugate(self, v):
         return 0.0
 
+    def spread(self, size: int) -> float:
+        """‖v‖₁ ≤ √size·‖v‖₂."""
+        return float(np.sqrt(size))
+
     def critical(self, g):
         return norm1(g)
 

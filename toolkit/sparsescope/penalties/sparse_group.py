@@ -94,6 +94,10 @@ class SparseGroup(Penalty):
     def conjugate(self, v):
         return 0.0
 
+    def spread(self, size: int) -> float:
+        """Ω(w) ≥ ‖w‖₂, so its dual norm is at most ‖v‖₂."""
+        return 1.0
+
     def critical(self, g):
         return self.dual_norm(g)
 

@@ -42,12 +42,17 @@ class Workspace:
     They are in double precision whatever the data are: see :func:`certify`.
     """
 
-    def __init__(self, problem: PenalisedLoss) -> None:
+    def __init__(self, problem: PenalisedLoss, levels: bool = False) -> None:
         shape = (problem.n, problem.m)
         self.Z = np.empty(shape)
         self.U = np.empty(shape)
         self.violation = np.empty(problem.d)
         self.paper = np.empty(problem.d)
+        # On request: the λ at which a zero row of W enters, at the gradient of the point and at the dual point (which
+        # is that, made to sum to zero, times ``scale``).
+        self.levels = np.full(problem.d, np.nan) if levels else None
+        self.dual_levels = np.full(problem.d, np.nan)
+        self.scale = 1.0
         self.block = np.empty((0, problem.m))
 
     def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -130,6 +135,8 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     top, conjugate = 0.0, 0.0
     for start, stop, G in work.gradients(problem):
         regulariser.violations(G, 1.0 / n, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
+        if work.levels is not None:
+            regulariser.levels(G, 1.0 / n, work.levels[start:stop])
         if not problem.intercept:
             norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
@@ -137,10 +144,15 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
         repair_dual(work.U, *problem.terms)
-        for _, _, G in work.gradients(problem):
+        for start, stop, G in work.gradients(problem):
+            if work.levels is not None:
+                regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
             norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
+    elif work.levels is not None:
+        work.dual_levels[:] = work.levels
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
+    work.scale = scale
     loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
     dual = -loss_part(Z, work.U, scale, *problem.terms) / n - lam * conjugate
     require_finite(weights=coef, scores=Z, duals=work.U)

@@ -67,6 +67,19 @@ class Regulariser:
         entries = np.arange(shape[0] * shape[1]).reshape(shape)
         return entries if self.entry_terms() is not None else np.broadcast_to(entries[:, :1] // shape[1], shape)
 
+    def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
+        """Write for each row the smallest λ at which it is zero if its gradient is scale·G (+inf: at none). Of what
+        ties rows, or parts them, the largest counts. out (d,)."""
+        raise NotImplementedError
+
+    def spread(self) -> float | np.ndarray:
+        """The factor c, or one for each row, with level(v) ≤ c·‖v‖₂ for every gradient v; +inf: there is none."""
+        return np.inf
+
+    def joined(self, norms: np.ndarray) -> np.ndarray:
+        """Of norms of features (d,) those of what they are in: here of the features themselves."""
+        return norms
+
     def complete(self, flags: np.ndarray) -> np.ndarray:
         """The features that have to stay together with the flagged ones: flags (d,) bool."""
         return flags
@@ -79,8 +92,8 @@ class Regulariser:
 class RowRegulariser(Regulariser):
     """Ω(W) = Σ_j Ω(W_j), a sum over the rows of W."""
 
-    def __init__(self, penalty: Any) -> None:
-        self.penalty = penalty
+    def __init__(self, penalty: Any, m: int) -> None:
+        self.penalty, self.m = penalty, m
 
     def entry_terms(self) -> tuple[Any, float] | None:
         terms: tuple[float, float] | None = self.penalty.entry_terms()
@@ -103,6 +116,13 @@ class RowRegulariser(Regulariser):
 
     def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_lam(G, scale, self.penalty))
+
+    def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
+        # the criterion of Blondel et al. of a zero row is its level less λ
+        row_violations(G, scale, np.zeros_like(G), 0.0, self.penalty, True, np.empty(len(out)), out)
+
+    def spread(self) -> float:
+        return float(self.penalty.spread(self.m))
 
 
 class FeatureRegulariser(RowRegulariser):
@@ -161,6 +181,17 @@ class BlockRegulariser(Regulariser):
 
     def groups(self, shape: tuple[int, int]) -> np.ndarray:
         return np.asarray(self.blocks.of_feature)[:, None] * shape[1] + np.arange(shape[1])
+
+    def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
+        block_violations(G, scale, np.zeros_like(G), 0.0, *self.parts, np.empty(len(out)), out)
+        out[:] = out[self.blocks.order[self.blocks.indptr[:-1]]][self.blocks.of_feature]
+
+    def spread(self) -> float:
+        return float(self.row.spread(int(np.diff(self.blocks.indptr).max())))
+
+    def joined(self, norms: np.ndarray) -> np.ndarray:
+        squares = np.bincount(self.blocks.of_feature, weights=norms * norms, minlength=self.blocks.count)
+        return np.asarray(np.sqrt(squares)[self.blocks.of_feature])
 
     def complete(self, flags: np.ndarray) -> np.ndarray:
         touched = np.zeros(self.blocks.count, dtype=bool)
@@ -226,6 +257,13 @@ class WeightedRegulariser(Regulariser):
         ratios = self._ratios(G, scale)
         return float(ratios[self.weights > 0.0].max())
 
+    def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
+        out[:] = self._ratios(G, scale).max(axis=1)
+
+    def spread(self) -> np.ndarray:
+        least = self.weights.min(axis=1)
+        return np.divide(1.0, least, out=np.full(least.size, np.inf), where=least > 0.0)
+
     def restricted(self, rows: np.ndarray) -> WeightedRegulariser:
         return WeightedRegulariser(np.ascontiguousarray(self.weights[rows]))
 
@@ -247,7 +285,7 @@ def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence
         weighted: Regulariser = cached(("regulariser", penalty, m), lambda: WeightedRegulariser(penalty.on(d, m)))
         return weighted
     if not isinstance(penalty, BlockPenalty):
-        return RowRegulariser(penalty)
+        return RowRegulariser(penalty, m)
     made: Regulariser = cached(("regulariser", penalty),
                                lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names)))
     return made

@@ -92,10 +92,11 @@ class View(ABC):
         - ``"lines"``: ``y`` (list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right`` (axis, or
           ``None``; ``share`` on the left: values from 0 to 1, shown in percent; ``between``: two columns, a value and
           its lower bound, that the axis is fitted to), ``empty``; and optionally ``bands`` (areas between the columns
-          ``low`` and ``high``), ``count`` (the column of which the page says how often it was evaluated), ``x`` (the
-          column in place of the clock), ``choices``, a list of ``{label, y, left}``, with a ``right`` if that is
-          another one, of which the page shows one at a time. Besides trace columns there are some that the page
-          derives: ``least_excess`` and ``most_excess``, between which (F - F*) / |F| is proved to lie
+          ``low`` and ``high``), ``levels`` (values to compare with, as ``{value, label, short, colour}``), ``count``
+          (the column of which the page says how often it was evaluated), ``x`` (the column in place of the clock),
+          ``choices``, a list of ``{label, y, left}``, with a ``right`` if that is another one, of which the page shows
+          one at a time. Besides trace columns there are some that the page derives: ``least_excess`` and
+          ``most_excess``, between which (F - F*) / |F| is proved to lie
           (:func:`sparsescope.views.convergence.excess`), ``nonzero_percent`` = 100 * nonzero_rows / d,
           ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent`` =
           100 * active_share, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,

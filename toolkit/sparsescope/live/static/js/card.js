@@ -5,17 +5,19 @@ import { count, number } from "./charts/format.js";
 import { words } from "./charts/kinds.js";
 
 export class ProblemCard {
-  constructor(link) {
+  constructor(link, watch) {
     this.link = link;
     this.title = h("h2", {});
     this.text = h("p", { class: "card-text" });
     this.facts = h("dl", { class: "facts" });
     this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "sizes" });
     this.button = h("button", { type: "button", class: "act primary large", "data-testid": "start-button", onclick: () => link.do("run") }, "Run");
-    this.hint = h("p", { class: "card-hint" }, "or press space; step with the full stop. Change anything while it runs.");
+    this.watch = h("button", { type: "button", class: "act large", "data-testid": "watch-button", onclick: watch }, "Watch features come in");
+    this.hint = h("p", { class: "card-hint" }, "Run: space. Change anything while it runs.");
+    this.question = h("p", { class: "question", "data-testid": "question" });
     this.element = h(
       "section", { class: "problem-card card", "data-testid": "problem-card", "aria-label": "the problem" },
-      h("div", { class: "card-main" }, this.title, this.text, this.facts, h("div", { class: "card-action" }, this.button, this.hint)),
+      h("div", { class: "card-main" }, this.question, h("div", { class: "card-action" }, this.button, this.watch, this.hint), this.facts, h("details", { class: "about-data" }, h("summary", {}, "about the data"), this.title, this.text)),
       h("div", { class: "card-side" }, (this.sizes = h("h3", {}, "class sizes")), this.classes),
     );
     this.shown = null;
@@ -31,13 +33,16 @@ export class ProblemCard {
     if (key === this.shown) return;
     this.shown = key;
     if (!problem || store.mode === "loading") {
-      this.title.textContent = store.message || "loading …";
+      this.question.textContent = store.message || "loading …";
+      this.title.textContent = "";
       this.text.textContent = "";
       this.facts.replaceChildren();
       this.classes.replaceChildren();
       return;
     }
     this.title.textContent = problem.title;
+    this.question.textContent = words(problem).question(problem);
+    show(this.watch, Boolean(words(problem).watch));
     this.text.textContent = problem.description;
     const fact = (name, value, testid) => [h("dt", {}, ...formula(name)), h("dd", { "data-testid": testid }, value)];
     const plain = problem.lam_max !== null;

@@ -1,7 +1,7 @@
-// The controls at the left, made from the schema that the explorer sends. Native elements, each with a label and an
+// The controls, made from the schema that the explorer sends. Native elements, each with a label and an
 // explanation on hover and on focus. A control that somebody holds is not moved under their hands.
 
-import { formula, h, setAttribute, setText, show } from "./dom.js";
+import { formula, h, setAttribute, setText } from "./dom.js";
 import { scientific, short } from "./charts/format.js";
 
 const HELD = 400; // ms after the last touch in which the explorer's value does not move a slider
@@ -10,9 +10,10 @@ export class Controls {
   constructor(context) {
     this.context = context;
     this.element = h("div", { class: "controls" });
-    this.transport = h("div", { class: "transport" });
+    this.pinned = h("div", { class: "pinned" }); // controls that are always in sight
     this.nodes = new Map(); // id -> {control, row, input, ...}
     this.shape = "";
+    this.unfolded = new Set();
     this.explain = h("div", { class: "explain", role: "note", hidden: true });
   }
 
@@ -28,15 +29,19 @@ export class Controls {
     const focused = this.element.getRootNode().activeElement;
     const focusId = focused && focused.dataset ? focused.dataset.control : null;
     this.nodes = new Map();
+    const pinned = [];
     const sections = groups.map((group) => {
-      const rows = group.controls.map((control) => this.make(control).row);
-      return h("fieldset", { class: "group" }, h("legend", {}, group.title), ...rows);
+      const made = group.controls.map((control) => this.make(control));
+      const here = made.filter(({ control }) => control.place !== "bar").map(({ row }) => row);
+      pinned.push(...made.filter(({ control }) => control.place === "bar").map(({ row }) => row));
+      const first = group.fold ? here.slice(0, group.fold) : here;
+      const more = here.slice(first.length);
+      const id = "fold-" + group.title;
+      const rest = more.length ? h("details", { class: "more", open: this.unfolded.has(id), ontoggle: (event) => this.unfolded[event.target.open ? "add" : "delete"](id) }, h("summary", {}, `more (${more.length})`), ...more) : null;
+      return h("fieldset", { class: "group" }, h("legend", {}, group.title), ...first, rest);
     });
-    // the last group (the run) stands apart: it stays in sight while the others scroll
-    this.element.replaceChildren(...sections.slice(0, -1));
-    const last = sections[sections.length - 1];
-    last.prepend(last.firstChild, this.context.buttons);
-    this.transport.replaceChildren(last);
+    this.element.replaceChildren(...sections);
+    this.pinned.replaceChildren(...pinned);
     if (focusId && this.nodes.has(focusId)) this.nodes.get(focusId).input.focus();
   }
 
@@ -51,12 +56,7 @@ export class Controls {
     node.input.dataset.testid = testId(control);
     node.output = h("output", { class: "value", for: id, "data-testid": labelTestId(control) });
     const label = h("label", { for: id }, ...formula(control.label));
-    node.about = h("p", { class: "about" });
-    const head = control.kind === "check" ? [node.input, label] : [label, node.output];
-    node.row = h(
-      "div", { class: "control control-" + control.kind }, h("div", { class: "control-head" }, ...head),
-      control.kind === "check" ? null : node.input, node.about,
-    );
+    node.row = h("div", { class: "control control-" + control.kind }, label, node.input, node.output);
     for (const type of ["pointerenter", "focusin"]) node.row.addEventListener(type, () => this.showExplanation(node));
     for (const type of ["pointerleave", "focusout"]) node.row.addEventListener(type, () => this.hideExplanation(node));
     this.nodes.set(control.id, node);
@@ -67,7 +67,16 @@ export class Controls {
     node.touched = performance.now();
     node.control.value = value;
     node.show(value);
+    this.context.store.settings[node.control.id] = value;
     this.context.link.set({ [node.control.id]: value });
+    this.context.requestDraw();
+  }
+
+  /** A value that was chosen elsewhere on the page. */
+  put(id, value) {
+    const node = this.nodes.get(id);
+    node.put(value);
+    this.changed(node, value);
   }
 
   update(control) {
@@ -76,10 +85,6 @@ export class Controls {
     if (node.refresh) node.refresh(control);
     node.input.disabled = control.disabled;
     node.input.title = control.reason;
-    const about = aboutText(control);
-    if (node.aboutText !== about) node.about.replaceChildren(...formula(about));
-    node.aboutText = about;
-    show(node.about, about !== "");
     node.row.classList.toggle("is-disabled", control.disabled);
     this.value(control.id, control.value);
   }
@@ -104,9 +109,10 @@ export class Controls {
     if (control.about) parts.push(h("p", {}, control.about));
     if (control.about_formula) parts.push(h("p", { class: "formula" }, ...formula(control.about_formula)));
     if (control.reason) parts.push(h("p", { class: "reason" }, control.reason));
-    for (const choice of control.choices || []) {
-      if (choice.disabled) parts.push(h("p", { class: "reason" }, `${choice.label}: ${choice.reason}`));
-    }
+    const chosen = (control.choices || []).find((choice) => choice.value === control.value);
+    if (chosen && chosen.doc && chosen.doc !== control.about) parts.push(h("p", {}, ...formula(chosen.doc)));
+    const impossible = (control.choices || []).filter((choice) => choice.disabled).length;
+    if (impossible) parts.push(h("p", { class: "muted" }, `${impossible} of ${control.choices.length} do not fit the rest: point at one in the list to see why.`));
     this.explain.replaceChildren(...parts);
     this.explain.hidden = false;
     this.explained = node;
@@ -134,12 +140,6 @@ function testId(control) {
 
 function labelTestId(control) {
   return { lam_ratio: "lam-label", speed: "speed-label" }[control.id] || null;
-}
-
-function aboutText(control) {
-  if (control.kind !== "select") return "";
-  const choice = (control.choices || []).find((c) => c.value === control.value);
-  return control.about_formula || (choice && choice.doc) || "";
 }
 
 function makeSelect(node, control, changed) {
@@ -198,7 +198,7 @@ function makeSlider(node, control, changed) {
   };
   node.show = (value) => {
     const scale = node.control.scale;
-    const text = short(value, 3) + (typeof scale === "number" ? `   λ = ${scientific(value * scale, 2)}` : "");
+    const text = short(value, 3) + (typeof scale === "number" ? ` · ${scientific(value * scale, 2)}` : "");
     setText(node.output, text);
     setAttribute(node.output, "data-value", value);
     setAttribute(node.input, "aria-valuetext", text);

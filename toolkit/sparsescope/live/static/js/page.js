@@ -3,6 +3,7 @@
 import { h, setAttribute, setText } from "./dom.js";
 import { embedded } from "./embedded.js";
 import { words } from "./charts/kinds.js";
+import { Advice } from "./advice.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./charts/chartbox.js";
 import { Controls } from "./controls.js";
@@ -23,13 +24,17 @@ import { SpectrumChart } from "./charts/spectrum.js";
 import { StageMatrix } from "./charts/stagematrix.js";
 import { Store } from "./store.js";
 import { ThetaChart } from "./charts/theta.js";
+import { ThresholdChart } from "./charts/threshold.js";
 import { TimeAxis } from "./charts/timeaxis.js";
 import { Tooltip } from "./charts/tooltip.js";
+import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
+import { WordList } from "./charts/words.js";
 import { snippetButton } from "./snippet.js";
 
+const NARROW = 900; // pixels; below, settings are folded
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 288, accuracy: 288, "active-set": 232, duality: 232, features: 288, weights: 368, network: 584, entries: 232, theta: 540 };
+const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 224, features: 288, weights: 320, network: 584, entries: 232, theta: 540, threshold: 176, words: 176 };
 
 export class Page {
   constructor(host, send, theme) {
@@ -59,20 +64,23 @@ export class Page {
     this.status = new StatusLine();
     this.messages = new Messages();
     this.help = new Help();
-    this.card = new ProblemCard(this.link);
+    this.card = new ProblemCard(this.link, () => this.watch.start());
     this.inspector = new Inspector(this);
     this.actions = new Buttons(this.link);
     this.buttons = this.actions.element;
     this.controls = new Controls(this);
+    this.advice = new Advice();
+    this.watch = new Watch(this);
     this.viewTools = this.makeViewTools();
     this.grid = h("div", { class: "grid" });
     this.veil = new Veil(this.link, this.grid);
-    const side = h("div", { class: "side" }, this.controls.element, this.foot());
-    const left = h("aside", { class: "left", "aria-label": "settings" }, side, this.controls.transport);
-    const main = h("div", { class: "main" }, this.status.element, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid);
+    this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Data, loss, penalty, method"), this.controls.element, this.foot());
+    const left = h("aside", { class: "left", "aria-label": "settings" }, this.fold);
+    this.bar = h("div", { class: "bar-top", role: "region", "aria-label": "λ, run and state" }, this.controls.pinned, this.buttons, this.status.element);
+    const main = h("div", { class: "main" }, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
-      left, main, this.tooltip.element, this.controls.explain, this.status.live,
+      this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
     this.applyTheme();
@@ -80,6 +88,9 @@ export class Page {
       // what stands above the explorer (a page's head) is not free for the column that stays in sight
       if (window.scrollY === 0) this.host.style.setProperty("--above", Math.max(0, Math.min(160, this.host.getBoundingClientRect().top)) + "px");
       this.resized = true;
+      const narrow = this.frame.clientWidth < NARROW;
+      if (narrow !== this.narrow) this.fold.open = !narrow;
+      this.narrow = narrow;
       this.requestDraw();
     });
     this.resizer.observe(this.frame);
@@ -106,9 +117,20 @@ export class Page {
     this.unzoom = h("button", { type: "button", hidden: true, onclick: () => this.zoomOut() }, "zoom out");
     this.facts = h("span", { class: "problem-line" });
     return h(
-      "div", { class: "view-tools" }, this.facts, this.status.message,
+      "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
       h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom,
     );
+  }
+
+  /** λ as a share of its largest value, from the slider or the bar: at once on the page, then for the solver. */
+  setLam(ratio, byHand = true) {
+    if (byHand) this.watch.stop();
+    const node = this.controls.nodes.get("lam_ratio");
+    if (!node || node.control.disabled) return;
+    const kept = Math.min(node.control.high, Math.max(node.control.low, Number(ratio.toPrecision(4))));
+    this.store.settings.lam_ratio = kept;
+    this.controls.put("lam_ratio", kept);
+    this.requestDraw();
   }
 
   zoomOut() {
@@ -204,6 +226,7 @@ export class Page {
     this.observer.disconnect();
     const makers = {
       lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
+      threshold: ThresholdChart, words: WordList,
     };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
       const Chart = spec.x ? FeaturesChart : makers[spec.kind];
@@ -239,11 +262,13 @@ export class Page {
 
   /** Tell the explorer what the weight picture needs. */
   sendLayout() {
-    const found = this.charts.filter(({ chart }) => chart.wish);
-    if (!found.length || !this.store.problem) return;
+    const wishes = this.charts.filter(({ chart }) => chart.wish).map(({ chart, visible }) => ({ wish: chart.wish(), visible }));
+    if (!wishes.length || !this.store.problem) return;
+    const pictures = wishes.filter(({ wish }) => !wish.strip);
+    const strip = wishes.find(({ wish, visible }) => wish.strip && visible && !document.hidden);
     const message = {
-      rows: 200, columns: 200, zoom: null, mode: "matrix", ...Object.assign({}, ...found.map(({ chart }) => chart.wish())),
-      visible: found.some(({ visible }) => visible), row: this.selected, stream: this.store.stream,
+      rows: 200, columns: 200, zoom: null, mode: "matrix", ...Object.assign({}, ...pictures.map(({ wish }) => wish)),
+      visible: pictures.some(({ visible }) => visible), row: this.selected, stream: this.store.stream, strip: strip ? strip.wish.strip : 0,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;
@@ -307,6 +332,8 @@ export class Page {
     this.actions.draw(store.mode, store.playing, words(store.problem).start);
     this.card.draw(store);
     this.veil.draw(store);
+    this.watch.follow(store);
+    this.advice.draw(store, this.chosen && !this.auto);
     for (const entry of this.charts) {
       if (!entry.visible) continue;
       if (!entry.chart.box.width) continue; // not laid out yet

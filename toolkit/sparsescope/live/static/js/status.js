@@ -41,10 +41,11 @@ export class StatusLine {
     const gap = item("gap", "gap", 6);
     gap.append(this.tick);
     this.element = h(
-      "div", { class: "status card", "data-testid": "status-line" },
+      "div", { class: "status", "data-testid": "status-line" },
       this.mode, item("iteration", "iteration", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 9), item("work", "κ", 10), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
+      item("objective", "F", 9), gap, item("rows", "rows", 9), item("test", "test", 6), item("work", "κ", 10), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
     );
+    for (const name of ["rate", "passes", "seconds", "work", "dual", "budget"]) this.items[name].parentElement.classList.add("minor");
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
     this.items.work.parentElement.title = "work of the last step: sweeps over its working set (κ) · single coordinates looked at × flops for each";
     this.items.dual.parentElement.title = "non-zeros of the dual point, a sample, off the true class";
@@ -78,6 +79,9 @@ export class StatusLine {
     value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
     value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
     for (const [name, column] of [["work", "inner_sweeps"], ["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
+    const right = status.test_accuracy ?? status.test_precision_at_1;
+    value("test", known(right) ? (100 * right).toFixed(1) + " %" : "–", right);
+    this.items.test.parentElement.hidden = !known(right);
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong

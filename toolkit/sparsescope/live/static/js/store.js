@@ -37,6 +37,7 @@ export class Store {
     this.marks = [];
     this.status = null;
     this.picture = null;
+    this.strip = null; // levels of features beside λ
     this.lam = null;
     this.steps = null; // of a sequence of models: what its steps are called
     this.active = new ActiveSet(); // rows of W that are non-zero
@@ -51,6 +52,7 @@ export class Store {
     if (other) {
       this.names = new Map();
       this.picture = null; // of another problem
+      this.strip = null;
     }
     this.version += 1;
   }
@@ -80,6 +82,7 @@ export class Store {
     this.total = header.total;
     if (header.status) this.status = header.status;
     if (header.picture) this.takePicture(header.picture, bytes);
+    if (header.strip) this.strip = taken(header.strip, bytes, this.strip);
     this.version += 1;
   }
 
@@ -139,12 +142,7 @@ export class Store {
 
   takePicture(picture, bytes) {
     if (picture.steps) this.steps = picture.steps;
-    const arrays = Object.entries(picture).filter(([, place]) => Array.isArray(place) && typeof place[0] === "string");
-    this.picture = {
-      ...picture,
-      ...Object.fromEntries(arrays.map(([name, place]) => [name, cut(bytes, place).slice()])),
-      version: (this.picture ? this.picture.version : 0) + 1,
-    };
+    this.picture = taken(picture, bytes, this.picture);
   }
 
   column(name) {
@@ -246,4 +244,10 @@ export class Store {
     if (this.names.has(row)) return this.names.get(row);
     return this.problem && this.problem.named ? null : "feature " + row;
   }
+}
+
+/** A part of a frame with its arrays, and a version that grows from `before` on. */
+function taken(part, bytes, before) {
+  const arrays = Object.entries(part).filter(([, place]) => Array.isArray(place) && typeof place[0] === "string");
+  return { ...part, ...Object.fromEntries(arrays.map(([name, place]) => [name, cut(bytes, place).slice()])), version: (before ? before.version : 0) + 1 };
 }

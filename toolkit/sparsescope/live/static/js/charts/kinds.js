@@ -5,6 +5,8 @@ import { count, known, number, plural } from "./format.js";
 const MOST_BARS = 24; // classes, or pairs of features, on the first screen
 
 const PREDICTION = {
+  watch: true, // λ falls from λ_max, and features come in
+  question: (p) => `Which few of ${count(p.d)} ${p.image_shape ? "pixels" : "features"} tell ${count(p.all_classes.length)} ${p.multilabel ? "labels" : "classes"} apart?`,
   start: "W = 0",
   sizes: (p) => `n ${count(p.n)} · d ${count(p.d)} · m ${count(p.m)}`,
   rows: { label: "rows", title: "rows of W that are not zero", of: (status, p) => [status.nonzero_rows, p.d], said: "non-zero rows" },
@@ -33,6 +35,7 @@ const PREDICTION = {
 };
 
 const COVARIANCE = {
+  question: (p) => `Which of ${count(p.d)} features are tied directly, when all others are known?`,
   start: "a diagonal Θ",
   sizes: (p) => (p.n ? `n ${count(p.n)} · ` : "") + `p ${count(p.d)}` + (p.all_features > p.d ? ` of ${count(p.all_features)}` : ""),
   rows: {
@@ -66,6 +69,8 @@ const COVARIANCE = {
 
 const SEQUENCE = {
   ...PREDICTION,
+  watch: false,
+  question: (p) => `How well do small fits, one after the other, tell ${count(p.all_classes.length)} classes apart?`,
   start: "no stage",
   rows: { label: "features", title: "features that stages were given so far, each time they were", of: (status) => [status.features, null], said: "features used" },
   noGap: "no gap is known",

@@ -5,6 +5,7 @@ import { h, setAttribute } from "../dom.js";
 import { count, linearTicks, logTicks, tickTexts } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { dragZoom } from "./dragzoom.js";
+import { FONT } from "./palette.js";
 import { placeLabels } from "./linelabels.js";
 import { MarkLayer } from "./marks.js";
 import { drawFrame } from "./plotframe.js";
@@ -45,13 +46,34 @@ export class LineChart {
     return [...(this.spec.bands || []).map((area) => ({ ...area, axis: "left", area: true })), ...this.spec.y];
   }
 
+  /** Lines to compare with: across the whole chart, each with its name. */
+  drawLevels() {
+    const { palette } = this.context;
+    const { width, height } = this.area();
+    const levels = this.spec.levels || [];
+    const key = JSON.stringify([levels, width, height, this.ranges.left, palette.theme]);
+    if (key === this.levelKey) return;
+    this.levelKey = key;
+    this.levels.replaceChildren(...levels.flatMap((level) => {
+      const y = (1 - this.part(level.value, "left")) * height;
+      if (!(y >= 0 && y <= height)) return [];
+      const colour = palette.colour(level.colour);
+      return [
+        s("line", { x1: 0, x2: width, y1: y, y2: y, stroke: colour, "stroke-dasharray": "2 3" }),
+        s("text", { x: width - 4, y: y - 4, "text-anchor": "end", "font-size": 11, "font-family": FONT, fill: colour }, level.label),
+      ];
+    }));
+  }
+
   makeParts() {
     this.labelNodes = this.entries.map((line) => h("div", { class: "line-label" }, line.label));
     this.labels.replaceChildren(...this.labelNodes);
     this.strokes = this.entries.map((line) => (line.area
       ? { area: s("path", { class: "band-area" }), edge: s("path", { class: "band-edge", fill: "none" }) }
       : { line: s("path", { class: "line-path", fill: "none" }), bridge: s("path", { class: "bridge-path", fill: "none" }), dots: s("path", { class: "dots-path" }) }));
-    this.data.replaceChildren(...this.strokes.flatMap((parts) => Object.values(parts)));
+    this.levels = s("g");
+    this.levelKey = "";
+    this.data.replaceChildren(this.levels, ...this.strokes.flatMap((parts) => Object.values(parts)));
     this.styleKey = "";
   }
 
@@ -183,6 +205,7 @@ export class LineChart {
         if (value > bounds[1]) bounds[1] = value;
       }
     });
+    for (const { value } of this.spec.levels || []) all.left[0] = Math.min(all.left[0], value);
     this.ranges.left = this.zoomY || this.leftRange(all.left, lines);
     if (this.spec.right) this.ranges.right = this.spec.right.range || span(all.right);
   }
@@ -223,6 +246,7 @@ export class LineChart {
     this.lines = lines;
     this.style();
     this.drawFrame();
+    this.drawLevels();
     this.paint(lines);
     this.box.setNote(this.countNote());
     placeLabels(this, lines);

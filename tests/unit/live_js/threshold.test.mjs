@@ -1,0 +1,60 @@
+// The threshold strip: where dots stand, what the axis shows, and the first minute.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { levelRange, stand, stripSentence } = await import(process.env.STATIC + "/charts/threshold.js");
+const { suggestion } = await import(process.env.STATIC + "/advice.js");
+const { ratioAt } = await import(process.env.STATIC + "/watch.js");
+
+const strip = {
+  features: Int32Array.from([2, 5, 9, 40]), levels: Float32Array.from([0.5, 0.1, 0.1, 0.02]),
+  norms: Float32Array.from([0, 3, 1, 0]), states: Int8Array.from([0, 2, 2, 1]), counts: [1, 1, 2],
+};
+const area = { left: 10, top: 0, width: 400, height: 100 };
+const part = (level) => Math.log10(level / 0.01) / 2;
+
+test("a dot stands at its level, a row that is in is lifted above the bar by its norm", () => {
+  const [open, strong, weak, out] = stand(strip, area, "index", part, 0.1);
+  const at = (level) => 100 * (1 - part(level));
+  assert.ok(Math.abs(open.y - at(0.5)) < 1e-4 && Math.abs(out.y - at(0.02)) < 1e-4);
+  assert.equal(strong.foot, at(0.1));
+  assert.ok(strong.y < weak.y && weak.y < at(0.1), "the larger norm is higher");
+  assert.ok(Math.abs((at(0.1) - strong.y) - 3 * (at(0.1) - weak.y)) < 1e-9, "in proportion");
+  assert.deepEqual([open.x, strong.x, weak.x, out.x], [60, 160, 260, 360]);
+});
+
+test("by level the dots fall from left to right", () => {
+  const dots = stand({ ...strip, levels: Float32Array.from([0.02, 0.5, 0.1, 0.3]) }, area, "level", part, 0.1);
+  assert.deepEqual(dots.map((dot) => dot.x), [360, 60, 260, 160]);
+});
+
+test("the axis holds λ, λ_max and most levels, and stays calm", () => {
+  const [low, high] = levelRange([0.5, 0.1, 0.02, 0], 0.1, 0.6);
+  assert.ok(low <= 0.02 && high > 0.6);
+  assert.deepEqual(levelRange([0.5, 0.1, 0.0201, 0], 0.1, 0.6), [low, high]);
+  assert.ok(levelRange([], 0.1, 1)[0] <= 0.05);
+  assert.ok(levelRange([1e-30], 0.1, 1)[0] >= 1e-6, "rounding does not stretch it");
+  assert.ok(levelRange([Infinity, 0.1], 0.1, null)[1] < 10, "a penalty without a λ_max");
+});
+
+test("the strip says what is known", () => {
+  assert.equal(stripSentence(strip), "2 in, 1 may still enter, 1 proved out");
+});
+
+test("one suggestion at a time, taken back once it was followed", () => {
+  const store = { status: { iteration: 0 }, problem: { kind: "prediction" }, marks: [] };
+  assert.equal(suggestion(store, false), "");
+  store.status.iteration = 3;
+  assert.match(suggestion(store, false), /drag λ/);
+  store.marks.push({ kind: "lam" });
+  assert.match(suggestion(store, false), /another method/);
+  store.marks.push({ kind: "solver" });
+  assert.match(suggestion(store, false), /click a feature/);
+  assert.equal(suggestion(store, true), "");
+});
+
+test("λ falls by the same factor in every second", () => {
+  assert.equal(ratioAt(0), 1);
+  assert.ok(Math.abs(ratioAt(0.5) ** 2 - ratioAt(1)) < 1e-12);
+  assert.equal(ratioAt(2), ratioAt(1));
+});
