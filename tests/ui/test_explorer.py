@@ -280,3 +280,97 @@ def test_the_features_are_shown_as_a_network(explorer: ExplorerPage) -> None:
     expect(explorer.part("chart-accuracy")).to_be_visible()
     expect(explorer.part("loss-select")).to_be_visible()
     assert explorer.errors == []
+
+
+def test_the_bar_of_the_strip_moves_lambda_by_hand_and_by_key_and_undo_takes_it_back(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60, lam_ratio=0.3, solver="fista-ls")
+    explorer.run()
+    explorer.wait("s.page.store.strip && s.page.store.strip.features.length === 64")
+    bar = explorer.part("lam-bar")
+    box = bar.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 3, box["y"] + box["height"] / 2
+    explorer.page.mouse.move(x, y)
+    explorer.page.mouse.down()
+    explorer.page.mouse.move(x, y + 30, steps=8)
+    explorer.page.mouse.up()
+    explorer.wait("s.settings.lam_ratio < 0.3 && s.marks.filter(m => m.kind === 'lam').length === 1")
+    explorer.wait("Math.abs(s.lam / s.page.store.problem.lam_reference - s.settings.lam_ratio) < 1e-9")
+    moved = explorer.debug("settings.lam_ratio")
+    explorer.page.wait_for_timeout(1100)  # another gesture
+    bar.press("ArrowUp")
+    explorer.wait("s.settings.lam_ratio > x", argument=moved)
+    explorer.click("undo-button")
+    explorer.wait("s.settings.lam_ratio === x", argument=moved)
+    explorer.click("undo-button")
+    explorer.wait("s.settings.lam_ratio === 0.3")
+    explorer.wait("s.page.store.strip.counts.reduce((a, b) => a + b) === 64")
+    assert explorer.errors == []
+
+
+def test_watching_lets_lambda_fall_until_a_hand_takes_it(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", solver="fista-ls")
+    explorer.click("watch-button")
+    explorer.wait("s.settings.lam_ratio < 0.9 && s.points > 3")
+    explorer.wait("s.page.store.strip.words.length > 0")
+    explorer.slide("lam-slider", 0.5)
+    ratio = explorer.debug("settings.lam_ratio")
+    explorer.page.wait_for_timeout(600)
+    assert explorer.debug("settings.lam_ratio") == ratio
+    assert explorer.errors == []
+
+
+def test_a_pinned_run_stays_beside_the_next_and_views_are_saved(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="iris", speed=60, solver="fista-ls")
+    explorer.run()
+    explorer.pause()
+    explorer.click("pin-button")
+    expect(explorer.part("unpin-button")).to_contain_text("fista-ls")
+    expect(explorer.part("chart-convergence").locator(".ghost-path").first).to_be_attached()
+    for kind in ("CSV", "PNG", "SVG"):
+        with explorer.page.expect_download() as download:
+            explorer.choose("save-convergence", kind)
+        assert download.value.suggested_filename == f"iris-convergence.{kind.lower()}"
+        text = download.value.path().read_bytes()
+        starts = {"CSV": b"iteration,passes,seconds", "PNG": b"\x89PNG", "SVG": b"<svg"}
+        assert text.startswith(starts[kind])
+    explorer.click("unpin-button")
+    expect(explorer.part("chart-convergence").locator(".ghost-path")).to_have_count(0)
+    assert explorer.errors == []
+
+
+def test_the_bar_with_lambda_and_the_first_two_rows_are_in_sight(explorer: ExplorerPage) -> None:
+    explorer.page.set_viewport_size({"width": 1280, "height": 720})
+    explorer.open(dataset="digits", speed=30)
+    explorer.run()
+    for name in ("lam-slider", "run-button", "status-objective", "solver-select", "chart-threshold", "chart-words"):
+        expect(explorer.part(name)).to_be_in_viewport(ratio=1)
+    for name in ("chart-convergence", "chart-accuracy"):
+        expect(explorer.part(name)).to_be_in_viewport(ratio=0.9)
+    explorer.part("chart-spectrum").scroll_into_view_if_needed()
+    expect(explorer.part("lam-slider")).to_be_in_viewport(ratio=1)
+    explorer.page.set_viewport_size({"width": 390, "height": 844})
+    explorer.page.evaluate("scrollTo(0, 0)")
+    expect(explorer.part("lam-slider")).to_be_in_viewport(ratio=1)
+    expect(explorer.part("chart-threshold")).to_be_in_viewport()
+    top = "(element) => element.getBoundingClientRect().top"
+    assert explorer.part("chart-weights").evaluate(top) < explorer.part("chart-convergence").evaluate(top)
+
+
+def test_every_control_has_a_name_and_every_chart_a_cursor(explorer: ExplorerPage) -> None:
+    explorer.open(dataset="digits", speed=60)
+    explorer.run()
+    explorer.pause()
+    nameless = explorer.part("explorer-root").evaluate("""(root) => Array.from(
+      root.querySelectorAll("button, select, input, summary, [role=slider], [role=group], [tabindex='0']"),
+    ).filter((e) => !(e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent.trim())
+      || (e.tagName !== "SELECT" && e.textContent.trim()))).map((e) => e.outerHTML.slice(0, 120))""")
+    assert nameless == []
+    plot = explorer.part("chart-convergence").locator(".chart-plot")
+    plot.focus()
+    explorer.page.keyboard.press("End")
+    said = plot.locator("p[aria-live]")
+    expect(said).to_contain_text(f"iteration {int(explorer.number('status-iteration'))}")
+    explorer.page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text(f"iteration {int(explorer.number('status-iteration')) - 1}")
+    expect(said).to_contain_text("F − F*")

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
+from recordings import record
 from sparsescope.live import picture as pictures
 from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, STATUS, Block, Packer
 from sparsescope.live.predictions import OF_SETS
@@ -354,3 +355,12 @@ def test_scales_are_round_and_large_enough() -> None:
         assert top <= scale * (1 + 1e-9) < 2 * top
     assert pictures.nice_scale(0.0) == 1.0
     assert pictures.nice_scale(float("nan")) == 1.0
+
+
+def test_bounds_are_sent_for_the_segments_for_which_they_changed() -> None:
+    trace = record(30, changes=(10, 20)).trace
+    packer = Packer(trace, 12)
+    header = packer.columns(Block())
+    assert [bound[0] for bound in header["bounds"]] == [0, 1, 2]
+    assert header["bounds"][1][1:] == [trace.best(1), trace.lower(1)]
+    assert packer.columns(Block())["bounds"] == [], "2000 changes of λ do not make every frame larger"

@@ -153,6 +153,16 @@ def test_marks_are_labelled_lines_at_their_place() -> None:
         assert not views.draw(name, recording.trace, marks=False).layout.shapes
 
 
+def test_changes_of_lam_in_one_gesture_are_one_mark() -> None:
+    trace = ss.Trace()
+    for k in range(40):
+        trace.mark(f"λ {k} → {k + 1}", "lam")
+    assert [mark.text for mark in drawing.gestures(trace.marks)] == ["λ 0 → 40"]
+    trace.mark("solver a → b", "solver")
+    trace.mark("λ 40 → 41", "lam")
+    assert [mark.text for mark in drawing.gestures(trace.marks)] == ["λ 0 → 40", "solver a → b", "λ 40 → 41"]
+
+
 def test_texts_of_near_marks_never_overlap() -> None:
     places, texts = [float(p) for p in (10, 11, 12, 13, 14, 98)], ["λ 1.0e-02 → 3.0e-03"] * 6
     printed = drawing.mark_rows(places, texts, 0.0, 100.0)
@@ -180,6 +190,14 @@ def test_accuracy_draws_shares_and_the_percentage_of_rows() -> None:
     assert np.allclose(drawn["nonzero_percent"].y, [100 * len(s) / 12 for s in recording.supports])
     assert drawn["nonzero_percent"].yaxis == "y2" and drawn["test_accuracy"].yaxis == "y"
     assert fig.layout.yaxis2.title.text == "non-zero rows [%]"
+
+
+def test_accuracy_is_compared_with_guessing_the_largest_class() -> None:
+    recording = record(20)
+    fig = views.draw("accuracy", recording.trace, recording.problem)
+    level = next(line for line in fig.data if line.meta == "baseline")
+    assert list(level.y) == [recording.problem.class_shares.max()] * 2
+    assert registry.views.create("accuracy").spec(recording.problem)["levels"][0]["value"] == level.y[0]
 
 
 def test_accuracy_without_test_data_says_so() -> None:

@@ -5,6 +5,8 @@ import { test } from "node:test";
 const { Store } = await import(process.env.STATIC + "/store.js");
 const { goalReached, proof } = await import(process.env.STATIC + "/status.js");
 const { veilOf } = await import(process.env.STATIC + "/veil.js");
+const { Past } = await import(process.env.STATIC + "/past.js");
+const { csvText, lineRows } = await import(process.env.STATIC + "/save.js");
 const { keepEvents } = await import(process.env.STATIC + "/charts/thinning.js");
 const { ActiveSet } = await import(process.env.STATIC + "/charts/activeset.js");
 const { RasterLines } = await import(process.env.STATIC + "/charts/rasterlines.js");
@@ -32,8 +34,8 @@ function frame(columns, extra = {}) {
   const count = columns.iteration ? columns.iteration.length : 0;
   const header = {
     type: "frame", seq: ++seq, stream: 1, epoch: 1, mode: "running", message: "", rate: 1, late: false, playing: true,
-    applied: [], settings: null, lam: 0.1, start: 0, count, total: extra.total ?? count, columns: table, best: extra.best ?? [0],
-    lower: [null], marks: extra.marks ?? [], picture: null, names: extra.names ?? {}, status: extra.status ?? null,
+    applied: [], settings: null, lam: 0.1, start: 0, count, total: extra.total ?? count, columns: table,
+    bounds: (extra.best ?? [0]).map((best, k) => [k, best, (extra.lower ?? [])[k] ?? null]), marks: extra.marks ?? [], picture: null, names: extra.names ?? {}, status: extra.status ?? null,
     ...(extra.header ?? {}), raster, working,
   };
   return [header, [block]];
@@ -68,7 +70,7 @@ test("frames are appended and a new epoch or stream starts afresh", () => {
 
 test("F − F* lies between two bounds, which keep differences of 1e-13 and belong to segments", () => {
   const store = new Store();
-  store.takeFrame(...frame(events([0, 500, 1000], { segment: [0, 0, 1] }), { best: [1, 0.5], header: { lower: [0.25, null] } }));
+  store.takeFrame(...frame(events([0, 500, 1000], { segment: [0, 0, 1] }), { best: [1, 0.5], lower: [0.25, null] }));
   const [low, high] = [store.values("least_excess"), store.values("most_excess")];
   assert.ok(Math.abs(low[1] - 5e-11) < 1e-15);
   assert.ok(Math.abs(high[0] - 0.75) < 1e-9);
@@ -81,7 +83,7 @@ test("F − F* lies between two bounds, which keep differences of 1e-13 and belo
 test("the bound has the denominator of the relative gap, so it never lies under what it bounds", () => {
   const store = new Store();
   const objective = [8, 2, 1];
-  store.takeFrame(...frame(events([0, 1, 2], { objective, relative_gap: objective.map((F) => (F - 0.9) / F) }), { best: [1], header: { lower: [0.9] } }));
+  store.takeFrame(...frame(events([0, 1, 2], { objective, relative_gap: objective.map((F) => (F - 0.9) / F) }), { best: [1], lower: [0.9] }));
   const gap = store.values("relative_gap");
   for (let i = 0; i < 3; i++) assert.ok(gap[i] >= store.values("least_excess")[i]);
   assert.deepEqual(Array.from(store.values("most_excess")).map((v) => v.toFixed(12)), Array.from(gap).map((v) => v.toFixed(12)));
@@ -96,9 +98,9 @@ test("a covariance problem, whose F may be near zero, divides by no less than it
 
 test("a band once drawn is never contradicted: new knowledge only narrows it", () => {
   const store = new Store();
-  store.takeFrame(...frame(events([0, 1], { objective: [8, 4] }), { best: [4], header: { lower: [1] } }));
+  store.takeFrame(...frame(events([0, 1], { objective: [8, 4] }), { best: [4], lower: [1] }));
   const before = [Array.from(store.values("least_excess")), Array.from(store.values("most_excess"))];
-  store.takeFrame(...frame(events([2], { objective: [2] }), { best: [2], header: { lower: [1.5] } }));
+  store.takeFrame(...frame(events([2], { objective: [2] }), { best: [2], lower: [1.5] }));
   const after = [store.values("least_excess"), store.values("most_excess")];
   for (const i of [0, 1]) {
     assert.ok(after[0][i] >= before[0][i]);
@@ -110,7 +112,7 @@ test("the tick stands only at the chosen goal", () => {
   const store = new Store();
   const status = { iteration: 9, gap_iteration: 5, segment: 0, objective: 2, relative_gap: 0.81 };
   const show = (lower, goal) => {
-    store.takeFrame(...frame(events([9]), { status: { ...status }, header: { lower: [lower], goal } }));
+    store.takeFrame(...frame(events([9]), { status: { ...status }, best: [2], lower: [lower], header: { goal } }));
     return [proof(store), goalReached(store)];
   };
   assert.deepEqual(show(0.5, 1e-6), ["F ≤ 4.00 F* (proved, gap of iteration 5)", false]);
@@ -238,4 +240,55 @@ test("with many features the rows that were only worked on stand below those tha
     const found = many.row((many.bin(row) + 0.5) / many.bins);
     assert.equal(many.bin(found), many.bin(row));
   }
+});
+
+test("320 changes of λ in one gesture are one mark, and another gesture is another", () => {
+  const store = new Store();
+  const mark = (k, clock, kind = "lam") => ({ index: k, iteration: k, passes: k, seconds: k, text: `λ ${k} → ${k + 1}`, kind, clock });
+  for (let k = 0; k < 320; k++) store.takeFrame(...frame({}, { marks: [mark(k, 100 + 0.03 * k)] }));
+  assert.deepEqual(store.marks.map(({ text, index }) => [text, index]), [["λ 0 → 320", 319]]);
+  store.takeFrame(...frame({}, { marks: [mark(400, 120), { ...mark(401, 120.1, "solver"), text: "solver a → b" }, mark(402, 120.2)] }));
+  assert.deepEqual(store.marks.map(({ text }) => text), ["λ 0 → 320", "λ 400 → 401", "solver a → b", "λ 402 → 403"]);
+  const old = new Store();
+  old.takeFrame(...frame({}, { marks: [mark(0, 0), mark(1, 0)] }));
+  assert.equal(old.marks.length, 2, "files of earlier versions do not say when");
+});
+
+test("bounds come only for segments whose bounds changed", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0]), { best: [4, 3], lower: [1, null] }));
+  store.takeFrame(...frame({}, { header: { bounds: [[1, 2, 0.5]] } }));
+  assert.deepEqual([store.best, store.lower], [[4, 2], [1, 0.5]]);
+});
+
+test("undo takes gestures back, the last first", () => {
+  const past = new Past();
+  const settings = { lam_ratio: 0.1, solver: "fista" };
+  for (let k = 1; k <= 50; k++) past.note(settings, { lam_ratio: 0.1 + k / 100 }, 30 * k);
+  past.note({ ...settings, lam_ratio: 0.6 }, { solver: "bcd" }, 5000);
+  past.note({ ...settings, lam_ratio: 0.6 }, { lam_ratio: 0.6 }, 9000); // no change at all
+  past.note({ ...settings }, { unknown: 1 }, 9500);
+  assert.equal(past.size, 2);
+  assert.deepEqual(past.undo(), { solver: "fista" });
+  assert.deepEqual(past.undo(), { lam_ratio: 0.1 });
+  assert.equal(past.undo(), null);
+});
+
+test("a pinned run does not move with the one that goes on", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1], { objective: [4, 3] }), { best: [3], lower: [2] }));
+  const ghost = store.pinned("fista");
+  store.takeFrame(...frame(events([2], { objective: [2.5] }), { best: [2.5], lower: [2] }));
+  assert.deepEqual(Array.from(ghost.values("objective")), [4, 3]);
+  assert.deepEqual(Array.from(ghost.values("least_excess")), [0.25, 0]);
+  assert.equal(store.n, 3);
+});
+
+test("a view's numbers are saved as they were measured", () => {
+  const store = new Store();
+  store.takeFrame(...frame(events([0, 1], { gap: [0.5, NaN] }), { best: [1] }));
+  const rows = lineRows([{ column: "gap" }, { area: true, low: "least_excess", high: "most_excess" }], store);
+  assert.deepEqual(rows[0], ["iteration", "passes", "seconds", "segment", "gap", "least_excess", "most_excess"]);
+  assert.equal(csvText([["a,b", 'c"d', NaN, 0.1]]), '"a,b","c""d",,0.1\r\n');
+  assert.equal(csvText(rows).split("\r\n")[2].split(",")[4], "", "nothing is written where nothing was measured");
 });

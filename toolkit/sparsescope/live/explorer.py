@@ -254,7 +254,7 @@ class Explorer:
             "generation": 0 if stage is None else stage.session.generation, "clock": time.time(), "mode": mode,
             "message": message, "playing": director.playing(mode), "rate": rate, "late": late,
             "applied": director.effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0,
-            "columns": [], "best": [], "lower": [], "marks": [], "raster": None, "working": None, "picture": None,
+            "columns": [], "bounds": [], "marks": [], "raster": None, "working": None, "picture": None,
             "names": {}, "status": None, "preparing": preparing, "goal": goal,
             "strip": None,
         }

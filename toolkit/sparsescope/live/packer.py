@@ -127,6 +127,7 @@ class Packer:
         self._working = RowChanges(trace.taken, trace.dropped, d)
         self._known: dict[str, tuple[float, int]] = {}
         self._measured = dict.fromkeys(COUNTED, 0)
+        self._bounds: dict[int, tuple[Any, Any]] = {}  # of segments, as the page knows them
         self._segment: int | None = None
 
     @property
@@ -139,7 +140,7 @@ class Packer:
         return len(self.trace) > self.sent or len(self.trace.marks) > self.marks
 
     def columns(self, block: Block) -> dict[str, Any]:
-        """The header's ``start, count, total, columns, raster, working, best, lower``; arrays go into ``block``."""
+        """The header's ``start, count, total, columns, raster, working, bounds``; arrays go into ``block``."""
         trace, start = self.trace, self.sent
         n = len(trace)
         chosen = self._choose(start, n)
@@ -158,8 +159,9 @@ class Packer:
                   "working": working}
         self.sent, self.kept = n, self.kept + int(chosen.size)
         segments = int(trace["segment"][n - 1]) + 1 if n else 0
-        header["best"] = [plain(trace.best(s)) for s in range(segments)]
-        header["lower"] = [plain(trace.lower(s)) for s in range(segments)]
+        bounds = [(plain(trace.best(s)), plain(trace.lower(s))) for s in range(segments)]
+        header["bounds"] = [[s, *pair] for s, pair in enumerate(bounds) if pair != self._bounds.get(s)]
+        self._bounds = dict(enumerate(bounds))
         return header
 
     def new_marks(self) -> list[dict[str, Any]]:
@@ -175,6 +177,7 @@ class Packer:
                 "seconds": plain(mark.seconds),
                 "text": str(mark.text),
                 "kind": str(mark.kind),
+                "clock": float(mark.clock),
             }
             for mark in fresh
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ class Mark:
     seconds: float
     text: str
     kind: str
+    clock: float = 0.0  # time of day in seconds; 0 in files of earlier versions
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ class Trace:
         """Note a change made now, between the last event and the next."""
         size = self._size
         last = [float(self._data[name][size - 1]) if size else 0.0 for name in ("iteration", "passes", "seconds")]
-        made = Mark(size, int(last[0]), last[1], last[2], text, kind)
+        made = Mark(size, int(last[0]), last[1], last[2], text, kind, time.time())
         self.marks.append(made)
         return made
 

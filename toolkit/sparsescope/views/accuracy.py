@@ -95,15 +95,16 @@ class Accuracy(View):
         if not fig.data:
             return drawing.add_sentence(fig, self, f"Nothing to draw: {'; '.join(missing)}.")
         known = np.concatenate(list(columns.values()))
-        if problem is not None and not problem.multilabel:
-            known = np.append(known, baseline(problem)["value"])
+        level = baseline(problem)
+        if level is not None:
+            known = np.append(known, level["value"])
         low = np.floor(20 * np.nanmin(known) - 0.5) / 20 if np.isfinite(known).any() else 0.0
         low = float(np.clip(low, 0.0, 0.95))
         fig.update_layout(yaxis={"range": [low, 1.0 + 0.02 * (1.0 - low)]})
         if not any(drawn.yaxis == "y" for drawn in fig.data):  # else plotly would leave the left axis out
             fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
-        if problem is not None and not problem.multilabel:
-            level, muted = baseline(problem), style.theme(self.theme)["muted"]
+        if level is not None:
+            muted = style.theme(self.theme)["muted"]
             fig.add_scatter(x=x[np.isfinite(x)][[0, -1]], y=[level["value"]] * 2, mode="lines", name=level["label"],
                             meta="baseline", line={"color": muted, "dash": "dot", "width": 1}, hoverinfo="skip")
         if self.marks:
@@ -112,8 +113,10 @@ class Accuracy(View):
         return fig
 
 
-def baseline(problem: Problem) -> dict[str, Any]:
-    """The accuracy of always guessing the largest class of the training data."""
+def baseline(problem: Problem | None) -> dict[str, Any] | None:
+    """The accuracy of always guessing the largest class of the training data; ``None`` where there are no classes."""
+    if problem is None or getattr(problem, "multilabel", True):
+        return None
     share = float(np.max(problem.class_shares))
     return {"value": share, "label": "largest class", "short": "largest", "colour": "muted"}
 

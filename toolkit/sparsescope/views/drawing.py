@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import textwrap
 from collections.abc import Iterable
@@ -29,6 +30,8 @@ MAX_PART = 60  # characters of a part in the line under the title: lists of bloc
 LOG_FLOOR = 1e-20
 # Up to this many points a line also shows its points: a single one would be invisible otherwise.
 SHOW_POINTS = 40
+# Changes of λ within so many seconds of each other are parts of one gesture.
+GESTURE, ARROW, FEW_MARKS = 1.0, " → ", 12
 # A line that was not evaluated at more events in a row than this is drawn thin and dotted across them.
 FEW_UNMEASURED = 3
 
@@ -256,9 +259,26 @@ def mark_rows(
     return out
 
 
+def gestures(marks: Iterable[Any]) -> list[Any]:
+    """The marks, those of one gesture as one: changes of λ within :data:`GESTURE` seconds of the one before. Up to
+    :data:`FEW_MARKS` stay as they are: a script makes its changes in no time, and each is meant."""
+    merged: list[Any] = []
+    every = list(marks)
+    if len(every) <= FEW_MARKS:
+        return every
+    for mark in every:
+        last = merged[-1] if merged else None
+        if last is not None and mark.kind == last.kind == "lam" and 0.0 < mark.clock < last.clock + GESTURE:
+            first, _, _ = last.text.partition(ARROW)
+            merged[-1] = dataclasses.replace(mark, text=first + ARROW + mark.text.rpartition(ARROW)[2])
+        else:
+            merged.append(mark)
+    return merged
+
+
 def add_marks(fig: go.Figure, view: Any, trace: Trace, x: np.ndarray) -> None:
     """A dotted vertical line for every change made during the run, with its text above the plot."""
-    marks = list(trace.marks)
+    marks = gestures(trace.marks)
     if not marks:
         return
     colours = style.theme(view.theme)

@@ -3,7 +3,7 @@
 import { h, setAttribute, setText } from "./dom.js";
 
 export class Buttons {
-  constructor(link) {
+  constructor(link, undo) {
     this.link = link;
     this.running = false;
     const button = (testid, label, title, action) =>
@@ -13,16 +13,18 @@ export class Buttons {
     this.pause = button("pause-button", "Pause", "pause (space)", () => link.do("pause"));
     this.step = button("step-button", "Step", "one iteration (.)", () => link.do("step", { n: 1 }));
     this.step10 = button("step10-button", "×10", "ten iterations (shift and .)", () => link.do("step", { n: 10 }));
-    this.step10.setAttribute("aria-label", "ten steps");
+    this.step10.setAttribute("aria-label", "×10: ten steps");
     this.reset = button("reset-button", "Reset", "start again (r)", () => link.do("reset"));
-    this.element = h("div", { class: "buttons", role: "group", "aria-label": "run" }, this.run, this.pause, this.step, this.step10, this.reset);
+    this.undo = button("undo-button", "Undo", "take the last change back (u)", () => undo());
+    this.element = h("div", { class: "buttons", role: "group", "aria-label": "run" }, this.run, this.pause, this.step, this.step10, this.reset, this.undo);
   }
 
   toggle() {
     this.link.do(this.running ? "pause" : "run");
   }
 
-  draw(mode, playing, start) {
+  draw(mode, playing, start, undoable) {
+    this.undo.disabled = !undoable;
     setAttribute(this.reset, "title", `start again from ${start} (r)`);
     this.running = playing;
     setAttribute(this.run, "aria-pressed", String(this.running));

@@ -10,7 +10,7 @@ export class ProblemCard {
     this.title = h("h2", {});
     this.text = h("p", { class: "card-text" });
     this.facts = h("dl", { class: "facts" });
-    this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "sizes" });
+    this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "sizes", tabindex: "0" });
     this.button = h("button", { type: "button", class: "act primary large", "data-testid": "start-button", onclick: () => link.do("run") }, "Run");
     this.watch = h("button", { type: "button", class: "act large", "data-testid": "watch-button", onclick: watch }, "Watch features come in");
     this.hint = h("p", { class: "card-hint" }, "Run: space. Change anything while it runs.");

@@ -67,8 +67,8 @@ export class Controls {
     node.touched = performance.now();
     node.control.value = value;
     node.show(value);
-    this.context.store.settings[node.control.id] = value;
     this.context.link.set({ [node.control.id]: value });
+    this.context.store.settings[node.control.id] = value; // seen at once
     this.context.requestDraw();
   }
 
@@ -87,6 +87,13 @@ export class Controls {
     node.input.title = control.reason;
     node.row.classList.toggle("is-disabled", control.disabled);
     this.value(control.id, control.value);
+  }
+
+  /** A value that was put back: shown at once, also under a hand. */
+  show(id, value) {
+    const node = this.nodes.get(id);
+    if (node) node.touched = -Infinity;
+    this.value(id, value);
   }
 
   /** The explorer's value of a setting: shown unless somebody is just holding the control. */

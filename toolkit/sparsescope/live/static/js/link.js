@@ -3,8 +3,9 @@
 const PAUSE = 30; // ms after which a change of settings need not wait for others
 
 export class Link {
-  constructor(send) {
+  constructor(send, changing = () => {}) {
     this.sendRaw = send;
+    this.changing = changing; // hears of changes of settings before they are made
     this.next = 1;
     this.prefix = Math.random().toString(36).slice(2, 8);
     this.sentAt = new Map(); // id -> time of a set or do whose effect has not been seen
@@ -35,6 +36,7 @@ export class Link {
    * an animation frame, the last value of each.
    */
   set(changes) {
+    this.changing(changes);
     if (this.pending) {
       Object.assign(this.pending.changes, changes);
       return;

@@ -26,6 +26,8 @@ export function mount({ el, send, theme = "light", options = {} }) {
     ">": () => page.link.do("step", { n: 10 }),
     ":": () => page.link.do("step", { n: 10 }),
     r: () => page.link.do("reset"),
+    u: () => page.undo(),
+    p: () => page.pin(),
     x: () => page.look({ xlog: !page.store.settings.xlog }),
     y: () => page.look({ ylog: page.store.settings.ylog === false }),
     "?": () => page.help.toggle(),

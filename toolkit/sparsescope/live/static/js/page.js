@@ -17,6 +17,7 @@ import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
 import { NetworkChart } from "./charts/network.js";
 import { Palette } from "./charts/palette.js";
+import { Past } from "./past.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./charts/raster.js";
 import { textWidth } from "./charts/axes.js";
@@ -30,8 +31,11 @@ import { Tooltip } from "./charts/tooltip.js";
 import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
 import { WordList } from "./charts/words.js";
+import { saveMenu } from "./save.js";
+import { short } from "./charts/format.js";
 import { snippetButton } from "./snippet.js";
 
+const MOST_PINNED = 2;
 const NARROW = 900; // pixels; below, settings are folded
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
 const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 224, features: 288, weights: 320, network: 584, entries: 232, theta: 540, threshold: 176, words: 176 };
@@ -43,10 +47,13 @@ export class Page {
     this.store = new Store();
     this.palette = new Palette(theme);
     this.axis = new TimeAxis();
-    this.link = new Link(send);
+    this.past = new Past();
+    this.link = new Link(send, (changes) => this.past.note(this.confirmed, changes, performance.now()));
+    this.confirmed = {}; // settings as the explorer or the last change left them
     this.tooltip = new Tooltip();
     this.names = new Names(this.store, this.link, () => this.requestDraw());
     this.selected = null;
+    this.ghosts = []; // pinned runs
     this.chosen = false;
     this.charts = [];
     this.specs = "";
@@ -66,7 +73,7 @@ export class Page {
     this.help = new Help();
     this.card = new ProblemCard(this.link, () => this.watch.start());
     this.inspector = new Inspector(this);
-    this.actions = new Buttons(this.link);
+    this.actions = new Buttons(this.link, () => this.undo());
     this.buttons = this.actions.element;
     this.controls = new Controls(this);
     this.advice = new Advice();
@@ -116,9 +123,11 @@ export class Page {
     this.logy = toggle("logy-button", "log y", "ylog", "logarithmic y axis (y)");
     this.unzoom = h("button", { type: "button", hidden: true, onclick: () => this.zoomOut() }, "zoom out");
     this.facts = h("span", { class: "problem-line" });
+    this.pinButton = h("button", { type: "button", "data-testid": "pin-button", title: "keep this run as faint lines (p)", onclick: () => this.pin() }, "Pin");
+    this.unpinButton = h("button", { type: "button", "data-testid": "unpin-button", hidden: true, onclick: () => { this.ghosts = []; this.requestDraw(); } });
     return h(
       "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
-      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom,
+      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton,
     );
   }
 
@@ -128,7 +137,6 @@ export class Page {
     const node = this.controls.nodes.get("lam_ratio");
     if (!node || node.control.disabled) return;
     const kept = Math.min(node.control.high, Math.max(node.control.low, Number(ratio.toPrecision(4))));
-    this.store.settings.lam_ratio = kept;
     this.controls.put("lam_ratio", kept);
     this.requestDraw();
   }
@@ -142,9 +150,33 @@ export class Page {
     this.requestDraw();
   }
 
-  look(changes) {
-    Object.assign(this.store.settings, changes); // seen at once; the explorer only keeps it
+  /** Take the last gesture back: settings as they were before it. */
+  undo() {
+    const changes = this.past.undo();
+    if (!changes) return;
+    this.watch.stop();
+    this.link.changing = () => {};
+    Object.assign(this.store.settings, changes);
+    for (const [key, value] of Object.entries(changes)) this.controls.show(key, value);
     this.link.set(changes);
+    this.link.changing = (next) => this.past.note(this.confirmed, next, performance.now());
+    Object.assign(this.confirmed, changes);
+    this.requestDraw();
+  }
+
+  /** Keep this run as faint lines beside those to come; the third one pushes the first out. */
+  pin() {
+    const { store } = this;
+    if (!(store.n > 1)) return;
+    const { settings } = store;
+    const penalty = settings.penalty ? ` · ${settings.penalty}` : "";
+    this.ghosts = [...this.ghosts, store.pinned(`${settings.solver}${penalty} · λ ${short(settings.lam_ratio, 2)}`)].slice(-MOST_PINNED);
+    this.requestDraw();
+  }
+
+  look(changes) {
+    this.link.set(changes);
+    Object.assign(this.store.settings, changes); // seen at once; the explorer only keeps it
     this.requestDraw();
   }
 
@@ -188,6 +220,7 @@ export class Page {
     if (this.store.problem && message.epoch !== this.store.problem.epoch) {
       this.selected = null;
       this.chosen = false;
+      this.ghosts = this.ghosts.filter((ghost) => ghost.problem.name === message.name);
       this.messages.clearError();
       for (const { chart } of this.charts) if (chart instanceof MatrixChart) chart.setZoom(null);
     }
@@ -205,6 +238,7 @@ export class Page {
 
   onControls(message) {
     this.store.settings = message.settings;
+    this.confirmed = { ...message.settings };
     this.controls.take(message.groups);
     this.requestDraw();
   }
@@ -215,7 +249,10 @@ export class Page {
     const epoch = this.store.epoch;
     this.link.frameArrived(header);
     this.store.takeFrame(header, buffers);
-    if (header.settings) this.controls.settings(header.settings);
+    if (header.settings) {
+      this.controls.settings(header.settings);
+      this.confirmed = { ...header.settings };
+    }
     if (header.mode !== "error" && epoch !== header.epoch) this.messages.clearError();
     this.chooseFirst();
     this.requestDraw();
@@ -232,6 +269,7 @@ export class Page {
       const Chart = spec.x ? FeaturesChart : makers[spec.kind];
       const chart = new Chart(spec, this, HEIGHTS[spec.id] || 320);
       chart.box.element.style.gridArea = spec.id;
+      if (chart.svg || chart.canvas || chart.rows) chart.box.tools.append(saveMenu(chart, this.store));
       return { chart, visible: true, drawn: -1 };
     });
     this.inspector.element.style.gridArea = "inspector";
@@ -325,11 +363,11 @@ export class Page {
     setAttribute(this.frame, "data-mode", store.mode);
     const settings = store.settings;
     axis.configure(settings.x || "iterations", Boolean(settings.xlog));
-    axis.follow(store.clock(axis.x));
+    axis.follow(store.clock(axis.x), this.ghosts.map((ghost) => ghost.clock(axis.x)));
     this.fitMargin();
     this.drawViewTools();
     this.status.draw(store);
-    this.actions.draw(store.mode, store.playing, words(store.problem).start);
+    this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0);
     this.card.draw(store);
     this.veil.draw(store);
     this.watch.follow(store);
@@ -349,6 +387,9 @@ export class Page {
     if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
+    this.pinButton.disabled = !(store.n > 1);
+    this.unpinButton.hidden = !this.ghosts.length;
+    setText(this.unpinButton, `Unpin ${this.ghosts.map((ghost) => ghost.name).join(", ")}`);
     this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
     const p = store.problem;
     setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}` : "");

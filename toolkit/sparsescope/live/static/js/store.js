@@ -4,9 +4,11 @@
 import { alignedBytes, cut } from "./decode.js";
 import { ActiveSet } from "./charts/activeset.js";
 import { stageEnds } from "./charts/stages.js";
+import { mergeTexts } from "./charts/marks.js";
 import { keepEvents } from "./charts/thinning.js";
 
 const LIMIT = 2000; // events kept; thinning starts at a quarter more
+const GESTURE = 1; // seconds between two changes of λ that are parts of one gesture
 const CLOCKS = { iterations: "iteration", passes: "passes", seconds: "seconds" };
 
 export class Store {
@@ -73,12 +75,11 @@ export class Store {
     if (header.settings) this.settings = header.settings;
     if (header.lam !== null) this.lam = header.lam;
     for (const [row, name] of Object.entries(header.names)) this.names.set(Number(row), name);
-    for (const mark of header.marks) this.marks.push(mark);
+    for (const mark of header.marks) addMark(this.marks, mark);
     if (header.count) {
       this.append(header, bytes);
-      this.best = header.best;
-      this.lower = header.lower;
     }
+    for (const [segment, best, lower] of header.bounds) [this.best[segment], this.lower[segment]] = [best, lower];
     this.total = header.total;
     if (header.status) this.status = header.status;
     if (header.picture) this.takePicture(header.picture, bytes);
@@ -238,6 +239,14 @@ export class Store {
     return Math.max(Math.abs(objective), (this.problem && this.problem.least_scale) || 0) || 1;
   }
 
+  /** This run as it is now, for comparison: columns that do not move any more. */
+  pinned(name) {
+    const ghost = new Store();
+    Object.assign(ghost, { n: this.n, problem: this.problem, best: this.best.slice(), lower: this.lower.slice(), name });
+    for (const [column] of this.columns) ghost.columns.set(column, this.column(column).slice());
+    return ghost;
+  }
+
   featureName(row) {
     const names = this.problem && this.problem.feature_names;
     if (names && row < names.length) return names[row];
@@ -250,4 +259,12 @@ export class Store {
 function taken(part, bytes, before) {
   const arrays = Object.entries(part).filter(([, place]) => Array.isArray(place) && typeof place[0] === "string");
   return { ...part, ...Object.fromEntries(arrays.map(([name, place]) => [name, cut(bytes, place).slice()])), version: (before ? before.version : 0) + 1 };
+}
+
+/** Add a mark; a change of λ that goes on with the gesture of the last one takes its place. */
+export function addMark(marks, mark) {
+  const last = marks[marks.length - 1];
+  const goesOn = last && mark.kind === "lam" && last.kind === "lam" && mark.clock > 0 && mark.clock - last.clock < GESTURE;
+  if (goesOn) marks[marks.length - 1] = { ...mark, text: mergeTexts(last.text, mark.text) };
+  else marks.push(mark);
 }

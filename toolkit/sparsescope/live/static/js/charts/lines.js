@@ -12,6 +12,7 @@ import { drawFrame } from "./plotframe.js";
 import { between, decades, shares, span } from "./ranges.js";
 import { Readout } from "./readout.js";
 import { StageLayer } from "./stages.js";
+import { lineRows } from "../save.js";
 import { LOWEST, band, paths, track } from "./strokes.js";
 import { DASHES, s } from "./svg.js";
 
@@ -72,8 +73,10 @@ export class LineChart {
       ? { area: s("path", { class: "band-area" }), edge: s("path", { class: "band-edge", fill: "none" }) }
       : { line: s("path", { class: "line-path", fill: "none" }), bridge: s("path", { class: "bridge-path", fill: "none" }), dots: s("path", { class: "dots-path" }) }));
     this.levels = s("g");
+    this.ghosts = s("g");
+    this.ghostKey = "";
     this.levelKey = "";
-    this.data.replaceChildren(this.levels, ...this.strokes.flatMap((parts) => Object.values(parts)));
+    this.data.replaceChildren(this.levels, this.ghosts, ...this.strokes.flatMap((parts) => Object.values(parts)));
     this.styleKey = "";
   }
 
@@ -247,6 +250,7 @@ export class LineChart {
     this.style();
     this.drawFrame();
     this.drawLevels();
+    this.paintGhosts();
     this.paint(lines);
     this.box.setNote(this.countNote());
     placeLabels(this, lines);
@@ -258,6 +262,30 @@ export class LineChart {
     this.marks.draw(store.marks, area, (mark) => pixel(store.markAt(mark, axis.x)));
     this.stages.draw(store.stageEnds(), area, (end) => pixel(clock[end.at]), axis.x !== "iterations");
     this.readout.draw();
+  }
+
+  /** Runs that were pinned: their lines, faint. */
+  paintGhosts() {
+    const { ghosts, palette } = this.context;
+    const key = JSON.stringify([ghosts.map((ghost) => [ghost.name, ghost.n]), this.frameKey]);
+    if (key === this.ghostKey) return;
+    this.ghostKey = key;
+    const { width, height } = this.area();
+    this.ghosts.replaceChildren(...ghosts.flatMap((ghost) => this.entries.map((spec) => {
+      const values = ghost.values(spec.area ? spec.high : spec.column);
+      const clock = this.clock(ghost);
+      if (!values || !clock) return s("g");
+      const segment = ghost.column("segment");
+      const tracked = track(values, clock, ghost.column("index"), this.pieces(spec, clock, segment), this.shown(spec.axis));
+      const drawn = paths(tracked, (value) => this.axis.part(value) * width, (value) => (1 - this.part(value, spec.axis)) * height, width);
+      const path = s("path", { class: "ghost-path", d: drawn.line + drawn.bridge, fill: "none", stroke: palette.colour(spec.colour), "stroke-width": 1.2, "stroke-opacity": 0.4 }, s("title", {}, `${spec.label}, ${ghost.name}`));
+      return path;
+    })));
+  }
+
+  /** The points that were drawn, for a file. */
+  rows() {
+    return lineRows(this.entries, this.context.store);
   }
 
   paint(lines) {

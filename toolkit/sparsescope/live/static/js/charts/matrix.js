@@ -196,7 +196,7 @@ export class MatrixChart {
       const cell = [short(picture.binned, 2), ...(picture.together > 1 ? [short(picture.together, 2)] : [])].join(" × ");
       note += picture.classes ? `; a cell: the largest of ${cell}` : `; ${cell} to a line, the largest shown`;
     }
-    return note;
+    return `${note} · iteration ${count(picture.iteration)}`;
   }
 
   sentence(store, picture) {

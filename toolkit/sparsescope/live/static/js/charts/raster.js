@@ -4,11 +4,12 @@ import { fitCanvas, h } from "../dom.js";
 import { count, plural, short } from "./format.js";
 import { ChartBox, MARGIN } from "./chartbox.js";
 import { words } from "./kinds.js";
-import { drawSideTitle, drawTimeAxis } from "./axes.js";
+import { drawSideTitle, drawTimeAxis, fitText } from "./axes.js";
 import { MarkLayer } from "./marks.js";
 import { pack, rgb } from "./palette.js";
 import { RasterLines } from "./rasterlines.js";
 
+const NAME_ROOM = 11; // pixels of a line that has its name beside it
 const CLOCK = { iterations: 0, passes: 1, seconds: 2 };
 
 export class RasterChart {
@@ -48,7 +49,7 @@ export class RasterChart {
     this.box.setEmpty(sentence);
     if (!sentence) {
       this.drawRows(context, area);
-      drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
+      if (area.height / this.lines.bins < NAME_ROOM) drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
       this.drawScale(context, area);
     }
     this.drawLegend(area, sentence === "");
@@ -131,6 +132,10 @@ export class RasterChart {
     context.textAlign = "right";
     context.textBaseline = "top";
     const { byIndex, ever, top, bins, lines } = this.lines;
+    if (area.height / bins >= NAME_ROOM) {
+      this.drawNames(context, area, bins);
+      return;
+    }
     context.fillText(byIndex ? "0" : "1", area.left - 8, area.top - 2);
     context.textBaseline = "bottom";
     context.fillText(count(byIndex ? lines - 1 : lines), area.left - 8, area.top + area.height + 2);
@@ -142,6 +147,18 @@ export class RasterChart {
     context.fillStyle = palette.colour("muted");
     context.textBaseline = "middle";
     if (y > area.top + 16 && y < area.top + area.height - 16) context.fillText(count(ever), area.left - 8, y);
+  }
+
+  /** Few lines: each has its name. */
+  drawNames(context, area, bins) {
+    const { names, palette, selected } = this.context;
+    context.textBaseline = "middle";
+    for (let k = 0; k < bins; k++) {
+      const row = this.lines.row((k + 0.5) / bins);
+      if (row === null || row === undefined) continue;
+      context.fillStyle = palette.colour(row === selected ? "blue" : "muted");
+      context.fillText(fitText(context, names.of(row) || "row " + row, area.left - 12), area.left - 8, area.top + ((k + 0.5) * area.height) / bins);
+    }
   }
 
   drawLegend(area, visible) {

@@ -89,6 +89,13 @@ export class ThresholdChart {
     this.bar.addEventListener("keydown", (event) => this.key(event));
   }
 
+  /** The dots as rows of a file. */
+  rows() {
+    const { strip } = this.context.store;
+    const said = ["may enter", "proved out", "in"];
+    return [["feature", "level", "norm", "state", "lam", "iteration"], ...Array.from(strip ? strip.features : [], (j, k) => [j, strip.levels[k], strip.norms[k], said[strip.states[k]], strip.lam, strip.iteration])];
+  }
+
   setOrder() {
     this.order = this.orderSelect.value;
     this.context.requestDraw();

@@ -31,7 +31,7 @@ export class TimeAxis {
   }
 
   /** Follow the data. The end grows in round steps, so axes stand still most of the time. */
-  follow(clock) {
+  follow(clock, others = []) {
     let low = 0;
     let high = this.x === "seconds" ? 0.02 : 20;
     if (clock && clock.length) {
@@ -39,6 +39,7 @@ export class TimeAxis {
       if (Number.isFinite(last)) high = Math.max(high, roundUp(last));
       if (this.log) low = firstPositive(clock) || high / 10;
     } else if (this.log) low = high / 10;
+    for (const other of others) if (other && other.length && other[other.length - 1] > high) high = roundUp(other[other.length - 1]);
     if (this.log && !(low < high)) low = high / 10;
     const range = this.zoom || [low, high];
     if (range[0] !== this.range[0] || range[1] !== this.range[1]) {

@@ -14,6 +14,13 @@ export class WordList {
     this.key = "";
   }
 
+  /** The list as rows of a file. */
+  rows() {
+    const { store, names } = this.context;
+    const { strip, problem } = store;
+    return [["feature", "name", "norm", "class", "weight"], ...Array.from(strip ? strip.words : [], (j, k) => [j, names.of(j), strip.word_norms[k], problem.class_names[strip.word_classes[k]], strip.word_values[k]])];
+  }
+
   draw() {
     const { store, names, palette, selected } = this.context;
     const { strip, problem } = store;
