@@ -41,7 +41,17 @@ def test_the_choice_of_dark_is_remembered_by_the_browser(explorer: ExplorerPage)
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
 
 
-@pytest.mark.parametrize("width", [390, 768, 1024])
+def test_without_a_choice_the_page_is_as_dark_as_the_system(explorer: ExplorerPage) -> None:
+    explorer.page.emulate_media(color_scheme="dark")
+    explorer.open(dataset="digits")
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
+    assert "sparsescope-theme" not in explorer.page.evaluate("document.cookie"), "a wish of the system is no choice"
+    explorer.page.get_by_label("Toggle theme").click()
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
+    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=light')")
+
+
+@pytest.mark.parametrize("width", [390, 768, 853, 1024])  # 853: 1280 at 150 %
 def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width: int) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 844})
     explorer.open(dataset="digits")

@@ -96,6 +96,16 @@ def test_what_is_proved_out_is_out(penalty: Any, intercept: bool) -> None:
     assert settled[-1] >= settled[0]
 
 
+def test_heavy_samples_widen_the_ball() -> None:
+    weights = np.random.default_rng(1).choice([0.2, 1.0, 6.0], size=80)
+    problem = problem_of("l1/l2", sample_weight=weights)
+    optimum = ss.solve(problem, "fista-ls", tol=1e-12, max_iter=20_000)
+    support = set(np.flatnonzero(np.linalg.norm(optimum.W, axis=1) > 1e-9))
+    for steps in (0, 5, 40, 400):
+        strip, _ = measured(problem, steps)
+        assert not set(strip.features[strip.states == thresholds.SAFE]) & support
+
+
 def test_nothing_is_proved_where_the_penalty_never_zeroes_rows() -> None:
     strip, _ = measured(problem_of("ridge"), 5)
     assert strip.counts[thresholds.SAFE] == 0

@@ -38,7 +38,20 @@ function keepTheme(model) {
 }
 
 export function render({model}) {
-  model.on("dark", () => keepTheme(model))
+  // Until somebody chooses, the page follows the system; only a choice is kept.
+  let following = false
+  model.on("dark", () => {
+    if (following) {
+      following = false
+    } else {
+      keepTheme(model)
+    }
+  })
+  const chosen = document.cookie.split("; ").some((part) => part.startsWith(model.cookie + "="))
+  if (!chosen && !model.dark && matchMedia("(prefers-color-scheme: dark)").matches) {
+    following = true
+    model.dark = true
+  }
   const bar = document.createElement("div")
   bar.className = "bar"
   const style = document.createElement("style")

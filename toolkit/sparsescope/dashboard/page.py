@@ -96,6 +96,7 @@ class Site:
             header.param.update(dark=bool(event.new))
 
         page.param.watch(follow, "dark_theme")
+        header.param.watch(lambda event: page.param.update(dark_theme=bool(event.new)), "dark")  # the system's wish
         return page
 
     def _end(self, bridge: Bridge) -> None:

@@ -19,6 +19,8 @@ from .kind import Kind, Settings
 # No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
 SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum",
             "empty": "The singular values of X say how hard the data are for methods that know no curvature."}
+ONE_SCORE = ("two classes have one score here: every row of W is a single weight, so the row penalties ℓ1/ℓ2 and ℓ1/ℓ∞ "
+             "and the sparse group lasso are all the lasso")
 # No views of a trace either: the gradient of the newest weights, and the rows that weigh most.
 THRESHOLD = {"id": "threshold", "title": "Threshold strip", "kind": "threshold",
              "empty": "The gradient of the first weights is on its way."}
@@ -83,10 +85,11 @@ class Predictions(Kind):
         return super().meant(settings) and not st.for_sequences(settings["solver"])
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
-        """What is different for a loss with kinks."""
+        """What is different for a loss with kinks, and for two classes with one score."""
+        single = [ONE_SCORE] if problem.m == 1 and (old is None or old.m != 1) else []
         if problem.loss.smooth:
-            return []
-        return kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before,
+            return single
+        return single + kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before,
                      bound=self.bound(problem))
 
     def test(self, source: Any) -> tuple[Any, Any] | None:

@@ -4,7 +4,7 @@ A row of W that is zero stays zero while λ is at least the *level* of its gradi
 penalties over blocks or single entries that of the block or of the largest entry. At an optimum the non-zero rows stand
 exactly at λ. A feature is *safely inactive* if no point of the ball that the duality gap draws around the dual optimum
 brings its level up to λ (Ndiaye et al. 2017): the ball around the dual point U of the certificate has radius
-√(2·n·L·gap), where L bounds the curvature of the loss.
+√(2·n·L·gap), where L bounds the curvature of the loss of a sample.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
 def inactive(problem: Any, work: Workspace, gap: float) -> np.ndarray:
     """Which rows are zero at every optimum, as the certificate that ``work`` holds proves it: (d,) bool."""
     curvature = problem.loss.curvature(problem.m) if problem.loss.smooth else math.inf
+    if problem.sample_weight is not None:
+        curvature *= float(problem.sample_weight.max())
     spread = problem.regulariser.spread()
     if not (math.isfinite(gap) and math.isfinite(curvature)) or not np.isfinite(spread).any():
         return np.zeros(problem.d, dtype=bool)

@@ -87,7 +87,7 @@ export class Page {
     const main = h("div", { class: "main" }, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
-      this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
+      h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
     this.applyTheme();
@@ -389,7 +389,8 @@ export class Page {
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
     this.pinButton.disabled = !(store.n > 1);
     this.unpinButton.hidden = !this.ghosts.length;
-    setText(this.unpinButton, `Unpin ${this.ghosts.map((ghost) => ghost.name).join(", ")}`);
+    setText(this.unpinButton, this.ghosts.length > 1 ? "Unpin both" : "Unpin");
+    setAttribute(this.unpinButton, "title", this.ghosts.map((ghost) => ghost.name).join("; "));
     this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
     const p = store.problem;
     setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}` : "");
