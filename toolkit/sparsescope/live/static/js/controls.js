@@ -50,7 +50,10 @@ export class Controls {
     const node = { control, touched: 0 };
     const maker = { select: makeSelect, steps: makeSteps, slider: makeSlider, number: makeNumber, check: makeCheck }[control.kind];
     if (!maker) throw new Error("a control of unknown kind " + control.kind);
-    maker(node, control, (value) => this.changed(node, value));
+    maker(node, control, (value) => {
+      this.context.touched(control.id);
+      this.changed(node, value);
+    });
     node.input.id = id;
     node.input.dataset.control = control.id;
     node.input.dataset.testid = testId(control);

@@ -54,6 +54,7 @@ export class Page {
     this.names = new Names(this.store, this.link, () => this.requestDraw());
     this.selected = null;
     this.ghosts = []; // pinned runs
+    this.cursorAt = -1; // event under the cursor of the charts over time
     this.chosen = false;
     this.charts = [];
     this.specs = "";
@@ -139,6 +140,11 @@ export class Page {
     const kept = Math.min(node.control.high, Math.max(node.control.low, Number(ratio.toPrecision(4))));
     this.controls.put("lam_ratio", kept);
     this.requestDraw();
+  }
+
+  /** A control is in somebody's hand. */
+  touched(id) {
+    if (id === "lam_ratio") this.watch.stop();
   }
 
   zoomOut() {

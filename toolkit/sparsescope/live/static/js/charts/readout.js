@@ -37,7 +37,6 @@ export function readings(entries, store, at) {
 export class Readout {
   constructor(chart) {
     this.chart = chart;
-    this.at = -1;
     this.line = h("div", { class: "cursor-line", hidden: true });
     this.said = h("p", { class: "sr-only", "aria-live": "polite" });
     const { plot } = chart.box;
@@ -49,6 +48,16 @@ export class Readout {
     plot.addEventListener("pointerleave", () => this.leave());
     plot.addEventListener("blur", () => this.leave());
     plot.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** The position of the event under the cursor, the same in all charts; -1: there is no cursor. */
+  get at() {
+    return this.chart.context.cursorAt;
+  }
+
+  set at(position) {
+    if (this.chart.context.cursorAt !== position) this.chart.context.requestDraw();
+    this.chart.context.cursorAt = position;
   }
 
   point(event) {
