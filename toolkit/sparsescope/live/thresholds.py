@@ -79,10 +79,10 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
                      counts=(0, 0, int((norms > 0).sum())), binned=1.0, lam=float(problem.lam), gap=math.nan,
                      cost=time.perf_counter() - began, reason=reason)
     assert work.levels is not None
-    work.levels[:] = work.dual_levels[:] = math.nan
+    work.levels[:] = work.dual_levels[:] = work.gap = math.nan
     found = solver.certificate(problem, state, work)
     levels = work.levels
-    states = np.where(norms > 0, ACTIVE, np.where(inactive(problem, work, found.gap), SAFE, OPEN)).astype(np.int8)
+    states = np.where(norms > 0, ACTIVE, np.where(inactive(problem, work, work.gap), SAFE, OPEN)).astype(np.int8)
     counts = np.bincount(states, minlength=3)
     shown, binned = choose(levels, norms, states, columns)
     return Strip(features=shown.astype(np.int32), levels=levels[shown].astype(np.float32),

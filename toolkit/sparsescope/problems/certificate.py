@@ -53,6 +53,7 @@ class Workspace:
         self.levels = np.full(problem.d, np.nan) if levels else None
         self.dual_levels = np.full(problem.d, np.nan)
         self.scale = 1.0
+        self.gap = np.nan  # of the point and this dual point
         self.block = np.empty((0, problem.m))
 
     def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -158,6 +159,7 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
     gap = objective - dual
+    work.gap = gap
     return Certificate(
         objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
         relative_gap=gap / problem.scale(objective),
