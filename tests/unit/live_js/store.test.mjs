@@ -92,7 +92,7 @@ test("the bound has the denominator of the relative gap, so it never lies under 
 test("a covariance problem, whose F may be near zero, divides by no less than its kind asks for", () => {
   const store = new Store();
   store.problem = { least_scale: 1 };
-  store.takeFrame(...frame(events([0, 1], { objective: [4, -0.01] }), { best: [-0.01], header: { lower: [-0.02] } }));
+  store.takeFrame(...frame(events([0, 1], { objective: [4, -0.01] }), { best: [-0.01], lower: [-0.02] }));
   assert.deepEqual(Array.from(store.values("most_excess")).map((v) => v.toFixed(12)), [(4.02 / 4).toFixed(12), (0.01).toFixed(12)]);
 });
 
