@@ -15,12 +15,12 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 from mutate import Mutant, draw
@@ -30,7 +30,8 @@ ROOT = HERE.parents[1]
 WANTED = 0.9  # share of the mutants that are no equivalents
 CASES = 3  # cases of a parametrized test that are looked at for what they run
 CASE_SECONDS = 4.0  # CPU; a case that takes longer interpreted is left to `make test`
-MUTANT_SECONDS = 90.0  # CPU for the tests of a mutant; the rest counts as not noticing it
+MUTANT_SECONDS = 90.0  # CPU for the tests of a mutant, by what they took before; the rest counts as not noticing it
+AT_ONCE = 12  # test functions of one call of pytest
 MARKS = "not ui and not slow and not peers"
 # They start programs of their own, which would be compiled.
 LEFT_OUT = ("ui", "notebooks", "mutation", "unit/test_experiments.py", "unit/test_jit.py", "unit/test_cli.py",
@@ -46,6 +47,7 @@ def environment(tree: Path) -> dict[str, str]:
 
 def copy(target: Path) -> None:
     """What the tests need of the project."""
+    target.mkdir(parents=True, exist_ok=True)
     for name in ("toolkit", "tests", "docs", "data", "notebooks", "apps", "benchmarks"):
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
@@ -73,10 +75,17 @@ def measure(tree: Path, files: list[str]) -> dict[str, Any]:
 
 
 def tests_of(mutant: Mutant, reach: dict[str, Any]) -> list[str]:
-    """Names of the test functions that run the mutant's function, the quickest first."""
+    """Names of the test functions that run the mutant's function, the quickest first, as many as there is time for."""
     place = f"{mutant.path}::{mutant.function.rpartition('.')[2]}"
     able = [name for name, seen in reach.items() if place in seen["runs"] and not seen["failed"]]
-    return sorted(able, key=lambda name: (reach[name]["seconds"], name))
+    able.sort(key=lambda name: (reach[name]["seconds"], name))
+    chosen, spent = [], 0.0
+    for name in able:
+        if chosen and spent + reach[name]["seconds"] > MUTANT_SECONDS:
+            break
+        chosen.append(name)
+        spent += reach[name]["seconds"]
+    return chosen
 
 
 def judge(mutant: Mutant, tree: Path, reach: dict[str, Any]) -> dict[str, Any]:
@@ -87,22 +96,17 @@ def judge(mutant: Mutant, tree: Path, reach: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"mutant": mutant.key, "tests": len(tests), "noticed": False, "by": ""}
     path.write_text(mutant.applied(text), encoding="utf-8")
     try:
-        spent = 0.0
-        while tests and not found["noticed"] and spent < MUTANT_SECONDS:
-            now, tests = tests[:12], tests[12:]
-            began = resource.getrusage(resource.RUSAGE_CHILDREN)
+        while tests and not found["noticed"]:
+            now, tests = tests[:AT_ONCE], tests[AT_ONCE:]
             done = subprocess.run(
                 pytest_command(tree, "-x", *now), cwd=tree, capture_output=True, text=True, check=False,
                 env={**environment(tree), "REACH_SECONDS": str(4 * CASE_SECONDS)},
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (180, 190)),
             )  # fmt: skip
-            ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent += ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
             if done.returncode not in (0, 5):
                 failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
                 ran_on = "it never ends" if done.returncode < 0 else f"pytest ended with {done.returncode}"
                 found.update(noticed=True, by=failed[0].split(" - ")[0] if failed else ran_on)
-        found["seconds"] = round(spent, 1)
     finally:
         path.write_text(text, encoding="utf-8")
     return found
@@ -132,28 +136,36 @@ def main() -> int:
     """Draw, measure, judge, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
     parser.add_argument("--only", default="", help="a part of the mutants' names")
     parser.add_argument("--reach", type=Path, help="a file with measured reaches: kept, and read if it is there")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        tree = Path(folder)
-        copy(tree)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(options.jobs) as pool:
+        trees: Queue[Path] = Queue()
+        for k in range(options.jobs):
+            copy(Path(folder) / str(k))
+            trees.put(Path(folder) / str(k))
+        tree = Path(folder) / "0"
         chosen = [m for m in draw(tree / "toolkit" / "sparsescope", options.seed) if options.only in m.key]
-        began = time.monotonic()
         if options.reach and options.reach.exists():
             reach = json.loads(options.reach.read_text())
         else:
             reach = measure(tree, [])
             if options.reach:
                 options.reach.write_text(json.dumps(reach))
-        print(f"{len(reach)} test functions, looked at in {time.monotonic() - began:.0f} s", flush=True)
-        results = []
-        for k, mutant in enumerate(chosen, 1):
-            found = judge(mutant, tree, reach)
-            results.append(found)
+        print(f"{len(reach)} test functions, {len(chosen)} mutants", flush=True)
+
+        def judged(mutant: Mutant) -> dict[str, Any]:
+            own = trees.get()
+            try:
+                found = judge(mutant, own, reach)
+            finally:
+                trees.put(own)
             said = f"noticed by {found['by']}" if found["noticed"] else f"NOT NOTICED by {found['tests']} tests"
-            print(f"{k:3}/{len(chosen)} {mutant.key}\n        {said} ({found['seconds']} s)", flush=True)
+            print(f"{mutant.key}\n        {said}", flush=True)
+            return found
+
+        results = list(pool.map(judged, chosen))
     if options.only:
         return 0
     return 0 if report(results, options.seed) >= WANTED else 1

@@ -62,19 +62,27 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if OUT:
         threading.setprofile(note)  # sessions work in threads of their own
         sys.setprofile(note)
-    if SECONDS:
-        signal.signal(signal.SIGPROF, too_long)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
     began = time.process_time()
     try:
         yield
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-        signal.setitimer(signal.ITIMER_PROF, 0)
     mine = found.setdefault(item.nodeid.partition("[")[0], {"seconds": 0.0, "runs": [], "failed": False})
     mine["seconds"] += time.process_time() - began
     mine["runs"] = sorted({*mine["runs"], *filter(None, map(place, codes))})
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Skip a case in the middle that takes too long; its fixtures end as always."""
+    if SECONDS:
+        signal.signal(signal.SIGPROF, too_long)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

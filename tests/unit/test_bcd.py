@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
+from helpers import iris
 from sparsescope.kernels.sweeps import (
     REPORT,
     RESIDUAL,
@@ -90,3 +91,17 @@ def test_the_papers_criterion_stops_at_the_first_iteration_that_meets_it(selecti
         values.append(getattr(event, column))
     assert "Eq. 10" in run.message
     assert values[-1] <= 1e-3 * values[1] and all(v > 1e-3 * values[1] for v in values[1:-1])
+
+
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic"])
+def test_the_search_along_the_intercept_does_not_see_the_penalty(loss: str) -> None:
+    X, y = iris()
+    problem = ss.Problem(X, np.minimum(y, 1), loss=loss, intercept=True)  # with two classes full steps are too long
+    ends = []
+    for times in (1e3, 1e6):  # no feature gets weight, so λ changes nothing
+        run = ss.Run(problem.with_lam(times * problem.lam_max), "bcd-ls", stop=Iterations(3),
+                     b=np.array([-3.0, 4.0]))
+        events = list(run)
+        assert min(e.trials for e in events[1:3]) > 1 and events[1].objective < 0.5 * events[0].objective
+        ends.append([e.objective for e in events])
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)

@@ -224,15 +224,31 @@ def test_the_model_is_solved_with_the_exact_hessian() -> None:
     assert exact.converged and min(gaps) < 1e-9, "a few iterations near the solution do"
 
 
-def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
-    problem = binary(text)
+def quadratic_model(n: int, s: int = 12, m: int = 2) -> tuple[np.ndarray, ...]:
+    """Rows, classes, g, w, thresholds, ridge, H and C of a model of s entries, the last of them of the intercept."""
     rng = np.random.default_rng(0)
-    n, s, m = problem.n, 12, 2
     rows, classes = np.append(np.arange(3, 2 + s), -1), rng.integers(0, m, s)
     g, w, t = 0.1 * rng.standard_normal(s), rng.standard_normal(s) * (rng.random(s) < 0.5), rng.random(s) * 0.05
     C = rng.random((n, m, m)) * 0.01
-    C = C + C.transpose(0, 2, 1) + 0.05 * np.eye(m)
-    ridge, H = np.full(s, 0.01), np.ones(s)
+    return rows, classes, g, w, t, np.full(s, 0.01), np.ones(s), C + C.transpose(0, 2, 1) + 0.05 * np.eye(m)
+
+
+def test_flops_of_the_exact_descent_are_those_of_its_looks_and_moves() -> None:
+    design, (rows, classes, g, w, t, ridge, H, C) = binary(text).design, quadratic_model(60)
+    R, report = np.zeros((60, 2)), np.zeros(REPORT)
+    run = interpreted(exact_descent)
+    run(design.columns, design.ones, rows, classes, g, w, t, ridge, H, C, R, w.copy(), 3, 0.0, -1.0, 7, report)
+    lengths = np.append(np.diff(design.matrix.indptr)[rows[:-1]], 60)
+    assert report[STEPS] == 3 * rows.size, "none is left out"
+    looks, moves = 3 * (10.0 + 2.0 * lengths).sum(), 3 * (lengths * (1.0 + 2.0 * 2)).sum()
+    assert looks < report[FLOPS] <= looks + moves
+
+
+def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
+    problem = binary(text)
+    n, s, m = problem.n, 12, 2
+    rows, classes, g, w, t, ridge, H, C = quadratic_model(n)
+    rng = np.random.default_rng(1)
     ends = []
     for run in (exact_descent, interpreted(exact_descent)):
         R, new, report = np.zeros((n, m)), w.copy(), np.zeros(REPORT)

@@ -96,7 +96,7 @@ class Corner(ss.losses.Loss):
 
 
 @pytest.fixture(autouse=True)
-def fresh_gate() -> Iterator[None]:
+def fresh_gate(no_worker_is_left_behind: None) -> Iterator[None]:  # it is opened before workers are waited for
     GATE.reset()
     GIVE_UP[0] = time.monotonic() + LONG
     yield
