@@ -129,6 +129,34 @@ def test_with_an_empty_cache_the_page_says_what_is_compiled(page: Page, tmp_path
         program.stop()
 
 
+def test_a_page_loaded_again_in_mid_run_keeps_its_run(page: Page) -> None:
+    program, address = start_explorer("--linger", "60", "--max-sessions", "1")
+    try:
+        explorer = ExplorerPage(page, address).open(**UNHURRIED)
+        explorer.run()
+        explorer.wait("s.status.iteration > 20")
+        before, points = explorer.debug("status.iteration"), explorer.debug("points")
+        page.reload()
+        explorer.wait("s && s.status.iteration > x", before)
+        assert explorer.debug("points") > points, "the whole past is there again"
+        explorer.wait("s.status.mode === 'running'")
+    finally:
+        assert program.stop() == 0
+
+
+def test_a_lost_server_is_said_over_veiled_pictures(page: Page) -> None:
+    program, address = start_explorer()
+    try:
+        explorer = ExplorerPage(page, address).open(dataset="iris", lam_ratio=0.001, speed=20)
+        explorer.run()
+        program.process.kill()
+        veil = page.get_by_test_id("connection-lost")
+        expect(veil).to_be_visible()
+        assert re.search(r"is lost\. The pictures are those of iteration \d+\.", veil.inner_text())
+    finally:
+        program.process.kill()
+
+
 def test_panel_serves_the_app_file(page: Page) -> None:
     program = Program(sys.executable, "-m", "panel", "serve", str(ROOT / "apps" / "explorer.py"), "--port", "0")
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sparsescope import live
 from sparsescope.dashboard.assets import module_address
 from sparsescope.dashboard.bridge import Bridge, public, summary
 from sparsescope.dashboard.page import Site
@@ -65,7 +66,7 @@ def test_an_explorer_is_built_when_the_page_is_ready_and_not_before() -> None:
 def test_buffers_travel_as_one_block() -> None:
     pane = Pane()
     Bridge(pane, Explorer).receive({"type": "ready"})
-    assert pane.sent == [({"type": "frame"}, b"abcde")]
+    assert pane.sent[-1] == ({"type": "frame"}, b"abcde")
 
 
 def test_the_address_follows_the_settings() -> None:
@@ -179,6 +180,65 @@ def test_a_server_has_a_limited_number_of_places() -> None:
     assert second.explorer is not None and site.full
     site.close()
     assert not site.full and not site.open
+
+
+class Remembering(Explorer):
+    """Has settings."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        super().__init__()
+        self.settings = settings
+
+
+def test_a_page_that_is_loaded_again_goes_on_with_its_run() -> None:
+    site = Site(max_sessions=1, settings={"dataset": "iris"})
+    clean = live.Explorer.settings_from_query({"dataset": "iris"})[0]
+    site.page()
+    (first,) = site.open
+    first.pane = pane = Pane()
+    running = Remembering(clean)
+    first._make_explorer = lambda: running
+    first.receive({"type": "ready", "rejoin": None})
+    token = next(header["token"] for header, _ in pane.sent if header["type"] == "rejoin")
+    assert len(token) >= 32
+
+    def load_again(rejoin: Any) -> Bridge:
+        site.max_sessions = 0
+        site.page()
+        site.max_sessions = 1
+        (page,) = site.open - {first}
+        page.pane, page._make_explorer = Pane(), lambda: Remembering(clean)
+        page.receive({"type": "ready", "rejoin": rejoin})
+        return page
+
+    for wrong in (None, "", "x", token[:-1], 3, ["x"]):
+        page = load_again(wrong)
+        assert page.explorer is None, "there is no place"
+        site.open.discard(page)
+    first.__class__ = Connected
+    page = load_again(token)
+    assert page.explorer is None, "a duplicated tab gets an explorer of its own, or none"
+    site.open.discard(page)
+    first.__class__ = Bridge
+    running.settings = clean | {"lam_ratio": 0.5}
+    page = load_again(token)
+    assert page.explorer is None, "another address is another wish"
+    site.open.discard(page)
+    running.settings = clean
+    page = load_again(token)
+    assert page.explorer is running and running.closed == 0
+    assert [message["type"] for message in running.messages] == ["ready", "ready"]
+    assert page.token != token and site.open == {page}
+    first.close()
+    assert running.closed == 0, "the old page's end is not the run's end"
+    site.close()
+    assert running.closed == 1
+
+
+class Connected(Bridge):
+    """Still has its websocket."""
+
+    connected = True  # type: ignore[assignment]
 
 
 def test_without_a_limit_there_is_always_a_place() -> None:

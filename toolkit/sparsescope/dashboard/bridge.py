@@ -8,6 +8,7 @@ the solver's thread never touches a widget.
 from __future__ import annotations
 
 import logging
+import secrets
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -102,15 +103,20 @@ class Bridge:
     admit: called before that; a sentence why there is no place, or the empty text.
     local: whether only people at this machine see the page; others are told of an error without paths and lines of
         code, which are in the log.
+    left_behind: the explorer that a page with this token had before it was loaded again, or None.
     """
 
     def __init__(self, pane: ExplorerPane, make_explorer: Callable[[], live.Explorer],
-                 admit: Callable[[], str] = lambda: "", local: bool = True) -> None:
+                 admit: Callable[[], str] = lambda: "", local: bool = True,
+                 left_behind: Callable[[str], live.Explorer | None] = lambda token: None) -> None:
         self.pane = pane
         self.explorer: live.Explorer | None = None
         self.on_summary: Callable[[str], None] | None = None
         self._make_explorer = make_explorer
-        self._admit, self._local = admit, local
+        self._admit, self._local, self._left_behind = admit, local, left_behind
+        self._document: Any = None
+        # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
+        self.token = secrets.token_urlsafe(24)
         self._closed = False
         self._last_error = ""
         pane.on_msg(lambda event: self.receive(event.data))
@@ -126,11 +132,13 @@ class Bridge:
             if message.get("type") == "ready":
                 _send_without_delay()
                 if self.explorer is None:
-                    refusal = self._admit()
+                    old = self._left_behind(str(message.get("rejoin") or ""))
+                    refusal = "" if old is not None else self._admit()
                     if refusal:
                         self._send({"type": "error", "text": refusal, "detail": ""})
                         return
-                    self.explorer = self._build()
+                    self.explorer = self._adopt(self._make_explorer() if old is None else old)
+                    self._send({"type": "rejoin", "token": self.token})
             if self.explorer is not None:
                 self.explorer.on_message(message)
         except Exception as error:  # whatever goes wrong is said on the page: it has no other place to be seen
@@ -159,10 +167,22 @@ class Bridge:
         if self.explorer is not None:
             self.explorer.close()
 
-    def _build(self) -> live.Explorer:
-        explorer = self._make_explorer()
+    @property
+    def connected(self) -> bool:
+        """Whether a browser holds a websocket to this page's session."""
+        context = None if self._document is None else self._document.session_context
+        session = getattr(context, "session", None)
+        return session is not None and session.connection_count > 0
+
+    def hand_over(self) -> live.Explorer | None:
+        """Give the explorer away, to the page that comes after this one."""
+        explorer, self.explorer = self.explorer, None
+        self._closed = True
+        return explorer
+
+    def _adopt(self, explorer: live.Explorer) -> live.Explorer:
         explorer.settings_changed = self._write_address
-        document = pn.state.curdoc
+        document = self._document = pn.state.curdoc
         if document is not None:
             # Bokeh's own timer: Panel's counts the server as busy around each call, see ExplorerPane. It ends with the
             # session, and a closed bridge has nothing to say.

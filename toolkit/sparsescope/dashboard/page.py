@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,8 @@ class Site:
         settings = {**self.settings, **_query()}
         dark = _dark()
         pane = ExplorerPane(dark=dark)
-        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings), self._no_place, self.local)
+        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings), self._no_place, self.local,
+                        lambda token: self._left_behind(token, settings))
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
@@ -102,6 +104,20 @@ class Site:
     def _end(self, bridge: Bridge) -> None:
         bridge.close()
         self.open.discard(bridge)
+
+    def _left_behind(self, token: str, settings: dict[str, Any]) -> live.Explorer | None:
+        """The explorer of a page that was loaded again in the same tab; None if its address asks for another one.
+
+        A page that is still connected keeps its explorer: browsers copy the token into a duplicated tab.
+        """
+        for bridge in list(self.open):
+            known = hmac.compare_digest(bridge.token.encode(), token.encode())
+            if not known or bridge.connected or bridge.explorer is None:
+                continue
+            if live.Explorer.settings_from_query(settings)[0] == bridge.explorer.settings:
+                self.open.discard(bridge)
+                return bridge.hand_over()
+        return None
 
     def _no_place(self) -> str:
         if not self.full:

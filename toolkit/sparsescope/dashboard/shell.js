@@ -40,6 +40,38 @@ function addressBar() {
   }
 }
 
+// What a page has to show after a reload to go on with its run. It lives as long as the tab.
+const REJOIN = "sparsescope.rejoin"
+
+// A veil over pictures that no longer move: what they show was true at that iteration, and the run may be elsewhere by now.
+// The page asks once a second whether the server is there, and loads itself again when it is: with the run if that is still
+// waiting, else from the settings in the address.
+function veil(el, iteration) {
+  const box = document.createElement("div")
+  box.setAttribute("role", "alert")
+  box.dataset.testid = "connection-lost"
+  box.style.cssText = "position: fixed; inset: 0; z-index: 2000; display: flex; justify-content: center; align-items: flex-start;" +
+    " background: color-mix(in srgb, Canvas 55%, transparent)"
+  const card = document.createElement("p")
+  card.style.cssText = "margin: 96px 24px 0; padding: 12px 20px; max-width: 36em; border-radius: 8px; border: 1px solid #d55e00;" +
+    " background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif"
+  const at = iteration === null ? "" : ` The pictures are those of iteration ${iteration}.`
+  card.textContent = `The connection to the explorer is lost.${at} This page goes on by itself when the server answers again.`
+  box.append(card)
+  el.append(box)
+  const timer = setInterval(async () => {
+    try {
+      const answer = await fetch(location.href, {method: "HEAD", cache: "no-store"})
+      if (answer.status < 500) {
+        clearInterval(timer)
+        location.reload()
+      }
+    } catch {
+      // Still away: asked again in a second.
+    }
+  }, 1000)
+}
+
 function showFailure(el, error) {
   const box = document.createElement("div")
   box.setAttribute("role", "alert")
@@ -56,10 +88,16 @@ export function render({model, el}) {
   let gone = false
   const early = []
   const setQuery = addressBar()
+  let iteration = null
 
   function receive({header, block}) {
+    if (header.type === "frame" && header.status) {
+      iteration = header.status.iteration
+    }
     if (header.type === "address") {
       setQuery(header.query)
+    } else if (header.type === "rejoin") {
+      sessionStorage.setItem(REJOIN, header.token)
     } else if (handle === null) {
       early.push([header, block])
     } else {
@@ -75,13 +113,22 @@ export function render({model, el}) {
     handle = null
   })
 
+  let lost = false
+  globalThis.Bokeh?.documents?.[0]?.on_event("connection_lost", () => {
+    if (!lost && !gone) {
+      lost = true
+      veil(root, iteration)
+    }
+  })
+
   importNatively(new URL(model.module_address, document.baseURI).href).then((module) => {
     if (gone) {
       return
     }
     handle = module.mount({
       el: root,
-      send: (message) => model.send_msg(message),
+      send: (message) => model.send_msg(message.type === "ready"
+        ? {...message, rejoin: sessionStorage.getItem(REJOIN)} : message),
       theme: model.dark ? "dark" : "light",
       options: {shell: "panel"},
     })
