@@ -317,7 +317,7 @@ def wide(penalty: Any, form: str = "dense", intercept: bool = True) -> ss.Proble
     X = rng.standard_normal((60, 400))
     X[:, ::14] += 0.8 * rng.standard_normal((3, 29))[y]
     problem = ss.Problem(dict(forms(X))[form], y, loss=HINGE, penalty=penalty, intercept=intercept)
-    return problem.with_lam(0.3 * problem.lam_reference)
+    return problem.with_lam(0.4 * problem.lam_reference)
 
 
 @pytest.mark.parametrize(("penalty", "form"), [

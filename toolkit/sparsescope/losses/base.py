@@ -12,6 +12,7 @@ from ..registry import LAST, Field
 # Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate
 # is +inf. Single precision needs the width.
 DOMAIN_SLACK = 1e-5
+OFF_FACE = 1e-10  # dual entries below it count as zero: which side of it rounding leaves them on must not matter
 LEVEL = 1e-9  # of the margin: scores that differ by less are level
 
 
@@ -40,7 +41,9 @@ class Loss:
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
     A loss with kinks has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
-    ``margin``, the unit of its scores; `fbpd` needs both.
+    ``margin``, the unit of its scores; `fbpd` needs both. ``along_face(u, y, v)`` projects v in place on the directions
+    along the face of that domain that u = prox_{σℓ*}(…) lies on, where ℓ* is linear: the derivative of the prox, which
+    `ssnal` needs.
     ``work`` is a scratch row of length m (float64) whose contents are free. Class attributes say what the planners
     need: ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a
     separable function of the differences of scores between labels on and off the target: the bound of its second
@@ -76,6 +79,7 @@ class Loss:
     conjugate: Any
     repair: Any
     prox_conjugate: Any
+    along_face: Any
 
     def reference(self, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate the loss by its formula in plain numpy: what the compiled functions are tested against.

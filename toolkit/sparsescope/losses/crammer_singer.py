@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..kernels.projections import cut_to_flows
 from ..registry import field, losses
-from .base import DOMAIN_SLACK, Loss, repair_flows, worst_pairs
+from .base import DOMAIN_SLACK, OFF_FACE, Loss, repair_flows, worst_pairs
 from .reference import balanced, shifted
 
 SHIFTS = 32  # circulations that are averaged at W = 0 with an intercept
@@ -84,6 +84,15 @@ class CrammerSinger(Loss):
     def prox_conjugate(self, v, y, sigma):
         v[y] -= sigma * self.margin  # as much as that more everywhere else: the projection does not see the difference
         cut_to_flows(v, y, 1.0)
+
+    def along_face(self, u, y, v):
+        total, count = 0.0, 0
+        for k in range(u.size):
+            if u[k] + (1.0 if k == y else 0.0) > OFF_FACE:
+                total += v[k]
+                count += 1
+        for k in range(u.size):
+            v[k] = v[k] - total / count if u[k] + (1.0 if k == y else 0.0) > OFF_FACE else 0.0
 
     def repair(self, U, Y):
         repair_flows(U, Y)

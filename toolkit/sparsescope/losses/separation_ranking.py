@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..jit.parts import part, two_forms
 from ..kernels.projections import cut_to_set_flows
 from ..registry import losses
-from .base import DOMAIN_SLACK, Loss, worst_pairs
+from .base import DOMAIN_SLACK, OFF_FACE, Loss, worst_pairs
 from .crammer_singer import CrammerSinger
 from .label_flows import repair_label_flows
 from .reference import indicator
@@ -92,6 +92,32 @@ def set_prox_conjugate(v, y, sigma):  # type: ignore[no-untyped-def]
     cut_to_set_flows(v, y, 1.0)
 
 
+def class_along_face(u, y, v):  # type: ignore[no-untyped-def]
+    HINGE.along_face(u, y, v)
+
+
+def set_along_face(u, y, v):  # type: ignore[no-untyped-def]
+    mass = 0.0
+    for r in range(u.size):
+        mass += max(u[r], 0.0)
+    whole = mass >= 1.0 - OFF_FACE  # then the sums of both sides stay, else only their difference
+    above, below, highs, lows = 0.0, 0.0, 0, 0
+    for r in range(u.size):
+        if u[r] > OFF_FACE:
+            above += v[r]
+            highs += 1
+        elif u[r] < -OFF_FACE:
+            below += v[r]
+            lows += 1
+    for r in range(u.size):
+        if abs(u[r]) <= OFF_FACE:
+            v[r] = 0.0
+        elif not whole:
+            v[r] -= (above + below) / (highs + lows)
+        else:
+            v[r] -= above / highs if u[r] > 0.0 else below / lows
+
+
 def class_repair(U, Y, y, weights):  # type: ignore[no-untyped-def]
     HINGE.repair(U, Y)
 
@@ -115,6 +141,7 @@ value = two_forms(class_value, set_value, by=1)
 gradient = two_forms(class_gradient, set_gradient, by=1, makes_arrays=False)
 conjugate = two_forms(class_conjugate, set_conjugate, by=1)
 prox_conjugate = two_forms(class_prox_conjugate, set_prox_conjugate, by=1)
+along_face = two_forms(class_along_face, set_along_face, by=1)
 repair = two_forms(class_repair, set_repair, by=2)
 
 
@@ -167,6 +194,9 @@ class SeparationRanking(Loss):
 
     def prox_conjugate(self, v, y, sigma):
         prox_conjugate(v, y, sigma)
+
+    def along_face(self, u, y, v):
+        along_face(u, y, v)
 
     def repair(self, U, Y):
         repair(U, Y, Y[0], np.ones(U.shape[0]))

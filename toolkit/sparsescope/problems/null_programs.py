@@ -1,11 +1,11 @@
 """λ_max of a loss with kinks: a small linear programme over its subgradients at W = 0.
 
-W = 0 is optimal exactly at λ ≥ min over U of Ω°(XᵀU/n), where row u_i is a subgradient of the loss of sample i at the
+W = 0 is optimal exactly at λ ≥ min over U of Ω°(−XᵀU/n), where row u_i is a subgradient of the loss of sample i at the
 best intercept, and the rows sum to zero if there is one. These rows are flows between the labels of two sides
-(:meth:`sparsescope.losses.base.Loss.null_faces`), so only Ω° is not linear; it is the largest of ⟨XᵀU/n, w⟩ over all w
+(:meth:`sparsescope.losses.base.Loss.null_faces`), so only Ω° is not linear; it is the largest of ⟨−XᵀU/n, w⟩ over all w
 with Ω(w) ≤ 1. Cutting planes (Kelley 1960) take a few such w at a time, those that the last U violates:
 
-    t ← the smallest t with ⟨XᵀU/n, w⟩ ≤ t for the w so far (a lower bound of λ_max);  λ_max ≤ Ω°(XᵀU/n) for its U
+    t ← the smallest t with ⟨−XᵀU/n, w⟩ ≤ t for the w so far (a lower bound of λ_max);  λ_max ≤ Ω°(−XᵀU/n) for its U
 
 With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other.
 """
@@ -115,16 +115,16 @@ class _Flows:
 
 
 def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> np.ndarray:
-    """Cuts ⟨XᵀU/n, w⟩ ≤ t that G = XᵀU/n violates most, one for each vector that Ω is a sum over.
+    """Cuts ⟨−XᵀU/n, w⟩ ≤ t that G = XᵀU/n violates most, one for each vector that Ω is a sum over.
 
-    prox_{tΩ} of such a vector v is not zero exactly where its dual norm is above t; with w = prox_{tΩ}(v) the rest
-    v − w is in t∂Ω(w), so ⟨v − w, w⟩/t is Ω(w), or no less where Ω is not a norm.
+    prox_{tΩ} of such a vector v of −G is not zero exactly where its dual norm is above t; with w = prox_{tΩ}(v) the
+    rest v − w is in t∂Ω(w), so ⟨v − w, w⟩/t is Ω(w), or no less where Ω is not a norm.
     """
     group = regulariser.groups(G.shape)
     W = np.empty_like(G)
-    regulariser.prox(G, t, W)
-    size = np.bincount(group.ravel(), ((G - W) * W).ravel()) / t
-    height = np.bincount(group.ravel(), (G * W).ravel())
+    regulariser.prox(-G, t, W)
+    size = np.bincount(group.ravel(), ((-G - W) * W).ravel()) / t
+    height = np.bincount(group.ravel(), (-G * W).ravel())
     ratio = np.divide(height, size, out=np.zeros_like(size), where=size > 0.0)
     worst = np.argsort(-ratio, kind="stable")[:CUTS]
     worst = worst[ratio[worst] > t * (1.0 + 1e-12)]
@@ -136,6 +136,6 @@ def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows
         columns = X[:, features]
         columns = columns.toarray() if sp.issparse(columns) else columns
         S = columns @ (np.where(at, W, 0.0)[features] / (size[g] * problem.n))
-        row[:-1] = flows.sign * flows.scale * S[flows.sample, flows.label]
+        row[:-1] = -flows.sign * flows.scale * S[flows.sample, flows.label]
         row[-1] = -1.0
     return made

@@ -13,6 +13,8 @@ row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, where 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..kernels.splitting import dual_step
 from ..problems.prediction import Problem
 from ..registry import losses, solvers
@@ -28,7 +30,7 @@ class FBPD(Splitting):
     menu_order = 80
     doc = "Primal–dual splitting for exact hinges, of classes and of label sets; its dual point proves the gap."
     source = "Chierchia et al. 2015, Alg. 1; its projection for label sets is this project's"
-    only = ("crammer-singer", "separation-ranking")
+    only: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
     takes_sample_weights = takes_feature_weights = True
 
     def refuses(self, problem: Problem) -> str | None:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...problems.prediction import Problem
 from ...registry import check_whole
 from ..base import settings
 from ..fbpd import FBPD
-from .splitting import SplittingState
+from .splitting import Splitting, SplittingState
 
 REACH = 100.0  # the lower bound is for weights up to this many times as long as those that were found
 LOOK = 50  # iterations between two looks at the bounds
@@ -27,6 +27,11 @@ LOOK = 50  # iterations between two looks at the bounds
 @settings
 class _Unpenalised(FBPD):
     """The steps of ``fbpd`` for Ω = 0."""
+
+    only: ClassVar[tuple[str, ...]] = ("crammer-singer",)
+
+    def refuses(self, problem: Problem) -> str | None:
+        return Splitting.refuses(self, problem)
 
     def restricts(self, problem: Problem) -> bool:
         return False

@@ -1,0 +1,94 @@
+"""SSNAL: optima that first-order steps come to slowly, restarts from others' points, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import digits, hinge_program, iris, tags
+from sparsescope.kernels.augmented import envelope, envelope_curvature
+from sparsescope.registry import penalties
+from sparsescope.runs.stopping import Gap, Iterations
+
+HINGE = "crammer-singer"
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", list(penalties))
+@pytest.mark.parametrize("kind", ["classes", "sets"])
+def test_every_penalty_is_certified_to_a_small_gap(kind: str, penalty: str, intercept: bool) -> None:
+    X, y = iris() if kind == "classes" else tags()
+    loss = HINGE if kind == "classes" else "separation-ranking"
+    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
+    problem = problem.with_lam(0.1 * problem.lam_reference)
+    found = ss.solve(problem, "ssnal", tol=1e-8, max_iter=3000, record=False)
+    assert found.converged, found
+    assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_the_optimum_is_that_of_a_linear_program(intercept: bool) -> None:
+    X, y = iris()
+    problem = ss.Problem(X, y, loss=HINGE, penalty="l1", intercept=intercept)
+    problem = problem.with_lam(0.05 * problem.lam_max)
+    value, _, _ = hinge_program(X, y, problem.lam, intercept)
+    found = ss.solve(problem, "ssnal", tol=1e-9, max_iter=3000, record=False)
+    assert found.converged and found.objective == pytest.approx(value, rel=2e-9)
+    assert found.dual <= value * (1 + 1e-10)
+
+
+def test_ten_classes_whose_optimum_is_a_corner() -> None:
+    problem = ss.Problem(*digits(), loss=HINGE, penalty="l1/linf")
+    problem = problem.with_lam(0.1 * problem.lam_max)
+    found = ss.solve(problem, "ssnal", tol=1e-6, max_iter=3000, record=False)
+    assert found.converged, found
+
+
+@pytest.mark.parametrize(("loss", "kind"), [(HINGE, "classes"), ("separation-ranking", "sets")])
+def test_curvature_is_the_derivative_of_the_dual_rows(loss: str, kind: str) -> None:
+    X, Y = iris() if kind == "classes" else tags()
+    problem = ss.Problem(X, Y, loss=loss)
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((problem.n, problem.m))
+    U0 = np.zeros_like(Z)
+    sides: list[Any] = []
+    U, C = np.empty_like(Z), np.empty((problem.n, problem.m, problem.m))
+    value = envelope(Z, U0, problem.y, problem.loss, 0.7, U)
+    envelope_curvature(U, problem.y, problem.loss, 0.7, C)
+    D, h = rng.standard_normal(Z.shape), 1e-6
+    for sign in (1.0, -1.0):
+        V = np.empty_like(Z)
+        sides.append((envelope(Z + sign * h * D, U0, problem.y, problem.loss, 0.7, V), V))
+    assert (sides[0][0] - sides[1][0]) / (2 * h) == pytest.approx(float((U * D).sum()), rel=1e-6)
+    assert value >= sides[1][0] + float((sides[1][1] * (h * D)).sum()) - 1e-12, "the envelope is convex"
+    slope = (sides[0][1] - sides[1][1]) / (2 * h)
+    close = np.abs(slope - np.einsum("ikr,ir->ik", C, D)).max(axis=1) < 1e-4
+    assert close.mean() > 0.95, "but for samples on the edge of two pieces"
+
+
+def test_few_of_many_features_and_a_start_from_fbpd() -> None:
+    rng = np.random.default_rng(11)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 400))
+    X[:, ::14] += 0.8 * rng.standard_normal((3, 29))[y]
+    problem = ss.Problem(X, y, loss=HINGE, penalty="l1", intercept=True)
+    problem = problem.with_lam(0.3 * problem.lam_max)
+    run = ss.Run(problem, "fbpd", stop=Iterations(50))
+    list(run)
+    run.change(solver=ss.solvers.SSNAL())
+    run.stop = Gap(1e-7) | Iterations(3000)
+    last = list(run)[-1]
+    assert "certified" in last.message and last.working_set < 0.6 * problem.d
+    np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
+
+
+def test_smooth_losses_and_problems_that_are_too_large_are_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="along_face"):
+        ss.Run(ss.Problem(*iris(), loss="logistic"), "ssnal")
+    rng = np.random.default_rng(0)
+    wide = ss.Problem(rng.standard_normal((40, 1100)), np.arange(40) % 3, loss=HINGE, penalty="ridge")
+    with pytest.raises(ValueError, match="too large"):
+        ss.Run(wide, "ssnal")

@@ -1,0 +1,270 @@
+"""The semismooth Newton augmented Lagrangian on a problem with few enough weights for a factored system.
+
+    minimise Σ_i ℓ(ζ_i) + nλΩ(V) subject to ζ = XW + 1bᵀ, V = W, with multipliers U (n, m) and P (d, m):
+
+    φ(W, b) = Σ_i e_i(z_i) + E(W),   z = XW + 1bᵀ
+    e_i(z) = max_u ⟨u, z⟩ − ℓ*(u) − ‖u − U_i‖²/(2σ),   reached at u = prox_{σℓ*}(U_i + σz);  ℓ itself for smooth losses
+    E(W)   = min_V nλΩ(V) + ⟨P, W − V⟩ + ½ρ‖W − V‖²,   reached at V = prox_{nλΩ/ρ}(W + P/ρ)
+
+φ is smooth, and its gradient XᵀU⁺ + P⁺ with U⁺ = u, P⁺ = P + ρ(W − V). A Newton step takes the generalised Hessian
+Xᵀ C X + ρ(I − J), C_i = ∇²e_i, J the derivative of the prox: both are projections on the pieces that u and V lie on,
+where these have kinks. Near the minimum of φ the multipliers move, U ← U⁺, P ← P⁺, and σ, ρ grow.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
+from ...kernels.rows import loss_gradient
+from ...problems.prediction import Problem
+
+ARMIJO, BACKTRACK, TRIALS = 1e-4, 0.5, 25
+INNER = 0.05  # the multipliers move when the gradient is this share of what they would move
+QUICK, SLOW, SHRINK = 3, 8, 2.0  # σ and ρ may grow after so few Newton steps, and shrink after more than so many
+GROWTH, ENOUGH = 2.0, 0.9  # of σ and ρ, where a residual has not fallen to this share
+MOST = 100.0  # σ and ρ grow to this many times their first value: steps get harder and the gap no better beyond
+NONE = 1e-10  # share of what the prox is taken of below which a weight counts as zero
+# Damping: a share of σ‖x_j‖²/m + ρ that is added to the diagonal, for φ has flat and straight pieces. It falls after a
+# full step and rises after a shortened one.
+FIRST, LEAST, HIGHEST, DOWN, UP = 1e-2, 1e-10, 1e4, 0.1, 4.0
+
+
+class Lagrangian:
+    """A point of the method: the smooth variable W, b, the multipliers, and what belongs to the last of these points.
+
+    W : (rows, m) · V : (d, m), the image of the prox · Z : scores of W · Un, Pn : U⁺, P⁺ · value : φ · G : its gradient
+    """
+
+    def __init__(self, problem: Problem, W: np.ndarray, U: np.ndarray) -> None:
+        self.problem, self.U = problem, U.astype(np.float64)
+        self.X = problem.design.matrix
+        d, n = problem.d, problem.n
+        self.smooth = bool(problem.loss.smooth)
+        self.strength = n * problem.lam
+        self.W = W.astype(np.float64)
+        self.index = _index(problem)
+        unit = 1.0 if self.smooth else problem.loss.margin
+        self.sigma = 1.0 / unit
+        mean = float(problem.design.squared_norms.sum()) / max(d, 1)
+        self.rho = max(0.05 * self.sigma * mean, 1e-12)
+        self.damping = FIRST
+        self.limits = (MOST * self.sigma, MOST * self.rho)
+        norms = self.problem.design.squared_norms
+        norms = np.append(norms, float(n)) if problem.intercept else norms
+        self.norms = np.repeat(norms, problem.m) / problem.m
+        self.Un, self.steps = np.empty_like(self.U), 0
+        self.P = self._multiplier()
+        self.residuals = (np.inf, np.inf)
+        self.trials, self.size, self.stale = 0, float("nan"), False
+        self.evaluate()
+
+    def __deepcopy__(self, memo: Any) -> Lagrangian:
+        made = copy.copy(self)  # the problem never changes
+        for name in ("U", "P", "W", "V", "Z", "Un", "Pn", "G"):
+            setattr(made, name, getattr(self, name).copy())
+        return made
+
+    def resume(self, old: Lagrangian) -> None:
+        """Take over how another one, of the same problem on other features, has set its steps."""
+        self.sigma, self.rho, self.damping = old.sigma, old.rho, old.damping
+        self.stale = True
+
+    def _multiplier(self) -> np.ndarray:
+        """The point of nλ∂Ω(·) that is nearest to −XᵀU: −XᵀU itself less its prox."""
+        H = -np.ascontiguousarray((self.X.T @ self.U).astype(np.float64))
+        out = np.empty_like(H)
+        self.problem.regulariser.prox(H, self.strength, out)
+        return H - out
+
+    # ------------------------------------------------------------------------------------------------------- φ
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        d = self.problem.d
+        Z = np.ascontiguousarray(self.X @ W[:d], dtype=np.float64)
+        if self.problem.intercept:
+            Z += W[d]
+        return Z
+
+    def phi(self, W: np.ndarray, Z: np.ndarray) -> tuple[float, np.ndarray]:
+        """φ and V; U⁺ is written into ``Un``."""
+        problem, d = self.problem, self.problem.d
+        if self.smooth:
+            total = float(loss_gradient(Z, problem.y, problem.loss, self.Un))
+        else:
+            total = float(envelope(Z, self.U, problem.y, problem.loss, self.sigma, self.Un))
+        T = W[:d] + self.P / self.rho
+        V = np.empty_like(T)
+        problem.regulariser.prox(T, self.strength / self.rho, V)
+        off = T - V
+        total += self.strength * problem.regulariser.value(V)[0] + 0.5 * self.rho * float((off * off).sum())
+        return total - 0.5 * float((self.P * self.P).sum()) / self.rho, V
+
+    def evaluate(self) -> None:
+        """φ, V, U⁺, P⁺ and the gradient at W."""
+        self.Z = self.scores(self.W)
+        self.value, self.V = self.phi(self.W, self.Z)
+        self.finish()
+
+    def finish(self) -> None:
+        """P⁺ and the gradient, when Z, V and U⁺ are there."""
+        d = self.problem.d
+        self.Pn = self.P + self.rho * (self.W[:d] - self.V)
+        self.G = np.empty_like(self.W)
+        self.G[:d] = self.X.T @ self.Un + self.Pn
+        if self.problem.intercept:
+            self.G[d] = self.Un.sum(axis=0)
+
+    # ------------------------------------------------------------------------------------------------------- steps
+    def step(self, patience: int) -> bool:
+        """A Newton step; then the multipliers move if φ is near its minimum, or after ``patience`` steps. Whether they
+        did."""
+        if self.stale:
+            self.value, self.V = self.phi(self.W, self.Z)
+            self.finish()
+            self.stale = False
+        D = self.direction()
+        E = self.scores(D)
+        slope = float((self.G * D).sum())
+        before, noise = self.value, 1e-13 * (abs(self.value) + float((self.Un * self.Z).__abs__().sum()))
+        size, self.trials = 1.0, 0
+        while True:
+            self.trials += 1
+            value, V = self.phi(self.W + size * D, self.Z + size * E)
+            if value <= before + ARMIJO * size * slope + noise or self.trials >= TRIALS:
+                break
+            size *= BACKTRACK
+        change = DOWN if size == 1.0 else UP / max(size, BACKTRACK**6)
+        self.damping = min(max(self.damping * change, LEAST), HIGHEST)
+        self.W = self.W + size * D
+        self.Z = self.Z + size * E
+        self.value, self.V, self.size = value, V, size
+        self.steps += 1
+        self.finish()
+        if not (self.settled() or self.steps >= patience):
+            return False
+        self.move()
+        return True
+
+    def settled(self) -> bool:
+        """Whether the gradient is small against what the multipliers would move, each in the units of the other."""
+        if not np.abs(self.G).max() > 1e-15 * (np.abs(self.Pn).max() + self.strength):
+            return True
+        # Lengths in the metric of the quadratic terms: √ρ·(W − V) and (U⁺ − U)/√σ.
+        moved = float(((self.Pn - self.P) ** 2).sum()) / self.rho
+        if not self.smooth:
+            moved += float(((self.Un - self.U) ** 2).sum()) / self.sigma
+        D = self.system(solve=False)
+        left = float((self.G * self.G / D).sum())
+        return left <= INNER**2 * moved
+
+    def move(self) -> None:
+        """U ← U⁺, P ← P⁺; σ and ρ grow where that did not move enough closer."""
+        far_u = 0.0 if self.smooth else float(np.linalg.norm(self.Un - self.U)) / self.sigma
+        far_p = float(np.linalg.norm(self.Pn - self.P)) / self.rho
+        self.U[:], self.P = self.Un, self.Pn
+        quick = self.steps <= QUICK
+        if quick and far_u > ENOUGH * self.residuals[0]:
+            self.sigma = min(GROWTH * self.sigma, self.limits[0])
+        if quick and far_p > ENOUGH * self.residuals[1]:
+            self.rho = min(GROWTH * self.rho, self.limits[1])
+        if self.steps > SLOW:
+            self.sigma, self.rho = self.sigma / SHRINK, self.rho / SHRINK
+        self.residuals = far_u, far_p
+        self.steps = 0
+        self.stale = True  # φ is another function now
+
+    # ------------------------------------------------------------------------------------------------------ Hessian
+    def direction(self) -> np.ndarray:
+        """−H⁻¹G."""
+        return self.system(solve=True)
+
+    def system(self, solve: bool) -> np.ndarray:
+        """The Newton direction, or (``solve`` False) the diagonal of the Hessian, at least its floor; (rows, m)."""
+        problem, (rows, m) = self.problem, self.W.shape
+        n, d = problem.n, problem.d
+        C = np.empty((n, m, m))
+        if self.smooth:
+            loss_curvature(self.Z, problem.y, problem.loss, C)
+        else:
+            envelope_curvature(self.Un, problem.y, problem.loss, self.sigma, C)
+        if not solve:
+            top = np.einsum("ikk->ik", C)
+            squares = self.X.multiply(self.X) if problem.design.is_sparse else self.X * self.X
+            D = np.empty((rows, m))
+            D[:d] = squares.T @ top
+            if problem.intercept:
+                D[d] = top.sum(axis=0)
+            D[:d] += self.rho
+            return np.maximum(D, 1e-9 * D.max())
+        parts = np.zeros((rows, m, rows, m))
+        A = self.X
+        if problem.design.is_sparse:
+            A = A.tocsr()
+        for k in range(m):
+            for r in range(k, m):
+                c = C[:, k, r]
+                used = np.flatnonzero(c)
+                if used.size == 0:
+                    continue
+                part = A[used] if used.size < n else A
+                part = part.toarray() if problem.design.is_sparse else part
+                if problem.intercept:
+                    part = np.column_stack([part, np.ones(used.size)])
+                block = (part * c[used][:, None]).T @ part
+                parts[:, k, :, r] = block
+                if r > k:
+                    parts[:, r, :, k] = block.T
+        H = parts.reshape(rows * m, rows * m)
+        self._add_penalty(H)
+        diagonal = np.einsum("aa->a", H)
+        b, shift = -self.G.ravel(), self.damping * (self.sigma * self.norms + self.rho)
+        while True:
+            diagonal += shift
+            try:
+                return cho_solve(cho_factor(H, lower=True, check_finite=False), b, check_finite=False).reshape(rows, m)
+            except LinAlgError:
+                shift *= 100.0
+
+    def _add_penalty(self, H: np.ndarray) -> None:
+        """H += ρ(I − J) on the penalised weights."""
+        problem, d, m = self.problem, self.problem.d, self.W.shape[1]
+        diagonal = np.einsum("aa->a", H)
+        diagonal[: d * m] += self.rho
+        flat = self.V.ravel()
+        # Which side of the kink rounding leaves a weight on must not matter.
+        least = NONE * float(np.abs(self.V + self.Pn / self.rho).max(initial=0.0))
+        flat = np.where(np.abs(flat) > least, flat, 0.0)
+        if self.index is None:
+            diagonal[: d * m][flat != 0.0] -= self.rho
+            return
+        row = getattr(problem.regulariser, "row", problem.penalty)  # of blocks, or the penalty itself
+        for at in self.index:
+            used = at[flat[at].any(axis=1)] if problem.penalty.zeroes_rows else at
+            if used.size == 0:
+                continue
+            g, p = used.shape
+            P, A = np.empty((g, p, p)), np.empty((g, p, p))
+            pieces(flat[used], self.strength / self.rho, row, P, A)
+            rest = np.eye(p) - P
+            J = np.linalg.inv(A + rest) - rest
+            H[used[:, :, None], used[:, None, :]] -= self.rho * J
+
+
+def _index(problem: Problem) -> list[np.ndarray] | None:
+    """The places in the flat W of the vectors that Ω is a sum over, (vectors, length), one array for each length;
+    ``None`` where these are single entries with weights."""
+    d, m = problem.d, problem.m
+    blocks = problem.regulariser.blocks
+    if problem.regulariser.weights is not None:
+        return None
+    if blocks is None:
+        return [np.arange(d * m).reshape(d, m)]
+    found: dict[int, list[Any]] = {}
+    for b in range(blocks.count):
+        features = blocks.features(b)
+        found.setdefault(features.size, []).append(features[None, :] * m + np.arange(m)[:, None])
+    return [np.concatenate(parts) for parts in found.values()]
