@@ -323,7 +323,7 @@ def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on() -> None:
     classes = problem_on("digits", form="dense")
     assert ss.solve(classes, "auto", max_iter=1, record=False).reason.startswith("fbpd: "), "W is small"
     given = ss.solve(sets, "auto", max_iter=2, W=np.full((40, 5), 0.1), record=False)
-    assert given.reason.startswith("fobos: "), "it cannot begin at given weights"
+    assert given.reason.startswith("fbpd: "), "pd-sparse cannot begin at given weights"
     run = ss.Run(sets, "auto", stop=Gap(1e-5) | Iterations(2000))
     list(run)
     run.change(problem=sets.with_(penalty="l1"))
