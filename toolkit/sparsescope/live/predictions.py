@@ -169,8 +169,8 @@ class Predictions(Kind):
         wanted = {**{key: value for key, value in settings.items() if not key.startswith("solver.")}, "solver": name}
         try:
             if not st.for_sequences(name):
-                made: Any = problem if problem.kind == self.name else weights_of(problem, wanted)
-            elif problem.kind == self.name:
+                made: Any = weights_of(problem, wanted) if problem.stages else problem
+            elif not problem.stages:
                 made, _ = sequence_of(problem, wanted)
             else:
                 made = problem
