@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sparsescope as ss
 from helpers import iris
+from sparsescope import registry
 
 
 @pytest.fixture
@@ -135,3 +136,36 @@ def test_an_end_that_was_asked_for_is_no_warning(problem: ss.Problem) -> None:
     ss.solve(problem, "bcd-ls", tol=0.0, max_iter=2)
     ss.solve(problem, "bcd-ls", tol=1e-9, stop=ss.stopping.Iterations(1))
     ss.solve(problem, "bcd-ls", tol=1e-9, callbacks=lambda event: event.iteration == 1)
+
+
+@pytest.mark.parametrize("name", list(registry.penalties))
+def test_penalties_have_a_plain_face(name: str) -> None:
+    penalty = registry.penalties.create(name)
+    if not hasattr(penalty, "prox"):
+        return  # a penalty over blocks is applied by the problem's regulariser, which knows the blocks
+    W = np.random.default_rng(0).standard_normal((5, 3))
+    shrunk = penalty.prox(W, 0.4)
+    assert shrunk.shape == W.shape
+    np.testing.assert_array_equal(shrunk[2], penalty.prox(W[2], 0.4))
+    out = np.empty(3)
+    penalty.prox(W[2], 0.4, out)
+    np.testing.assert_array_equal(out, shrunk[2])
+    assert penalty.value(W) == pytest.approx(sum(penalty.value(row) for row in W))
+    assert penalty.value(W) == pytest.approx(penalty.reference(W).sum())
+    with pytest.raises(ValueError, match="at least 0"):
+        penalty.prox(W, -1.0)
+
+
+@pytest.mark.parametrize("name", list(registry.losses))
+def test_losses_have_a_plain_face(name: str) -> None:
+    loss = registry.losses.create(name)
+    rng = np.random.default_rng(0)
+    m = 1 if loss.one_score else 3
+    Z, y = rng.standard_normal((6, m)), np.array([0, 1, 0, 1, 1, 0])
+    if "classes" not in loss.takes:
+        y = np.eye(3, dtype=np.uint8)[y]
+    values, slopes = loss.reference(Z, y)
+    np.testing.assert_allclose(loss.value(Z, y), values, rtol=1e-12)
+    np.testing.assert_allclose(loss.gradient(Z, y), slopes, rtol=1e-9, atol=1e-12)
+    assert loss.value(Z[1], y[1]) == pytest.approx(values[1])
+    np.testing.assert_allclose(loss.gradient(Z[1], y[1]), slopes[1], rtol=1e-9, atol=1e-12)

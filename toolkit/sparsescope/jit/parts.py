@@ -78,6 +78,9 @@ def part(cls: type[T]) -> type[T]:
     title = cls.__dict__.get("title", cls.__name__)
     plain = cls.__name__
     body = {k: v for k, v in vars(cls).items() if k not in (*names, "__dict__", "__weakref__")}
+    for name, face in getattr(cls, "faces", {}).items():
+        if name in body:
+            body[name] = _faced(body[name], face)
     base: Any = namedtuple(plain, names, defaults=defaults)  # type: ignore[misc]
 
     def create(kind: type, *args: Any, **params: Any) -> Any:
@@ -101,6 +104,27 @@ def part(cls: type[T]) -> type[T]:
     body.update(__eq__=same, __ne__=differs, __hash__=hashed)
     body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
     return _finish(cls, plain, base, body)
+
+
+def _faced(function: Any, face: Callable[..., Any]) -> Any:
+    """Give a row function a plain face for people: what is called from Python goes to ``face(function, self, …)``.
+
+    Compiled code never sees the face: :func:`_row_function` finds the function behind it.
+    """
+
+    @functools.wraps(function)
+    def plain(self: Any, *args: Any, **named: Any) -> Any:
+        return face(function, self, *args, **named)
+
+    plain.row_function = function  # type: ignore[attr-defined]
+    return plain
+
+
+def _row_function(cls: Any, name: str) -> Any:
+    """The function of one row that compiled code calls by a name; ``None`` if the class has none."""
+    function = getattr(cls, name, None)
+    function = getattr(function, "row_function", function)
+    return function if isinstance(function, pytypes.FunctionType) else None
 
 
 def struct(cls: Any) -> Any:
@@ -133,8 +157,8 @@ class _PartFunctions(AttributeTemplate):
     key = NAMED
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
-        function = getattr(kind.instance_class, name, None)
-        if name not in _attached or not isinstance(function, pytypes.FunctionType):
+        function = _row_function(kind.instance_class, name)
+        if name not in _attached or function is None:
             return None
         called = types.Dispatcher(_compiled(function))
 
@@ -157,7 +181,7 @@ def _dispatch(name: str) -> None:
 
     @lower_builtin((NAMED, name), NAMED, numba_types.VarArg(numba_types.Any))
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        function = getattr(sig.args[0].instance_class, name)
+        function = _row_function(sig.args[0].instance_class, name)
         call = context.get_function(types.Dispatcher(_compiled(function)), sig)
         result = call(builder, args)
         context.add_linking_libs(getattr(call, "libs", ()))

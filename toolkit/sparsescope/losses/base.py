@@ -16,6 +16,24 @@ OFF_FACE = 1e-10  # dual entries below it count as zero: which side of it roundi
 LEVEL = 1e-9  # of the margin: scores that differ by less are level
 
 
+def _value_face(function: Any, loss: Any, z: Any, y: Any) -> Any:
+    """ℓ of one sample's scores (m,), or of each row of Z (n, m) with its target: (n,)."""
+    if np.ndim(z) == 1:
+        return function(loss, z, y)
+    return np.array([function(loss, row, target) for row, target in zip(np.asarray(z), y, strict=True)])
+
+
+def _gradient_face(function: Any, loss: Any, z: Any, y: Any, *rest: Any) -> Any:
+    """∇ℓ of one sample's scores (m,), or of each row of Z (n, m); with more arguments, the row function itself."""
+    if rest:
+        return function(loss, z, y, *rest)
+    Z = np.atleast_2d(np.asarray(z, dtype=np.float64))
+    found, work = np.zeros_like(Z), np.empty(Z.shape[1])
+    for row, target, result in zip(Z, [y] if np.ndim(z) == 1 else y, found, strict=True):
+        function(loss, row, target, 1.0, result, work)
+    return found[0] if np.ndim(z) == 1 else found
+
+
 class Loss:
     """A loss ℓ(z, y) of one sample's scores z (length m) and its target y: a class in 0…m−1, or a label set.
 
@@ -57,6 +75,8 @@ class Loss:
     """
 
     __slots__ = ()
+    # Called from Python, ``value(Z, y)`` and ``gradient(Z, y)`` take one sample or all of them.
+    faces: ClassVar[dict[str, Any]] = {"value": _value_face, "gradient": _gradient_face}
     fields: ClassVar[tuple[Field, ...]] = ()
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""

@@ -10,6 +10,24 @@ from ..jit.parts import helper
 from ..registry import LAST, Field
 
 
+def _value_face(function: Any, penalty: Any, w: Any) -> Any:
+    """Ω of one row (m,), or of a whole W (d, m): the sum over its rows."""
+    return function(penalty, w) if np.ndim(w) == 1 else float(sum(function(penalty, row) for row in np.asarray(w)))
+
+
+def _prox_face(function: Any, penalty: Any, v: Any, tau: float, out: Any = None) -> Any:
+    """prox_{τΩ} of one row, or of every row of a W: written into ``out`` where it is given, else returned."""
+    if out is not None:
+        return function(penalty, v, tau, out)
+    if not tau >= 0.0:
+        raise ValueError(f"the step of a prox is {tau!r}; a number of at least 0 is needed")
+    given = np.array(v, dtype=np.float64)
+    found = np.empty_like(given)
+    for row, result in zip(np.atleast_2d(given), np.atleast_2d(found), strict=True):
+        function(penalty, row, tau, result)
+    return found
+
+
 class Penalty:
     """A penalty Ω(W) = Σ_j Ω(W_j) that is a sum over the rows of W (one row a feature, one entry a class).
 
@@ -50,6 +68,8 @@ class Penalty:
     """
 
     __slots__ = ()
+    # Called from Python, ``value(W)`` takes a row or a whole W, and ``prox(v, step)`` returns an array.
+    faces: ClassVar[dict[str, Any]] = {"value": _value_face, "prox": _prox_face}
     fields: ClassVar[tuple[Field, ...]] = ()
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
