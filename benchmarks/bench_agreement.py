@@ -29,7 +29,7 @@ def measure(problem: ss.Problem, seconds: float) -> dict[str, Any]:
     worst = 0.0
     for name in solvers:
         # Not the reference itself, methods for other problems, and one that only comes near an optimum.
-        if name == "bcd-ls" or solvers.create(name).solves(problem) is not None or not solvers[name].settles:
+        if name == "bcd-ls" or solvers.create(name).solves(problem) is not None or not solvers[name].converges:
             continue
         target = ss.stopping.Objective(best.objective * (1.0 + 0.5 * AGREE))
         found = ss.solve(problem, name, tol=GAP, max_iter=10**7, max_seconds=seconds, stop=target, certify_every=50,

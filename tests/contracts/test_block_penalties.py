@@ -34,7 +34,7 @@ CASES = [*cases(penalties, BLOCK_PENALTIES), *(pytest.param(kind(blocks=MIXED), 
                                                for kind in KINDS)]
 every_case = pytest.mark.parametrize("penalty", CASES)
 every_kind = pytest.mark.parametrize("kind", KINDS)
-TAKE_BLOCKS = [name for name in PREDICTING if solvers[name].takes_blocks and solvers[name].only == ()]
+TAKE_BLOCKS = [name for name in PREDICTING if solvers[name].takes_blocks and solvers[name].losses == ()]
 
 
 def of(penalty: Any, d: int = D) -> BlockRegulariser:
@@ -255,4 +255,4 @@ def test_auto_takes_a_solver_that_takes_blocks_and_says_why(kind: Any, loss: str
     if problem.loss.smooth:
         assert found.reason.startswith(f"{chosen}: ") and "blocks" in found.reason
     else:
-        assert found.reason.startswith("fbpd: ")
+        assert found.reason.startswith("ssnal: ")

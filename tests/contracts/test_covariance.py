@@ -309,7 +309,7 @@ def test_the_rehearsal_runs_every_kernel(monkeypatch: pytest.MonkeyPatch) -> Non
     for kernel in (newton_descent, support_descent):
         monkeypatch.setattr(quic, kernel.__name__, lambda *a, k=kernel: (seen.append(k.__name__), k(*a)))
     problem = problem_on()
-    ss.solvers.QUIC().rehearse(WATCHERS[problem.kind].tiny(problem), problem)
+    ss.solvers.QUIC().precompile(WATCHERS[problem.kind].tiny(problem), problem)
     assert set(seen) == {"newton_descent", "support_descent"}
 
 

@@ -20,7 +20,7 @@ TOL = 1e-6
 # not in the fast part there are left to `make test-all`.
 CASES = [pytest.param(loss, penalty, kind, id=f"{loss}+{penalty}+{kind}",
                       marks=pytest.mark.slow if losses[loss].smooth and (loss, penalty) not in COVER else ())
-         for loss, penalty in product(losses, penalties) for kind in losses[loss].takes]
+         for loss, penalty in product(losses, penalties) for kind in losses[loss].target_types]
 
 
 def data_for(loss: str, kind: str) -> tuple[Any, np.ndarray]:
@@ -56,7 +56,7 @@ def test_auto_certifies_every_loss_with_every_penalty(loss: str, penalty: str, k
 @pytest.mark.parametrize("loss", [name for name in losses if not losses[name].smooth])
 @pytest.mark.parametrize("penalty", ["ridge", "l1/l2"])
 def test_a_start_at_the_certified_optimum_is_not_left(loss: str, penalty: str) -> None:
-    X, y = tags() if "sets" in losses[loss].takes else digits()
+    X, y = tags() if "sets" in losses[loss].target_types else digits()
     problem = ss.Problem(X, y, loss=loss, penalty=penalty)
     problem = problem.with_lam(0.1 * problem.lam_reference)
     known = ss.solve(problem, "fbpd", tol=1e-8, max_iter=60_000, record=False, certify_every=50)
@@ -68,6 +68,7 @@ def test_a_start_at_the_certified_optimum_is_not_left(loss: str, penalty: str) -
 def test_every_registered_loss_with_kinks_has_a_solver_that_proves_it() -> None:
     for name in losses:
         if not losses[name].smooth:
-            X, y = data_for(name, losses[name].takes[0])
+            X, y = data_for(name, losses[name].target_types[0])
             problem = ss.Problem(X, y, loss=name)
-            assert any(solvers[s].settles and solvers.create(s).solves(problem) is None for s in solvers if s != "auto")
+            assert any(solvers[s].converges and solvers.create(s).solves(problem) is None
+                       for s in solvers if s != "auto")

@@ -18,7 +18,7 @@ from sparsescope.problems.metrics import WATCHED
 from sparsescope.registry import losses, penalties, solvers
 from sparsescope.runs.stopping import Gap, Iterations
 
-TAKING = [name for name in losses if "sets" in losses[name].takes]
+TAKING = [name for name in losses if "sets" in losses[name].target_types]
 SMOOTH = [name for name in TAKING if losses[name].smooth]
 # As in test_solvers.py: what methods may need for a relative gap of 1e-8.
 TOL = 1e-8
@@ -27,7 +27,7 @@ every_loss = pytest.mark.parametrize("loss", TAKING)
 smooth_loss = pytest.mark.parametrize("loss", SMOOTH)
 each_intercept = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 every_solver = pytest.mark.parametrize("name", PREDICTING)
-exact_solver = pytest.mark.parametrize("name", [name for name in PREDICTING if solvers[name].settles])
+exact_solver = pytest.mark.parametrize("name", [name for name in PREDICTING if solvers[name].converges])
 # Every penalty with label ranking (most of them in `make test-all`), the other losses with the group lasso. What the
 # squared loss does is met with classes already: what goes over solvers leaves it to `make test-all` too.
 RANKING = "label-ranking-squared-hinge"

@@ -126,7 +126,7 @@ def test_moving_a_sample_leaves_scores_gradient_and_value_of_the_new_point(loss:
     for z, y in samples(m, kind, 20):
         delta, x = rng.standard_normal(m), float(rng.normal())
         moved, u = z.copy(), np.full(m, np.nan)
-        value = loss.move(moved, y, x, delta, u, np.zeros((2, m)))
+        value = loss.update_scores(moved, y, x, delta, u, np.zeros((2, m)))
         np.testing.assert_allclose(moved, z + x * delta, rtol=1e-15, atol=1e-15)
         np.testing.assert_allclose(u, grad(loss, moved, y), rtol=1e-12, atol=1e-13)
         assert value == pytest.approx(loss.value(moved, y), rel=1e-12, abs=1e-13)
@@ -140,7 +140,7 @@ def test_curvature_from_a_known_gradient_is_that_of_the_derivatives(loss: Any, k
         first, whole = rng.standard_normal((2, m)), np.zeros(m)
         h = first.copy()
         loss.derivatives(z, y, x, np.zeros(m), whole, np.empty(m))
-        loss.diagonal(z, grad(loss, z, y), y, x, h, np.zeros((2, m)))
+        loss.hessian_diag(z, grad(loss, z, y), y, x, h, np.zeros((2, m)))
         np.testing.assert_allclose((h - first).sum(axis=0), whole, rtol=1e-12, atol=1e-13)
 
 
@@ -153,8 +153,8 @@ def test_idle_samples_have_neither_gradient_nor_curvature(loss: Any, kind: str, 
         g, h = np.zeros(m), np.zeros(m)
         loss.derivatives(z, y, 1.0, g, h, np.empty(m))
         u = np.full(m, np.nan)
-        value = loss.move(z.copy(), y, 0.3, np.zeros(m), u, np.zeros((2, m)))
-        if loss.idle(u, y):
+        value = loss.update_scores(z.copy(), y, 0.3, np.zeros(m), u, np.zeros((2, m)))
+        if loss.is_inactive(u, y):
             found += 1
             assert np.abs(g).max() <= 1e-14 and np.abs(h).max() <= 1e-14
             assert value <= 1e-15 * (1.0 + 2.0 * (z**2).sum()), "more than the rounding of the terms that cancel"

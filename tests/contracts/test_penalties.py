@@ -119,7 +119,7 @@ def test_violation_is_the_distance_to_the_subdifferential(penalty: Any) -> None:
 def test_a_zero_row_stays_zero_exactly_where_the_prox_leaves_it(penalty: Any, m: int) -> None:
     seen = set()
     for v, tau in rows(m):
-        top = penalty.critical(v)
+        top = penalty.zero_threshold(v)
         cases = [(v, tau)] + ([(v * tau / top * factor, tau) for factor in (0.5, 0.999999, 1.000001, 2.0)]
                               if 0.0 < top < np.inf else [])
         for g, lam in cases:
@@ -145,7 +145,7 @@ def test_prox_steps_in_a_row_add_up_where_the_penalty_says_so(penalty: Any, step
         if penalty.adds_up:
             np.testing.assert_allclose(at_once, one_by_one, rtol=1e-11, atol=1e-13)
             zeros += not one_by_one.any()
-    if penalty.adds_up and penalty.zeroes_rows and penalty.critical(np.ones(4)) < np.inf:
+    if penalty.adds_up and penalty.zeroes_rows and penalty.zero_threshold(np.ones(4)) < np.inf:
         assert zeros, "some rows should die on the way"
 
 
@@ -185,7 +185,7 @@ def test_moreau_the_rest_of_the_prox_is_the_projection_on_the_dual_ball(penalty:
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_zero_row_test_agrees_with_prox_and_violation(penalty: Any, m: int) -> None:
     for g, _ in rows(m):
-        edge = penalty.critical(g)
+        edge = penalty.zero_threshold(g)
         if edge == 0.0:
             assert not prox(penalty, -g, 1e-12).any(), "zero is optimal whatever λ is"
         elif np.isinf(edge):
@@ -236,11 +236,11 @@ def pieces(penalty: Any, m: int) -> list[np.ndarray]:
 def along(penalty: Any, w: np.ndarray, v: np.ndarray) -> np.ndarray:
     """v, projected on the piece of Ω that w lies on."""
     t = v.copy()
-    penalty.tangent(w, t)
+    penalty.project_tangent(w, t)
     return t
 
 
-every_piece = pytest.mark.parametrize("penalty", [p for p in PENALTIES if hasattr(p.values[0], "tangent")])
+every_piece = pytest.mark.parametrize("penalty", [p for p in PENALTIES if hasattr(p.values[0], "project_tangent")])
 
 
 @every_piece
@@ -261,15 +261,15 @@ def test_slope_and_bend_are_the_derivatives_along_the_piece(penalty: Any, m: int
     for w in pieces(penalty, m):
         t = along(penalty, w, rng.standard_normal(m))
         slope, bend = np.ones(m), np.ones(m)  # both are added
-        penalty.slope(w, lam, slope)
-        penalty.bend(w, lam, t, bend)
+        penalty.gradient(w, lam, slope)
+        penalty.hessian_vec(w, lam, t, bend)
         slope, bend = slope - 1.0, bend - 1.0
         size = 1e-2 * np.abs(w[w != 0.0]).min() / (1.0 + np.abs(t).max())
         ahead, here, behind = (lam * penalty.value(w + s * size * t) for s in (1.0, 0.0, -1.0))
         assert (ahead - behind) / (2 * size) == pytest.approx(float(slope @ t), rel=1e-4, abs=1e-8)
         rounding = 1e-15 * (1.0 + abs(here)) / size**2
         assert (ahead - 2 * here + behind) / size**2 == pytest.approx(float(bend @ t), rel=1e-2, abs=rounding)
-        assert float(bend @ t) <= penalty.stiffness(w, lam) * float(t @ t) * (1 + 1e-12) + 1e-14
+        assert float(bend @ t) <= penalty.curvature_bound(w, lam) * float(t @ t) * (1 + 1e-12) + 1e-14
         compared += bool(t.any())
     assert compared >= 10
 

@@ -29,7 +29,7 @@ CLASSES = np.arange(N) % M
 SETS = (rng.random((N, M)) < 0.5).astype(np.uint8)
 WEIGHTS = np.array([1, 2, 3, 0, 1, 4, 1, 2, 0, 3, 1, 2, 1, 5], dtype=float)
 REPEATED = np.repeat(np.arange(N), WEIGHTS.astype(int))
-KINDS = [(name, kind) for name in losses for kind in losses[name].takes]
+KINDS = [(name, kind) for name in losses for kind in losses[name].target_types]
 WEIGHING = [name for name in PREDICTING if solvers[name].takes_sample_weights]
 COMPILED = ("multiclass-squared-hinge", "bcd-ls", "pd-sparse")  # what the fast tests compile
 
@@ -75,7 +75,7 @@ def point(problem: ss.Problem) -> tuple[np.ndarray, Any]:
 def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
     m = 1 if loss.one_score else 4
     own = np.random.default_rng(2)
-    for kind in loss.takes:
+    for kind in loss.target_types:
         y = np.array([1, 0, 1]) if kind == "classes" else np.array([[1, 0, 0, 1], [0, 1, 0, 0], [1, 1, 1, 0]], np.uint8)
         weights = np.array([0.25, 3.0, 1.75])
         weighted: Any = WeightedLoss(loss, y, weights)  # type: ignore[call-arg]
@@ -88,9 +88,9 @@ def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
             assert weighted.value(z, i) == pytest.approx(w * value)
             np.testing.assert_allclose(v, 2.0 * w * u, atol=1e-14)
             moved, delta = z - 0.5 * np.arange(m), np.arange(m) * 1.0
-            assert weighted.move(moved, i, 0.5, delta, v, work) == pytest.approx(w * value)
+            assert weighted.update_scores(moved, i, 0.5, delta, v, work) == pytest.approx(w * value)
             np.testing.assert_allclose(v, w * u, atol=1e-12)
-            assert weighted.idle(v, i) == loss.idle(u, y[i])
+            assert weighted.is_inactive(v, i) == loss.is_inactive(u, y[i])
             if hasattr(loss, "derivatives"):
                 g, h, k = np.zeros(m), np.zeros(m), np.zeros(m)
                 loss.derivatives(z, y[i], 0.7, g, h, work[0])
@@ -99,8 +99,8 @@ def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
                 np.testing.assert_allclose(v, w * g, atol=1e-14)
                 np.testing.assert_allclose(k, w * h, atol=1e-14)
                 two, four = np.zeros((2, m)), np.zeros((2, m))
-                loss.diagonal(z, u, y[i], 0.7, two, np.zeros((2, m)))
-                weighted.diagonal(z, w * u, i, 0.7, four, np.zeros((3, m)))
+                loss.hessian_diag(z, u, y[i], 0.7, two, np.zeros((2, m)))
+                weighted.hessian_diag(z, w * u, i, 0.7, four, np.zeros((3, m)))
                 np.testing.assert_allclose(four, w * two, atol=1e-14)
             if hasattr(loss, "hessian_product"):
                 direction, a, b = own.standard_normal(m), np.zeros(m), np.zeros(m)

@@ -40,10 +40,10 @@ from sparsescope.solvers.shared.entries import EntrySolver
 TOL = 1e-9
 # Methods whose steps η₀/√t approach the optimum and never settle there: they have a contract of their own instead of a
 # certified gap (test_stochastic.py), and share everything else.
-STOCHASTIC = tuple(name for name in solvers if not solvers[name].settles)
+STOCHASTIC = tuple(name for name in solvers if not solvers[name].converges)
 # Methods for particular losses only (test_splitting.py has their optima); they share everything else, on the first of
 # those losses.
-ONLY = {name: solvers[name].only[0] for name in solvers if solvers[name].only}
+ONLY = {name: solvers[name].losses[0] for name in solvers if solvers[name].losses}
 # Methods that move single entries of W: they take penalties of entries only, and share everything with one of them.
 ENTRYWISE = tuple(name for name in solvers if issubclass(solvers[name], EntrySolver))
 # Methods for the ridge penalty only.

@@ -116,7 +116,7 @@ def takes(name: str) -> bool:
 
 def test_methods_that_need_a_gradient_say_so() -> None:
     problem, *_ = solved(False)
-    refused = [name for name in PREDICTING if not solvers[name].only and not takes(name)]
+    refused = [name for name in PREDICTING if not solvers[name].losses and not takes(name)]
     assert {"bcd-ls", "bcd-cst", "ista", "fista-cst", "fista-ls", "sparsa"} <= set(refused)
     for name in refused:
         assert "Crammer–Singer hinge" in str(solvers.create(name).solves(problem))
@@ -126,7 +126,7 @@ def test_methods_that_need_a_gradient_say_so() -> None:
         problem.full_constant("tight")
 
 
-@pytest.mark.parametrize("name", [name for name in PREDICTING if takes(name) and not solvers[name].settles])
+@pytest.mark.parametrize("name", [name for name in PREDICTING if takes(name) and not solvers[name].converges])
 @each_intercept
 def test_methods_that_take_it_come_near_the_optimum(name: str, intercept: bool) -> None:
     problem, value, _, _ = solved(intercept)

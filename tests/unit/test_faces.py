@@ -162,7 +162,7 @@ def test_losses_have_a_plain_face(name: str) -> None:
     rng = np.random.default_rng(0)
     m = 1 if loss.one_score else 3
     Z, y = rng.standard_normal((6, m)), np.array([0, 1, 0, 1, 1, 0])
-    if "classes" not in loss.takes:
+    if "classes" not in loss.target_types:
         y = np.eye(3, dtype=np.uint8)[y]
     values, slopes = loss.reference(Z, y)
     np.testing.assert_allclose(loss.value(Z, y), values, rtol=1e-12)

@@ -13,7 +13,7 @@ from helpers import digits, iris, tags
 from sparsescope.problems import null_programs
 from sparsescope.registry import losses, penalties
 
-KINKED = [(name, kind) for name in losses if not losses[name].smooth for kind in losses[name].takes]
+KINKED = [(name, kind) for name in losses if not losses[name].smooth for kind in losses[name].target_types]
 FORCING = [name for name in penalties if penalties[name].zeroes_rows]
 
 

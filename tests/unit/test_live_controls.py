@@ -101,7 +101,7 @@ def test_losses_that_do_not_take_the_labels_are_impossible_and_say_why() -> None
     settings, _ = st.clean({"loss": "label-ranking-squared-hinge"})
     found = kinds.of(settings).impossible(problem, settings)
     reasons = {name: reason for (kind, name), reason in found.items() if kind == "loss"}
-    assert set(reasons) == {name for name in registry.losses if "sets" not in registry.losses[name].takes}
+    assert set(reasons) == {name for name in registry.losses if "sets" not in registry.losses[name].target_types}
     assert all("needs one class a sample, and y has label sets" in reason for reason in reasons.values())
 
 

@@ -115,7 +115,7 @@ def test_nothing_is_proved_where_the_penalty_never_zeroes_rows() -> None:
 def test_the_spread_bounds_the_level(penalty: Any) -> None:
     for size in (1, 2, 7):
         for v in np.random.default_rng(size).standard_normal((200, size)):
-            level, bound = penalty.critical(v), penalty.spread(size) * np.linalg.norm(v)
+            level, bound = penalty.zero_threshold(v), penalty.spread(size) * np.linalg.norm(v)
             assert level <= bound * (1 + 1e-12) or not np.isfinite(bound)
 
 

@@ -23,7 +23,7 @@ def problem_with(penalty: Any, loss: str = "logistic", **given: Any) -> ss.Probl
 
 def claiming(problem: ss.Problem) -> list[str]:
     """Solvers that say they solve a problem and can prove it: no stochastic ones."""
-    return [name for name in solvers if "prediction" in solvers[name].kinds and solvers[name].settles
+    return [name for name in solvers if "prediction" in solvers[name].kinds and solvers[name].converges
             and solvers.create(name).solves(problem) is None]
 
 

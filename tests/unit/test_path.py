@@ -129,7 +129,7 @@ def test_paths_with_an_intercept_agree_with_single_solves(loss: str, penalty: st
 @pytest.mark.parametrize("solver", PREDICTING)
 def test_every_solver_walks_the_path(solver: str) -> None:
     X, y = text()
-    only, penalties = ss.registry.solvers[solver].only, ss.registry.solvers[solver].only_penalties
+    only, penalties = ss.registry.solvers[solver].losses, ss.registry.solvers[solver].only_penalties
     entrywise = issubclass(ss.registry.solvers[solver], EntrySolver)
     penalty = penalties[0] if penalties else "l1" if entrywise else "l1/l2"
     problem = ss.Problem(X, y, loss=only[0] if only else None, penalty=penalty)

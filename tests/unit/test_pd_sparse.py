@@ -321,9 +321,9 @@ def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on() -> None:
     found = ss.solve(sets, "auto", tol=1e-6, max_iter=2000, record=False)
     assert found.converged and found.reason.startswith("pd-sparse: ") and sp.issparse(found.W)
     classes = problem_on("digits", form="dense")
-    assert ss.solve(classes, "auto", max_iter=1, record=False).reason.startswith("fbpd: "), "W is small"
+    assert ss.solve(classes, "auto", max_iter=1, record=False).reason.startswith("ssnal: "), "W is small"
     given = ss.solve(sets, "auto", max_iter=2, W=np.full((40, 5), 0.1), record=False)
-    assert given.reason.startswith("fbpd: "), "pd-sparse cannot begin at given weights"
+    assert given.reason.startswith("ssnal: "), "pd-sparse cannot begin at given weights"
     run = ss.Run(sets, "auto", stop=Gap(1e-5) | Iterations(2000))
     list(run)
     run.change(problem=sets.with_(penalty="l1"))

@@ -103,7 +103,7 @@ def test_it_has_no_constants_and_gradient_methods_refuse_it() -> None:
         problem.full_constant("tight")
     with pytest.raises(ValueError, match="separation ranking hinge loss has kinks"):
         ss.solve(problem, "bcd-ls")
-    assert "fbpd" in ss.solvers.Auto().init(problem).reason
+    assert "ssnal" in ss.solvers.Auto().init(problem).reason
 
 
 @pytest.mark.parametrize("intercept", [False, True])

@@ -103,7 +103,7 @@ def block_violations(G, scale, W, lam, row, order, indptr, violation, paper):
             left = 0.0
             for i in range(size):
                 left += abs(w[k, i])
-            excess = row.at(b).critical(g[k, :size]) - lam
+            excess = row.at(b).zero_threshold(g[k, :size]) - lam
             top = max(top, abs(excess) if left != 0.0 else excess)
         violation[order[start]] = np.sqrt(total)
         paper[order[start]] = top
@@ -136,7 +136,7 @@ def critical_block(G, scale, row, order, indptr):
         start, stop = indptr[b], indptr[b + 1]
         gather(G, scale, order, start, stop, g)
         for k in range(G.shape[1]):
-            top = max(top, row.at(b).critical(g[k, : stop - start]))
+            top = max(top, row.at(b).zero_threshold(g[k, : stop - start]))
     return top
 
 

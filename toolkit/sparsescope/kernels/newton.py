@@ -104,8 +104,8 @@ def hessian_rows(samples, Z, Y, loss, scale, E):
 def tangent_gradient(W, G, lam, penalty):
     """G ← the gradient of F along the piece of Ω that the non-zero rows of W lie on; G holds the loss's. All (s, m)."""
     for j in range(W.shape[0]):
-        penalty.at(j).slope(W[j], lam, G[j])
-        penalty.at(j).tangent(W[j], G[j])
+        penalty.at(j).gradient(W[j], lam, G[j])
+        penalty.at(j).project_tangent(W[j], G[j])
 
 
 @kernel
@@ -116,7 +116,7 @@ def damped_diagonal(W, H, lam, penalty, penalised, damping, D):
     step had no bound.
     """
     for j in range(W.shape[0]):
-        stiff = H.dtype.type(penalty.at(j).stiffness(W[j], lam)) if j < penalised else H.dtype.type(0.0)
+        stiff = H.dtype.type(penalty.at(j).curvature_bound(W[j], lam)) if j < penalised else H.dtype.type(0.0)
         top = H.dtype.type(0.0)
         for k in range(H.shape[1]):
             top = max(top, H[j, k])
@@ -133,8 +133,8 @@ def tangent_hessian(W, V, lam, penalty, penalised, damping, out):
         for k in range(W.shape[1]):
             out[j, k] += damping[j, k] * V[j, k]
         if j < penalised:
-            penalty.at(j).bend(W[j], lam, V[j], out[j])
-            penalty.at(j).tangent(W[j], out[j])
+            penalty.at(j).hessian_vec(W[j], lam, V[j], out[j])
+            penalty.at(j).project_tangent(W[j], out[j])
 
 
 @kernel
@@ -144,7 +144,7 @@ def tangent_precondition(W, D, R, penalty, penalised, out):
         for k in range(R.shape[1]):
             out[j, k] = R[j, k] / D[j, k]
         if j < penalised:
-            penalty.at(j).tangent(W[j], out[j])
+            penalty.at(j).project_tangent(W[j], out[j])
 
 
 @kernel

@@ -27,6 +27,6 @@ def meet(Z, ZT, use, Y, loss, first, last, out, kept):
                     z[k] += ZT[t, i, k] - Z[i, k]
         value = loss.gradient(z, Y[i], 1.0, u, work)
         kept.values[i] = value
-        kept.busy[i] = 0 if loss.idle(u, Y[i]) else 1
+        kept.busy[i] = 0 if loss.is_inactive(u, Y[i]) else 1
         total += value
     return total

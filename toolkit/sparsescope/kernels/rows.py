@@ -86,7 +86,7 @@ def row_violations(G, scale, W, lam, penalty, is_norm, violation, paper):
             zero = zero and W[j, k] == 0.0
         violation[j] = penalty.at(j).violation(g, W[j], lam)
         if is_norm:
-            excess = penalty.at(j).critical(g) - lam
+            excess = penalty.at(j).zero_threshold(g) - lam
             paper[j] = max(excess, 0.0) if zero else abs(excess)
         else:
             paper[j] = np.nan
@@ -116,7 +116,7 @@ def critical_lam(G, scale, penalty):
     for j in range(G.shape[0]):
         for k in range(g.size):
             g[k] = scale * G[j, k]
-        top = max(top, penalty.at(j).critical(g))
+        top = max(top, penalty.at(j).zero_threshold(g))
     return top
 
 

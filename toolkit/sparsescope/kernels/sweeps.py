@@ -24,7 +24,7 @@ REPORT = 7
 @struct
 class Kept:
     """What is kept about each sample beside its scores: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is idle (no
-    gradient, no curvature, see :meth:`sparsescope.losses.Loss.idle`), else 1."""
+    gradient, no curvature, see :meth:`sparsescope.losses.Loss.is_inactive`), else 1."""
 
     U: np.ndarray
     values: np.ndarray
@@ -44,7 +44,7 @@ def keep(Z, Y, loss, kept):
     for i in range(Z.shape[0]):
         u = kept.U[i]
         kept.values[i] = loss.gradient(Z[i], Y[i], 1.0, u, work)
-        kept.busy[i] = 0 if loss.idle(u, Y[i]) else 1
+        kept.busy[i] = 0 if loss.is_inactive(u, Y[i]) else 1
 
 
 @lean
@@ -89,7 +89,7 @@ def column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work):  # t
         x = np.float64(columns.entry(p, j))
         if x != 0.0:
             i = columns.row(p, j)
-            loss.diagonal(Z[i], kept.U[i], Y[i], x, h, work)
+            loss.hessian_diag(Z[i], kept.U[i], Y[i], x, h, work)
             total += kept.values[i]
     top = 0.0
     for k in range(h.shape[1]):
@@ -106,8 +106,8 @@ def move_column(columns, j, factor, delta, Z, Y, loss, kept, work):  # type: ign
         if x != 0.0:
             i = columns.row(p, j)
             u = kept.U[i]
-            value = loss.move(Z[i], Y[i], factor * x, delta, u, work)
-            busy = np.uint8(not loss.idle(u, Y[i]))
+            value = loss.update_scores(Z[i], Y[i], factor * x, delta, u, work)
+            busy = np.uint8(not loss.is_inactive(u, Y[i]))
             value *= busy  # not a branch: it could not be foreseen
             kept.values[i] = value
             kept.busy[i] = busy
@@ -138,7 +138,7 @@ def note_visit(g, zero, delta, curve, row, lam, penalised, report):  # type: ign
     report[RESIDUAL] = max(report[RESIDUAL], curve * np.sqrt(moved))
     seen = np.sqrt(size)
     if penalised:
-        excess = row.critical(g) - lam
+        excess = row.zero_threshold(g) - lam
         seen = max(excess, 0.0) if zero else abs(excess)
     report[SEEN_SUM] += seen
     report[SEEN_MAX] = max(report[SEEN_MAX], seen)

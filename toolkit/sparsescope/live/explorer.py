@@ -124,11 +124,11 @@ class Explorer:
                 raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
             handlers[kind](msg)
             self._tell_shell()
-        except (ValueError, TypeError) as problem:
-            self._director.fail(str(problem))
+        except (ValueError, TypeError) as error:
+            self._director.fail(str(error))
             self._sync_controls()
-        except Exception as problem:  # a bug of ours must reach the page too
-            self._director.fail(f"{type(problem).__name__}: {problem}", traceback.format_exc())
+        except Exception as error:  # a bug of ours must reach the page too
+            self._director.fail(f"{type(error).__name__}: {error}", traceback.format_exc())
 
     def poll(self) -> list[Sending]:
         """What may be sent now: rare messages at once, and at most one frame if the page has a credit."""
@@ -145,8 +145,8 @@ class Explorer:
             sending: list[Sending] = [(message, []) for message in self._outbox]
             self._outbox.clear()
             return sending if frame is None else [*sending, frame]
-        except Exception as problem:  # the shell's timer must go on, and the page must say what happened
-            text = f"{type(problem).__name__}: {problem}"
+        except Exception as error:  # the shell's timer must go on, and the page must say what happened
+            text = f"{type(error).__name__}: {error}"
             if self._director.failure is None or self._director.failure["text"] != text:
                 self._director.fail(text, traceback.format_exc())
             return [(self._outbox.pop(0), []) for _ in list(self._outbox)] if self._link.ready else []

@@ -80,13 +80,13 @@ class Jobs:
                     return
             try:
                 outcome = Outcome(job())
-            except Exception as problem:  # whatever went wrong belongs on the page, not in a dead thread
-                outcome = Outcome(error=_sentence(problem), detail=traceback.format_exc())
+            except Exception as error:  # whatever went wrong belongs on the page, not in a dead thread
+                outcome = Outcome(error=_sentence(error), detail=traceback.format_exc())
             with self._lock:
                 if ticket == self._ticket:
                     self._outcome = outcome
 
 
-def _sentence(problem: Exception) -> str:
-    text = str(problem).strip()
-    return text if isinstance(problem, ValueError) and text else f"{type(problem).__name__}: {text}"
+def _sentence(error: Exception) -> str:
+    text = str(error).strip()
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"

@@ -211,7 +211,8 @@ def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) 
     """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
     chosen one does not; ``before``: the solver up to now, ``bound``: λ_max is only an upper bound."""
     # Those that are made for some losses alone keep a dual point of them.
-    made = [name for name in solvers.names() if (other := solvers.create(name)).only and other.solves(problem) is None]
+    made = [name for name in solvers.names()
+            if (other := solvers.create(name)).losses and other.solves(problem) is None]
     said = f"the {problem.loss.title} has kinks" + (": λ_max is only an upper bound" if bound else "")
     if not made or solver.name in made or solver.name == "auto":
         return [said] if bound and not known else []

@@ -37,8 +37,8 @@ def _gradient_face(function: Any, loss: Any, z: Any, y: Any, *rest: Any) -> Any:
 class Loss:
     """A loss ℓ(z, y) of one sample's scores z (length m) and its target y: a class in 0…m−1, or a label set.
 
-    A label set is a row of an indicator matrix: uint8 of length m. ``takes`` says which targets a loss takes, out of
-    ``"classes"`` and ``"sets"``; one that takes both asks :mod:`sparsescope.losses.targets` which labels y has.
+    A label set is a row of an indicator matrix: uint8 of length m. ``target_types`` says which targets a loss takes,
+    out of ``"classes"`` and ``"sets"``; one that takes both asks :mod:`sparsescope.losses.targets` which labels y has.
 
     A loss is a class decorated with ``@part`` that inherits from this one and defines the functions of one row below.
     They are called from compiled kernels (and interpreted in tests), so they use loops and scalars and never allocate.
@@ -52,10 +52,10 @@ class Loss:
     ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
     ==================================  =====================================================================
 
-    Three more have a plain form here, which a loss replaces if it knows a faster one: ``idle``, ``diagonal`` and
-    ``move``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores. Sample weights need nothing of
-    a loss (:class:`sparsescope.losses.weighted.WeightedLoss` is made of it), unless its ``repair`` depends on how large
-    the domain is: then it defines ``repair_weighted`` too.
+    Three more have a plain form here, which a loss replaces if it knows a faster one: ``is_inactive``,
+    ``hessian_diag`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores.
+    Sample weights need nothing of a loss (:class:`sparsescope.losses.weighted.WeightedLoss` is made of it), unless its
+    ``repair`` depends on how large the domain is: then it defines ``repair_weighted`` too.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
     A loss with kinks has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
@@ -70,8 +70,8 @@ class Loss:
     ``one_score``: a sample has a single score, z (1,), which tells two classes y ∈ {0, 1} apart; positive means 1.
 
     What the contract tests need to know stands here as well: :meth:`reference`, ``hinges`` (a sample whose margins are
-    all kept has neither gradient nor curvature, and ``idle`` says so) and ``tight`` (the largest eigenvalue of ∇²ℓ
-    comes as near to ``curvature`` as one likes).
+    all kept has neither gradient nor curvature, and ``is_inactive`` says so) and ``tight`` (the largest eigenvalue of
+    ∇²ℓ comes as near to ``curvature`` as one likes).
     """
 
     __slots__ = ()
@@ -82,7 +82,7 @@ class Loss:
     doc: ClassVar[str] = ""
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
-    takes: ClassVar[tuple[str, ...]] = ("classes",)
+    target_types: ClassVar[tuple[str, ...]] = ("classes",)
     threshold: ClassVar[float | None] = None
     smooth: ClassVar[bool] = True
     difference_curvature: ClassVar[float | None] = None
@@ -118,7 +118,7 @@ class Loss:
         """
         raise TypeError(f"{type(self).__name__} does not define reference(Z, y), its formula in plain numpy")
 
-    def idle(self, u, y):  # type: ignore[no-untyped-def]
+    def is_inactive(self, u, y):  # type: ignore[no-untyped-def]
         """Whether u = ∇ℓ says that the sample has neither gradient nor curvature: all its hinges are inactive.
 
         A loss without hinges has no idle samples; False is always a right answer. With sample weights u is a positive
@@ -126,7 +126,7 @@ class Loss:
         """
         return False
 
-    def diagonal(self, z, u, y, x, h, work):  # type: ignore[no-untyped-def]
+    def hessian_diag(self, z, u, y, x, h, work):  # type: ignore[no-untyped-def]
         """Adds x²·diag ∇²ℓ to h, given u = ∇ℓ(z, y). ``work`` is (2, m), its first row finite.
 
         h is (2, m), the sum of two rows: what belongs to a single label goes into the second one, because a store of
@@ -134,7 +134,7 @@ class Loss:
         """
         self.derivatives(z, y, x, work[0], h[0], work[1])
 
-    def move(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
+    def update_scores(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
         """Adds x·delta to z and writes u = ∇ℓ(z, y) at the new z; returns ℓ there. ``work`` is (2, m)."""
         for r in range(z.size):
             z[r] += x * delta[r]
@@ -185,7 +185,7 @@ class Loss:
         """
         return None
 
-    def fault(self, m: int) -> str | None:
+    def validate(self, m: int) -> str | None:
         """What is wrong with the loss for m scores, in words, where it is a user's own and can be checked; ``None`` if
         nothing was found."""
         return None

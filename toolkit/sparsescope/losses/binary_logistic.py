@@ -59,7 +59,7 @@ class BinaryLogistic(Loss):
         e = exponential(-abs(z[0]))
         out[0] = v[0] * e / ((1.0 + e) * (1.0 + e))
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         p = abs(u[0])
         h[0, 0] += x * x * (p * (1.0 - p))
 

@@ -29,7 +29,7 @@ def class_derivatives(z, y, x, g, h, work):  # type: ignore[no-untyped-def]
 
 
 def class_diagonal(z, u, y, x, h, work):  # type: ignore[no-untyped-def]
-    HINGE.diagonal(z, u, y, x, h, work)
+    HINGE.hessian_diag(z, u, y, x, h, work)
 
 
 def set_diagonal(z, u, y, x, h, work):  # type: ignore[no-untyped-def]
@@ -37,7 +37,7 @@ def set_diagonal(z, u, y, x, h, work):  # type: ignore[no-untyped-def]
 
 
 def class_move(z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
-    return HINGE.move(z, y, x, delta, u, work)
+    return HINGE.update_scores(z, y, x, delta, u, work)
 
 
 def set_move(z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
@@ -98,7 +98,7 @@ class LabelRankingSquaredHinge(Loss):
     doc = "Every label of a sample should score at least 1 above every label it does not have; shortfalls are squared."
     formula = "Σ_{p∈Y} Σ_{r∉Y} max(1 − z_p + z_r, 0)²"
     source = "Blondel et al. 2013, Sec. 4.7"
-    takes = ("classes", "sets")
+    target_types = ("classes", "sets")
     difference_curvature = 2.0
 
     def reference(self, Z, y):
@@ -119,13 +119,13 @@ class LabelRankingSquaredHinge(Loss):
     def derivatives(self, z, y, x, g, h, work):
         return derivatives(z, y, x, g, h, work)
 
-    def idle(self, u, y):
+    def is_inactive(self, u, y):
         return all_zero(u)
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         diagonal(z, u, y, x, h, work)
 
-    def move(self, z, y, x, delta, u, work):
+    def update_scores(self, z, y, x, delta, u, work):
         return move(z, y, x, delta, u, work)
 
     def hessian_product(self, z, y, v, out):

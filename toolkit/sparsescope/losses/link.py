@@ -32,13 +32,13 @@ class LinkLoss(Loss):
     """
 
     __slots__ = ()
-    takes = ("classes", "sets")
+    target_types = ("classes", "sets")
     threshold = 0.0
 
     potential: Any
     link: Any
 
-    def fault(self, m: int) -> str | None:
+    def validate(self, m: int) -> str | None:
         return link_fault(self, m)
 
     def value(self, z, y):  # type: ignore[no-untyped-def]

@@ -92,7 +92,7 @@ class Logistic(Loss):
         for r in range(z.size):
             out[r] *= (v[r] - mean) / total
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         curve = x * x
         for r in range(u.size):  # u = p − e_y; the probabilities need no exponentials then
             h[0, r] += curve * (u[r] * (1.0 - u[r]))

@@ -86,10 +86,10 @@ class MulticlassSquaredHinge(Loss):
             total += e
         out[y] = -total
 
-    def idle(self, u, y):
+    def is_inactive(self, u, y):
         return u[np.uintp(y)] == 0.0  # minus the sum of the others, which are not negative
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         curve = 2.0 * x * x
         active = 0.0
         for r in range(u.size):
@@ -98,7 +98,7 @@ class MulticlassSquaredHinge(Loss):
             active += on
         h[1, np.uintp(y)] += active
 
-    def move(self, z, y, x, delta, u, work):
+    def update_scores(self, z, y, x, delta, u, work):
         c = np.uintp(y)
         t = 1.0 - (z[c] + x * delta[c])
         mass = 0.0

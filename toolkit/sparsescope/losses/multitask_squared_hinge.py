@@ -26,7 +26,7 @@ class MultitaskSquaredHinge(Loss):
     doc = "Each class against the rest: scores of true labels should be at least 1, all others at most −1."
     formula = "Σ_r max(1 − s_r z_r, 0)², s_r = ±1"
     source = "Blondel et al. 2013, Eq. 11"
-    takes = ("classes", "sets")
+    target_types = ("classes", "sets")
     threshold = 0.0
 
     def reference(self, Z, y):
@@ -84,15 +84,15 @@ class MultitaskSquaredHinge(Loss):
             if has_label(y, r):
                 out[r] = 2.0 * v[r] if z[r] < 1.0 else 0.0
 
-    def idle(self, u, y):
+    def is_inactive(self, u, y):
         return all_zero(u)
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         curve = 2.0 * x * x
         for r in range(u.size):
             h[0, r] += curve if u[r] != 0.0 else 0.0
 
-    def move(self, z, y, x, delta, u, work):
+    def update_scores(self, z, y, x, delta, u, work):
         total = 0.0
         for r in range(z.size):
             e = z[r] + x * delta[r]

@@ -160,7 +160,7 @@ class SeparationRanking(Loss):
            "worst pair counts. It has kinks.")
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
-    takes = ("classes", "sets")
+    target_types = ("classes", "sets")
     smooth = False
     margin: ClassVar[float] = 1.0
 

@@ -19,7 +19,7 @@ class Squared(Loss):
     doc = "Least squares: the scores should be 1 for the true class (or each label) and 0 for the others."
     formula = "½‖z − e_y‖²"
     source = "Agarwal et al. 2013, identity link"
-    takes = ("classes", "sets")
+    target_types = ("classes", "sets")
     threshold = 0.5
 
     def reference(self, Z, y):
@@ -57,7 +57,7 @@ class Squared(Loss):
         for r in range(z.size):
             out[r] = v[r]
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         for r in range(u.size):
             h[0, r] += x * x
 

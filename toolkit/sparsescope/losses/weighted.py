@@ -45,18 +45,18 @@ class WeightedLoss(Loss):
         for r in range(out.size):
             out[r] *= self.weights[y]
 
-    def idle(self, u, y):
-        return self.base.idle(u, self.targets[y])
+    def is_inactive(self, u, y):
+        return self.base.is_inactive(u, self.targets[y])
 
-    def diagonal(self, z, u, y, x, h, work):
+    def hessian_diag(self, z, u, y, x, h, work):
         own = work[2]
         for r in range(u.size):
             own[r] = u[r] / self.weights[y]
-        self.base.diagonal(z, own, self.targets[y], np.sqrt(self.weights[y]) * x, h, work[:2])
+        self.base.hessian_diag(z, own, self.targets[y], np.sqrt(self.weights[y]) * x, h, work[:2])
 
-    def move(self, z, y, x, delta, u, work):
+    def update_scores(self, z, y, x, delta, u, work):
         w = self.weights[y]
-        value = self.base.move(z, self.targets[y], x, delta, u, work[:2])
+        value = self.base.update_scores(z, self.targets[y], x, delta, u, work[:2])
         for r in range(u.size):
             u[r] *= w
         return w * value

@@ -40,18 +40,18 @@ class Penalty:
     ``dual_norm(v)``           gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v); 0 if Ω* is
                                finite everywhere. It need not be the same for −v: Ω may prefer a sign
     ``conjugate(v)``           Ω*(v) for v inside that domain
-    ``critical(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
+    ``zero_threshold(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
     =========================  ==============================================================================
 
     Second-order solvers use four more, which describe Ω on the smooth piece (manifold) that a non-zero row w lies on:
     the entries that may move without Ω meeting a kink. A penalty without them is solved by first-order steps.
 
     =========================  ==============================================================================
-    ``tangent(w, v)``          projects v in place on the directions along the piece (zero entries of the lasso
+    ``project_tangent(w, v)``          projects v in place on the directions along the piece (zero entries of the lasso
                                stay zero, tied entries of ℓ1/ℓ∞ move together)
-    ``slope(w, lam, out)``     out += λ∇Ω(w) along the piece
-    ``bend(w, lam, v, out)``   out += λ∇²Ω(w)·v along the piece, for a tangent v
-    ``stiffness(w, lam)``      a bound of the eigenvalues of λ∇²Ω(w) along the piece
+    ``gradient(w, lam, out)``     out += λ∇Ω(w) along the piece
+    ``hessian_vec(w, lam, v, out)``   out += λ∇²Ω(w)·v along the piece, for a tangent v
+    ``curvature_bound(w, lam)``      a bound of the eigenvalues of λ∇²Ω(w) along the piece
     =========================  ==============================================================================
 
     Three more have a default here, and are defined by a penalty that knows better:
@@ -85,11 +85,11 @@ class Penalty:
     violation: Any
     dual_norm: Any
     conjugate: Any
-    critical: Any
-    tangent: Any
-    slope: Any
-    bend: Any
-    stiffness: Any
+    zero_threshold: Any
+    project_tangent: Any
+    gradient: Any
+    hessian_vec: Any
+    curvature_bound: Any
 
     def reference(self, W: np.ndarray) -> np.ndarray:
         """Evaluate Ω of every row of W by its formula in plain numpy: what the compiled functions are tested against.
@@ -119,7 +119,7 @@ class Penalty:
         proves that rows are zero at the optimum."""
         return float("inf")
 
-    def rehearsal(self) -> Penalty:
+    def tiny_sibling(self) -> Penalty:
         """A penalty that compiles the same kernels and takes every problem: this one, unless it needs certain data."""
         return self
 
@@ -132,7 +132,7 @@ class Penalty:
         return self
 
     def stays_zero(self, g, lam):  # type: ignore[no-untyped-def]
-        return self.critical(g) <= lam
+        return self.zero_threshold(g) <= lam
 
     def addend(self, tau):  # type: ignore[no-untyped-def]
         return tau

@@ -57,7 +57,7 @@ class BlockPenalty(Penalty):
         assert said is not None
         return resolve(said, d, feature_names, type(self).__name__)
 
-    def rehearsal(self) -> Penalty:
+    def tiny_sibling(self) -> Penalty:
         return type(self)()
 
     def __setattr__(self, name: str, value: Any) -> None:

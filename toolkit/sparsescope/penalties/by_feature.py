@@ -49,26 +49,26 @@ class ScaledPenalty(Penalty):
             v[k] *= self.factor
         return found
 
-    def critical(self, g):
-        return self.base.critical(g) / self.factor if self.factor > 0.0 else 0.0
+    def zero_threshold(self, g):
+        return self.base.zero_threshold(g) / self.factor if self.factor > 0.0 else 0.0
 
     def stays_zero(self, g, lam):
         return self.factor > 0.0 and self.base.stays_zero(g, self.factor * lam)
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         if self.factor > 0.0:
-            self.base.tangent(w, v)
+            self.base.project_tangent(w, v)
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         if self.factor > 0.0:
-            self.base.slope(w, self.factor * lam, out)
+            self.base.gradient(w, self.factor * lam, out)
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         if self.factor > 0.0:
-            self.base.bend(w, self.factor * lam, v, out)
+            self.base.hessian_vec(w, self.factor * lam, v, out)
 
-    def stiffness(self, w, lam):
-        return self.base.stiffness(w, self.factor * lam) if self.factor > 0.0 else 0.0
+    def curvature_bound(self, w, lam):
+        return self.base.curvature_bound(w, self.factor * lam) if self.factor > 0.0 else 0.0
 
 
 @struct

@@ -88,7 +88,7 @@ class ElasticNet(Penalty):
         """‖v‖_∞/ρ ≤ ‖v‖₂/ρ."""
         return float(1.0 / self.rho) if self.rho > 0.0 else float("inf")
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         top = 0.0
         for k in range(g.size):
             top = max(top, -g[k] if self.nonnegative else abs(g[k]))
@@ -96,20 +96,20 @@ class ElasticNet(Penalty):
             return top / self.rho
         return np.inf if top > 0.0 else 0.0
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         for k in range(w.size):
             if w[k] == 0.0 and (self.rho > 0.0 or self.nonnegative):
                 v[k] = 0.0
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         for k in range(w.size):
             out[k] += lam * (self.rho * np.sign(w[k]) + (1.0 - self.rho) * w[k])
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         for k in range(w.size):
             out[k] += lam * (1.0 - self.rho) * v[k]
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return lam * (1.0 - self.rho)
 
 

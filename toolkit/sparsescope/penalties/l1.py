@@ -60,7 +60,7 @@ class L1(Penalty):
         """‖v‖_∞ ≤ ‖v‖₂."""
         return 1.0
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         if not self.nonnegative:
             return norm_inf(g)
         top = 0.0
@@ -68,19 +68,19 @@ class L1(Penalty):
             top = max(top, -g[k])
         return top
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         for k in range(w.size):
             if w[k] == 0.0:
                 v[k] = 0.0
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         for k in range(w.size):
             out[k] += lam * np.sign(w[k])
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         pass  # linear between its kinks
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return 0.0
 
 

@@ -45,7 +45,7 @@ class L1L2(Penalty):
     def violation(self, g, w, lam):
         size = norm2(w)
         if size == 0.0:
-            return max(self.critical(g) - lam, 0.0)
+            return max(self.zero_threshold(g) - lam, 0.0)
         total = 0.0
         for k in range(g.size):
             e = g[k] + lam * w[k] / size
@@ -64,7 +64,7 @@ class L1L2(Penalty):
         """The level is ‖v‖₂ itself."""
         return 1.0
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         if not self.nonnegative:
             return norm2(g)
         total = 0.0
@@ -73,18 +73,18 @@ class L1L2(Penalty):
                 total += g[k] * g[k]
         return np.sqrt(total)
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         if self.nonnegative:  # entries at the bound stay there; else a non-zero row may move in every direction
             for k in range(w.size):
                 if w[k] == 0.0:
                     v[k] = 0.0
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         size = norm2(w)
         for k in range(w.size):
             out[k] += lam * w[k] / size
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         size = norm2(w)
         along = 0.0
         for k in range(w.size):
@@ -93,7 +93,7 @@ class L1L2(Penalty):
         for k in range(w.size):
             out[k] += lam / size * (v[k] - along * w[k])
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return lam / norm2(w)
 
 

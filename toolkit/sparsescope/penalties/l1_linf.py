@@ -85,10 +85,10 @@ class L1Linf(Penalty):
         """‖v‖₁ ≤ √size·‖v‖₂."""
         return float(np.sqrt(size))
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         return norm1(g)
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         # Entries at the maximum stay tied: they all grow or shrink by the same amount.
         top = norm_inf(w)
         count = 0
@@ -102,7 +102,7 @@ class L1Linf(Penalty):
             if abs(w[k]) == top:
                 v[k] = np.sign(w[k]) * outward
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         top = norm_inf(w)
         count = 0
         for k in range(w.size):
@@ -112,10 +112,10 @@ class L1Linf(Penalty):
             if abs(w[k]) == top:
                 out[k] += lam * np.sign(w[k]) / count
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         pass  # linear as long as the same entries are tied
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return 0.0
 
 

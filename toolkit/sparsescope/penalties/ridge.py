@@ -65,21 +65,21 @@ class Ridge(Penalty):
             total += v[k] * v[k]
         return 0.5 * total
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         return np.inf if norm2(g) > 0.0 else 0.0
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         pass  # smooth everywhere
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         for k in range(w.size):
             out[k] += lam * w[k]
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         for k in range(w.size):
             out[k] += lam * v[k]
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return lam
 
 

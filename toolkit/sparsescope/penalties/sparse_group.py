@@ -98,20 +98,20 @@ class SparseGroup(Penalty):
         """Ω(w) ≥ ‖w‖₂, so its dual norm is at most ‖v‖₂."""
         return 1.0
 
-    def critical(self, g):
+    def zero_threshold(self, g):
         return self.dual_norm(g)
 
-    def tangent(self, w, v):
+    def project_tangent(self, w, v):
         for k in range(w.size):
             if w[k] == 0.0 and self.rho > 0.0:
                 v[k] = 0.0
 
-    def slope(self, w, lam, out):
+    def gradient(self, w, lam, out):
         size = norm2(w)
         for k in range(w.size):
             out[k] += lam * (self.rho * np.sign(w[k]) + (1.0 - self.rho) * w[k] / size)
 
-    def bend(self, w, lam, v, out):
+    def hessian_vec(self, w, lam, v, out):
         size = norm2(w)
         along = 0.0
         for k in range(w.size):
@@ -120,7 +120,7 @@ class SparseGroup(Penalty):
         for k in range(w.size):
             out[k] += lam * (1.0 - self.rho) / size * (v[k] - along * w[k])
 
-    def stiffness(self, w, lam):
+    def curvature_bound(self, w, lam):
         return lam * (1.0 - self.rho) / norm2(w)
 
 

@@ -62,7 +62,7 @@ class WeightedL1(Penalty):
                              f"({d}, {m}) is needed")
         return np.ascontiguousarray(np.broadcast_to(self.weights.reshape(d, -1), (d, m)))
 
-    def rehearsal(self) -> Penalty:
+    def tiny_sibling(self) -> Penalty:
         return WeightedL1(np.ones(3))  # the features of a rehearsal problem
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -123,11 +123,11 @@ class BaseProblem:
                 "feature_names": None if of.feature_names is None else list(of.feature_names),
                 "image_shape": None if of.image_shape is None else list(of.image_shape)}
 
-    def in_words(self, rows: int, entries: int) -> str:
+    def describe_sparsity(self, rows: int, entries: int) -> str:
         """How sparse weights with so many non-zero rows and entries are."""
         of: Any = self
         return f"{rows} of {of.d} rows"
 
-    def keeps_apart(self, other: Any) -> str | None:
+    def incompatibility_reason(self, other: Any) -> str | None:
         """Why a run on this problem cannot go on with another one, in words; ``None`` if it can."""
         return "a live change keeps the data; start a new run for other data"

@@ -180,11 +180,11 @@ class CovarianceProblem(BaseProblem):
         """What tells two siblings apart: diagonal, weights and λ."""
         return (*self.parts.values(), self.lam)
 
-    def in_words(self, rows: int, entries: int) -> str:
+    def describe_sparsity(self, rows: int, entries: int) -> str:
         """Edges of the graph of Θ, from its non-zero entries."""
         return f"{(entries - self.d) // 2} edges between {rows} of {self.d} features"
 
-    def keeps_apart(self, other: Any) -> str | None:
+    def incompatibility_reason(self, other: Any) -> str | None:
         """A live change keeps S."""
         if other.kind != self.kind or other.S is not self.S:
             return "a live change keeps the data (S); start a new run for other data"

@@ -156,9 +156,9 @@ class Problem(BaseProblem):
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
-        if kind not in self.loss.takes:
+        if kind not in self.loss.target_types:
             words = {"sets": "label sets", "classes": "one class a sample"}
-            fitting = [name for name in losses if kind in getattr(losses[name], "takes", ())]
+            fitting = [name for name in losses if kind in getattr(losses[name], "target_types", ())]
             raise ValueError(f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
                              f"fit: {', '.join(fitting)}")
         if self.loss.one_score and self.classes != 2:
@@ -393,7 +393,7 @@ class Problem(BaseProblem):
         names = None if blocks.names is None else list(blocks.names)
         return facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
 
-    def keeps_apart(self, other: Any) -> str | None:
+    def incompatibility_reason(self, other: Any) -> str | None:
         """A live change keeps the data, the intercept and the shape of W."""
         if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
             return "a live change keeps the data and the intercept; start a new run for other data"

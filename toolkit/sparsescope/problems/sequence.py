@@ -80,7 +80,7 @@ class SequenceProblem(Problem):
         """The loss alone decides what F is; λ, last as always, how it is lowered."""
         return ("sequence", repr(self.loss), self.lam)
 
-    def in_words(self, rows: int, entries: int) -> str:
+    def describe_sparsity(self, rows: int, entries: int) -> str:
         """What the columns of X are used for; nothing is said of random features."""
         return f"{rows} of {self.d} columns"
 

@@ -168,7 +168,7 @@ class Run:
         return new_problem, new_solver
 
     def _go_on(self, new_problem: Any, new_solver: Solver) -> None:
-        reason = self.problem.keeps_apart(new_problem)
+        reason = self.problem.incompatibility_reason(new_problem)
         if reason is not None:
             raise ValueError(reason)
         kept = new_solver == self.solver
@@ -177,7 +177,7 @@ class Run:
         if self.state is not None:
             began = self._clock()
             old, inner = self.state, new_problem.natural
-            state = new_solver.adapt(inner, old) if kept else new_solver.take_over(inner, old)
+            state = new_solver.adapt(inner, old) if kept else new_solver.warm_start_from(inner, old)
             if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
@@ -385,7 +385,7 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         converged=proved or message.startswith(SETTLED),
         seconds=run.seconds, iterations=last.iteration, passes=last.passes,
         trace=None if recorder is None else recorder.trace, reason=run.reason,
-        sparsity=run.problem.in_words(found.nonzero_rows, found.nonzero_entries),
+        sparsity=run.problem.describe_sparsity(found.nonzero_rows, found.nonzero_entries),
         excess=found.excess,
     )
     if interrupts.seen:

@@ -324,10 +324,10 @@ class Session:
                 with self._stepping:
                     self._advance(began)
                     self._answer()
-            except Exception as problem:  # whatever goes wrong must reach the screen of whoever watches
+            except Exception as error:  # whatever goes wrong must reach the screen of whoever watches
                 text = traceback.format_exc()
                 # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
-                said = str(problem) if isinstance(problem, ValueError) else text.strip().splitlines()[-1]
+                said = str(error) if isinstance(error, ValueError) else text.strip().splitlines()[-1]
                 with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
                     self._playing, self._steps = False, 0
                     self._say("error", said, error=text)

@@ -62,7 +62,7 @@ class Predictions:
         X: Any = np.eye(4, 3, dtype=problem.dtype)
         y = np.array([0, 1, 0, 1])
         return Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
-                       loss=problem.loss, penalty=problem.penalty.rehearsal(), lam=0.01, intercept=problem.intercept,
+                       loss=problem.loss, penalty=problem.penalty.tiny_sibling(), lam=0.01, intercept=problem.intercept,
                        sample_weight=None if problem.sample_weight is None else y + 1.0,
                        feature_weights=None if problem.feature_weights is None else np.full(3, 2.0))
 
@@ -182,7 +182,7 @@ def warm_up(problem: Any, solver: Solver) -> None:
         return
     watcher = WATCHERS[problem.kind]
     tiny = watcher.tiny(problem)
-    state = solver.rehearse(tiny, problem)
+    state = solver.precompile(tiny, problem)
     state.point(tiny)
     with suppress(FloatingPointError):  # a solver that diverges is compiled all the same; its run says so
         solver.certificate(tiny, state, watcher.workspace(tiny, state))

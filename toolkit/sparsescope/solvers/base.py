@@ -140,7 +140,7 @@ class Solver:
     source: ClassVar[str] = ""
     remark: ClassVar[str] = ""  # what docs/parts.md says beside ``doc``
     kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of problem_base.KINDS
-    only: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
+    losses: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
@@ -149,7 +149,7 @@ class Solver:
     sparse: ClassVar[bool] = False  # True: weights as State.sparse says; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
-    settles: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
+    converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     delegates: ClassVar[bool] = False  # True: it has no steps of its own, and chooses a solver that has
     menu_order: ClassVar[float] = LAST
     # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a
@@ -237,7 +237,7 @@ class Solver:
         """One outer iteration, in place."""
         raise TypeError(f"{type(self).__name__} does not define step")
 
-    def take_over(self, problem: Any, state: State) -> State:
+    def warm_start_from(self, problem: Any, state: State) -> State:
         """A state that goes on from the weights of another solver's (or of this one with other settings). A solver that
         keeps more than weights may take that over too, if the state has it."""
         return self.start(problem, state.dense(problem))
@@ -270,7 +270,7 @@ class Solver:
         """What, besides the types of its parts, decides which kernels a run on this problem needs (hashable)."""
         return None
 
-    def rehearse(self, tiny: Problem, problem: Problem) -> State:
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
         """Compile every kernel that a run on ``problem`` may need, on a tiny problem of the same types.
 
         One step does that for most solvers; a solver whose first step does not use all its kernels says more here.

@@ -92,8 +92,8 @@ class _BCD(Solver):
         keep(state.Z, *problem.terms, state.kept)
         state.reinstate()
 
-    def rehearse(self, tiny: Problem, problem: Problem) -> BCDState:
-        state: BCDState = super().rehearse(tiny, problem)  # type: ignore[assignment]
+    def precompile(self, tiny: Problem, problem: Problem) -> BCDState:
+        state: BCDState = super().precompile(tiny, problem)  # type: ignore[assignment]
         if self.shrinking:
             mark_for_sweep(tiny.design.columns, np.arange(tiny.d), state.coef[: tiny.d], state.kept, tiny.penalty,
                            tiny.lam, 0.0, np.empty(tiny.d, dtype=np.uint8))

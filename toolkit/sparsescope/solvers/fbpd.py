@@ -30,7 +30,7 @@ class FBPD(Splitting):
     menu_order = 80
     doc = "Primal–dual splitting for exact hinges, of classes and of label sets; its dual point proves the gap."
     source = "Chierchia et al. 2015, Alg. 1; its projection for label sets is this project's"
-    only: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
+    losses: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
     takes_sample_weights = takes_feature_weights = True
 
     def refuses(self, problem: Problem) -> str | None:

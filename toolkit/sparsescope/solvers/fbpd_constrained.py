@@ -157,8 +157,8 @@ class Budgeted(Splitting):
     def strength(self, problem: Problem) -> float:
         return 1.0
 
-    def rehearse(self, tiny: Problem, problem: Problem) -> Any:
-        state: Any = super().rehearse(tiny, problem)
+    def precompile(self, tiny: Problem, problem: Problem) -> Any:
+        state: Any = super().precompile(tiny, problem)
         state.suspicion = math.inf  # a budget that is right for the data may be out of reach on the tiny problem
         return state
 

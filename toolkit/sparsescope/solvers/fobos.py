@@ -61,7 +61,7 @@ class FOBOS(Solver):
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = True
-    settles = False
+    converges = False
     remedy = "choose a smaller eta0 (search_eta0 looks for a good one)"
 
     def refuses(self, problem: Problem) -> str | None:
@@ -93,7 +93,7 @@ class FOBOS(Solver):
         state.working_set = max(report[TOUCHED], 1.0) + problem.intercept
         state.step_size = float(report[STEP])
 
-    def rehearse(self, tiny: Problem, problem: Problem) -> State:
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
         safe = replace(self, eta0=1.0, unit="data")  # an η₀ that suits the data may be too large for the tiny problem
         state = safe.start(tiny, tiny.coefficients())
         safe.step(tiny, state)

@@ -89,7 +89,7 @@ class GLS(Solver):
                     f"{problem.penalty.title} penalty has kinks or none. Choose ridge")
         if (reason := too_large(self.name, problem)) is not None:
             return reason
-        if (fault := problem.loss.fault(problem.m)) is not None:
+        if (fault := problem.loss.validate(problem.m)) is not None:
             return f"{self.name} cannot use the {problem.loss.title} loss: {fault}"
         return None
 

@@ -223,7 +223,7 @@ class PDSparse(Solver):
                          {"seed": 7})
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
     source = "Yen et al. 2016, Alg. 1"
-    only = ("crammer-singer", "separation-ranking")
+    losses = ("crammer-singer", "separation-ranking")
     only_penalties = ("elastic-net", "ridge")
     takes_intercept = False
     takes_sample_weights = True
@@ -233,9 +233,9 @@ class PDSparse(Solver):
     def refuses(self, problem: Problem) -> str | None:
         if (blocks := self.refuses_blocks(problem)) is not None:
             return blocks
-        if not any(isinstance(problem.loss, losses[name]) for name in self.only):
-            return (f"{self.name} solves the hinges of the worst pair ({', '.join(self.only)}) and no other loss; the "
-                    f"{problem.loss.title} loss is for other solvers, such as auto")
+        if not any(isinstance(problem.loss, losses[name]) for name in self.losses):
+            return (f"{self.name} solves the hinges of the worst pair ({', '.join(self.losses)}) and no other loss; "
+                    f"the {problem.loss.title} loss is for other solvers, such as auto")
         if not any(isinstance(problem.penalty, penalties[name]) for name in self.only_penalties):
             return (f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
                     f"elastic-net or ridge, not {problem.penalty.title}")
@@ -265,7 +265,7 @@ class PDSparse(Solver):
         state.take_scaling(problem)
         return state
 
-    def take_over(self, problem: Problem, state: State) -> PDSparseState:
+    def warm_start_from(self, problem: Problem, state: State) -> PDSparseState:
         """From the dual point of another state, if it has one; else from zero: W alone does not say what α is."""
         taken = PDSparseState(problem, min(self.nu, problem.m), self.seed)
         if isinstance(state, PDSparseState):

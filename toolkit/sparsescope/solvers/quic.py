@@ -58,7 +58,7 @@ class QUIC(CovarianceSolver):
                             report)
         return block.descend(new)
 
-    def rehearse(self, tiny: Any, problem: Any) -> State:
+    def precompile(self, tiny: Any, problem: Any) -> State:
         state = self.init(tiny)
         for _ in range(2):  # the second does not change what is in use, and one sweep leaves something to solve
             dataclasses.replace(self, sweeps=1).step(tiny, state)

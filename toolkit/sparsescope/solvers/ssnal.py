@@ -60,7 +60,7 @@ class SSNAL(Solver):
     menu_order = 85
     doc = "Semismooth Newton steps on augmented Lagrangians, for exact hinges: high accuracy in few steps."
     source = "Li, Sun and Toh 2018 (the lasso); for these losses and penalties: this project"
-    only: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
+    losses: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
     takes_blocks = True
     takes_weights = True
     contract_settings = ({"inner": 6},)
@@ -73,7 +73,7 @@ class SSNAL(Solver):
                     f"{problem.loss.title} loss does not; choose one of these, or another solver, such as auto")
         if problem.regulariser.weights is None:
             row = getattr(problem.regulariser, "row", problem.penalty)  # of blocks, or the penalty itself
-            if not hasattr(row, "bend"):
+            if not hasattr(row, "hessian_vec"):
                 return (f"{self.name} needs the second derivatives of the penalty, which {problem.penalty.title} does "
                         "not define; choose another penalty or solver")
         if problem.n * problem.m**2 > MOST_CURVATURES or (
@@ -92,8 +92,8 @@ class SSNAL(Solver):
             U[:] = problem.null_duals
         return state
 
-    def take_over(self, problem: Problem, state: State) -> AugmentedState:
-        taken = super().take_over(problem, state)
+    def warm_start_from(self, problem: Problem, state: State) -> AugmentedState:
+        taken = super().warm_start_from(problem, state)
         assert isinstance(taken, AugmentedState)
         if isinstance(state, SplittingState | AugmentedState):
             state.dual_rows(taken.U)

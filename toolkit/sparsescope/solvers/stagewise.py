@@ -93,7 +93,7 @@ class Stagewise(SequenceSolver):
         super().init(problem, W, b)
         return StagewiseState(problem)
 
-    def take_over(self, problem: Any, state: Any) -> StagewiseState:
+    def warm_start_from(self, problem: Any, state: Any) -> StagewiseState:
         if not isinstance(state, SequenceState) or state.loss != problem.loss:
             return StagewiseState(problem)
         return StagewiseState(problem).continued(state)

@@ -85,8 +85,8 @@ class WorkingSet(Solver):
     def variant(self, problem: Problem) -> tuple[bool, bool]:
         return single(problem), problem.d <= FEW
 
-    def rehearse(self, tiny: Problem, problem: Problem) -> State:
-        state = super().rehearse(tiny, problem)
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
+        state = super().precompile(tiny, problem)
         if problem.d > FEW:  # the tiny problem has few columns, this one has not
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)

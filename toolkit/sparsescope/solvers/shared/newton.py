@@ -50,7 +50,7 @@ def single(problem: Problem) -> bool:
 
 def able(problem: Problem) -> bool:
     """Whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
-    return hasattr(problem.loss, "hessian_product") and hasattr(problem.penalty, "bend")
+    return hasattr(problem.loss, "hessian_product") and hasattr(problem.penalty, "hessian_vec")
 
 
 class Support:

@@ -87,14 +87,14 @@ class SequenceSolver(Solver):
                              "a state (Run(state=…))")
         return SequenceState(problem)
 
-    def take_over(self, problem: Any, state: Any) -> SequenceState:
+    def warm_start_from(self, problem: Any, state: Any) -> SequenceState:
         """From the predictions of another sequence, if they are of the same loss; else from none."""
         if not isinstance(state, SequenceState) or state.loss != problem.loss:
             return SequenceState(problem)
         return SequenceState(problem).follow(state)
 
     def adapt(self, problem: Any, state: Any) -> SequenceState | None:
-        return None if state.loss == problem.loss else self.take_over(problem, state)
+        return None if state.loss == problem.loss else self.warm_start_from(problem, state)
 
     def certificate(self, problem: Any, state: Any, work: Workspace) -> Certificate:
         """What can be said of a point: no bound is known. ``violation`` is the largest ‖x_jᵀU‖/n over the columns of X,

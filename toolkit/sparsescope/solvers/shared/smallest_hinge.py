@@ -28,7 +28,7 @@ LOOK = 50  # iterations between two looks at the bounds
 class _Unpenalised(FBPD):
     """The steps of ``fbpd`` for Ω = 0."""
 
-    only: ClassVar[tuple[str, ...]] = ("crammer-singer",)
+    losses: ClassVar[tuple[str, ...]] = ("crammer-singer",)
 
     def refuses(self, problem: Problem) -> str | None:
         return Splitting.refuses(self, problem)

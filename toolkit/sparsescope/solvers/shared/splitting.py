@@ -131,7 +131,7 @@ class Splitting(Solver):
     balance: float = field(1.0, 1e-4, 1e4, "√(σ/τ): factor on its first guess; W moves by τ, dual by σ", log=True)
     threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
 
-    only: ClassVar[tuple[str, ...]] = ("crammer-singer",)
+    losses: ClassVar[tuple[str, ...]] = ("crammer-singer",)
     contract_settings: ClassVar[tuple[dict[str, Any], ...]] = (
         {"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
         {"balance": 3.0}, {"threads": 0},
@@ -142,7 +142,7 @@ class Splitting(Solver):
     remedy = "choose a larger λ, another balance of the steps or another solver"
 
     def refuses(self, problem: Problem) -> str | None:
-        if not any(isinstance(problem.loss, losses[name]) for name in self.only):
+        if not any(isinstance(problem.loss, losses[name]) for name in self.losses):
             return (f"{self.name} solves the Crammer–Singer hinge (crammer-singer) and no other loss; the "
                     f"{problem.loss.title} loss is for other solvers, such as auto")
         return None
@@ -190,8 +190,8 @@ class Splitting(Solver):
         state.means, state.scale, norm = problem.centred_norm(differences)
         return math.sqrt(norm)
 
-    def take_over(self, problem: Problem, state: State) -> SplittingState:
-        taken = super().take_over(problem, state)
+    def warm_start_from(self, problem: Problem, state: State) -> SplittingState:
+        taken = super().warm_start_from(problem, state)
         assert isinstance(taken, SplittingState)
         if isinstance(state, SplittingState) and state.dual_rows(taken.U):
             self.carry(problem, state, taken)
