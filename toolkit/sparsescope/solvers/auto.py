@@ -80,8 +80,8 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
             return sparse, f"{loss} has kinks, and W would have {problem.d} × {problem.m} entries: {why}"
     exact = solvers.create("ssnal")
     if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
-        return exact, (f"{loss} has kinks and W is small: augmented Lagrangians by semismooth Newton steps, which reach "
-                       "high accuracy in tens of iterations")
+        return exact, (f"{loss} has kinks and W is small: augmented Lagrangians by semismooth Newton steps, which "
+                       "reach high accuracy in tens of iterations")
     for name, why in (
         ("fbpd", "primal–dual splitting, which needs no gradient and whose dual point proves the optimum"),
         ("fobos", "a stochastic subgradient method, one sample a step"),
