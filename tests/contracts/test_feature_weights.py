@@ -82,7 +82,7 @@ def test_l1_is_the_weighted_lasso() -> None:
 @pytest.mark.parametrize("name", cases(WEIGHING, ("bcd-ls",)))
 def test_solvers_reach_the_optimum_of_scaled_features(name: str) -> None:
     solver: Any = solvers.create(name)
-    loss = solver.only[0] if solver.only else LOSS
+    loss = solver.losses[0] if solver.losses else LOSS
     met = 0
     for penalty in [*NORMS, "elastic-net", "ridge"] if disabled() else ["l1/l2"]:
         for intercept in (False, True):

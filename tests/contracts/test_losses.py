@@ -21,7 +21,7 @@ CLASSES = (2, 3, 6)
 
 def with_targets(found: list[Any]) -> list[Any]:
     """Each loss with each kind of target that it takes: one class a sample, or a set of labels."""
-    return [pytest.param(p.values[0], kind, id=f"{p.id}-{kind}") for p in found for kind in p.values[0].takes]
+    return [pytest.param(p.values[0], kind, id=f"{p.id}-{kind}") for p in found for kind in p.values[0].target_types]
 
 
 def with_sizes(found: list[Any]) -> list[Any]:

@@ -149,9 +149,9 @@ def test_solvers_reach_the_optimum_of_repeated_samples(name: str, intercept: boo
     if disabled() and solvers[name].sparse:
         pytest.skip("its kernels do not run interpreted: unsigned indices")
     solver: Any = solvers.create(name)
-    only = solver.only_penalties
+    only = solver.losses_penalties
     met = 0
-    for loss in solver.only or ("multiclass-squared-hinge", *(("logistic", "crammer-singer") if disabled() else ())):
+    for loss in solver.losses or ("multiclass-squared-hinge", *(("logistic", "crammer-singer") if disabled() else ())):
         for penalty in only or ("l1/l2", *(("l1", "elastic-net") if disabled() else ()), "ridge"):
             weighted, repeated = pair(loss, "classes", penalty, intercept)
             if solver.solves(weighted) is not None:
@@ -159,7 +159,7 @@ def test_solvers_reach_the_optimum_of_repeated_samples(name: str, intercept: boo
             met += 1
             reference = "pd-sparse" if solver.sparse else "bcd-ls" if losses[loss].smooth else "fbpd"
             sure = reference_value(loss, penalty, intercept, reference)
-            if not solver.settles:  # steps like 1/√t: near, and never certified
+            if not solver.converges:  # steps like 1/√t: near, and never certified
                 state = solver.init(weighted)
                 for _ in range(400):
                     solver.step(weighted, state)

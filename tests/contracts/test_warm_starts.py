@@ -82,8 +82,8 @@ def certified_cases() -> list[Any]:
         kind = solvers[name]
         if not kind.follows_lam or kind.sparse:
             continue
-        loss = kind.only[0] if kind.only else "multiclass-squared-hinge"
-        fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.only_penalties or p in kind.only_penalties]
+        loss = kind.losses[0] if kind.losses else "multiclass-squared-hinge"
+        fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.losses_penalties or p in kind.losses_penalties]
         for penalty, d in product(fitting, SIZES):
             if solvers.create(name).solves(problem_of(d, loss, penalty)) is None:
                 found.append(pytest.param(name, loss, penalty, d, id=f"{name}-{penalty}-{d}"))

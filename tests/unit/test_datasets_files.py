@@ -116,7 +116,7 @@ NPZ_FAULTS = [
     ({"X": X[:0], "y": Y[:0]}, "empty"),
     ({"X": X[0], "y": Y}, "one row an example"),
     ({"X": np.array([{}]), "y": Y}, "key 'X' holds Python objects, which are never unpickled"),
-    ({"X": X, "y": np.zeros((12, 2, 2))}, "one label a row"),
+    ({"X": X, "y": np.zeros((12, 2, 2))}, "one class label a sample"),
     ({"X": X, "y": Y, "feature_names_utf8": np.array([255, 255], np.uint8)}, "not UTF-8"),
 ]
 

@@ -275,7 +275,7 @@ def test_a_step_size_for_small_numbers_is_not_refused_before_the_run() -> None:
     X, y = iris()
     for dtype in (np.float32, np.float64):
         problem = ss.Problem((1e-12 * X).astype(dtype), y, penalty="l1", lam=1e-14)
-        events = list(ss.Run(problem, ss.solvers.FOBOS(unit="one", eta0=1e6), stop=Iterations(2)))
+        events = list(ss.Run(problem, ss.solvers.FOBOS(unit="one", eta0=1e-2), stop=Iterations(2)))
         assert np.isfinite(events[-1].objective)
 
 

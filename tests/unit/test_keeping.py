@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ def interrupt_at(iteration: int, times: int = 1) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------------- interrupts
+@pytest.fixture(autouse=True)
+def plain_handler() -> Iterator[None]:
+    """Python's own handler: a server that another test started in this process may have left its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupted_solve_hands_over_what_it_has(problem: ss.Problem) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(Interrupted, match="interrupted after 3 iterations") as caught:

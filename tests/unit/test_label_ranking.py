@@ -126,7 +126,8 @@ def test_a_problem_of_classes_is_the_same_with_both_losses_and_as_sets_of_one() 
     results = [ss.solve(problem, tol=1e-9, record=False) for problem in (plain, ours, sets)]
     np.testing.assert_allclose(results[1].W, results[0].W, atol=1e-12)  # the order of sums is the compiler's
     np.testing.assert_allclose(results[2].W, results[0].W, atol=1e-6)
-    assert results[2].gap == pytest.approx(results[0].gap, rel=1e-3, abs=1e-12)
+    half = 0.5 * results[0].W  # one point for both: where a run ends depends on the order of sums
+    assert sets.gap(half) == pytest.approx(plain.gap(half), rel=1e-6)
 
 
 def test_empty_and_full_sets_have_no_loss_and_no_influence() -> None:

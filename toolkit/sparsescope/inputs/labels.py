@@ -7,6 +7,7 @@ full sets are allowed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -319,7 +320,7 @@ def _plain_label(label: Any, sample: int, what: str) -> Any:
         label = label.decode()
     if isinstance(label, str):
         return label
-    if isinstance(label, int | float) and label == label and label == round(label):
+    if isinstance(label, int | float) and math.isfinite(label) and label == round(label):
         return int(label)
     raise ValueError(f"{what}: sample {sample} has the label {_show(label)}; allowed are whole numbers and words")
 

@@ -56,10 +56,6 @@ class L1(Penalty):
     def conjugate(self, v):
         return 0.0
 
-    def spread(self, size: int) -> float:
-        """‖v‖_∞ ≤ ‖v‖₂."""
-        return 1.0
-
     def zero_threshold(self, g):
         if not self.nonnegative:
             return norm_inf(g)
@@ -67,6 +63,10 @@ class L1(Penalty):
         for k in range(g.size):
             top = max(top, -g[k])
         return top
+
+    def spread(self, size: int) -> float:
+        """‖v‖_∞ ≤ ‖v‖₂."""
+        return 1.0
 
     def project_tangent(self, w, v):
         for k in range(w.size):

@@ -131,8 +131,7 @@ class FeatureRegulariser(RowRegulariser):
     needs_all_rows = True
 
     def __init__(self, penalty: Any, weights: np.ndarray, m: int) -> None:
-        super().__init__(FeaturePenalty(penalty, weights))  # type: ignore[call-arg]
-        self.m = m
+        super().__init__(FeaturePenalty(penalty, weights), m)  # type: ignore[call-arg]
         self.free = _free(weights, m)
 
     def entry_terms(self) -> tuple[Any, float] | None:

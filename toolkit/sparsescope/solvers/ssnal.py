@@ -20,9 +20,10 @@ import numpy as np
 
 from ..kernels.splitting import hinge_facts, smoothed_duals
 from ..problems.prediction import Problem
-from ..registry import field, losses, solvers
+from ..registry import Column, field, losses, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
+from .shared.columns import DUAL_COLUMNS
 from .shared.restriction import Restriction, choose, worthwhile
 from .shared.splitting import ACTIVE, SplittingState
 
@@ -65,6 +66,7 @@ class SSNAL(Solver):
     takes_weights = True
     contract_settings = ({"inner": 6},)
     remedy = "choose a larger λ or another solver"
+    columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
 
     def refuses(self, problem: Problem) -> str | None:
         if not hasattr(problem.loss, "along_face"):
