@@ -327,7 +327,7 @@ def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on() -> None:
     run = ss.Run(sets, "auto", stop=Gap(1e-5) | Iterations(2000))
     list(run)
     run.change(problem=sets.with_(penalty="l1"))
-    assert run.reason.startswith("fbpd: ") and not run.state.sparse  # type: ignore[union-attr]
+    assert run.reason.startswith("ssnal: ") and not run.state.sparse  # type: ignore[union-attr]
     run.change(problem=sets.with_lam(0.5 * sets.lam))
     assert run.reason.startswith("pd-sparse: ")
     assert run.advance().gap >= 0.0
