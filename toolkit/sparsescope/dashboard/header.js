@@ -39,17 +39,17 @@ function keepTheme(model) {
 
 export function render({model}) {
   // Until somebody chooses, the page follows the system; only a choice is kept.
-  let following = false
+  let wished = null
   model.on("dark", () => {
-    if (following) {
-      following = false
-    } else {
-      keepTheme(model)
+    if (model.dark === wished) {
+      return
     }
+    wished = null
+    keepTheme(model)
   })
   const chosen = document.cookie.split("; ").some((part) => part.startsWith(model.cookie + "="))
   if (!chosen && !model.dark && matchMedia("(prefers-color-scheme: dark)").matches) {
-    following = true
+    wished = true
     model.dark = true
   }
   const bar = document.createElement("div")
