@@ -149,7 +149,7 @@ def test_solvers_reach_the_optimum_of_repeated_samples(name: str, intercept: boo
     if disabled() and solvers[name].sparse:
         pytest.skip("its kernels do not run interpreted: unsigned indices")
     solver: Any = solvers.create(name)
-    only = solver.losses_penalties
+    only = solver.only_penalties
     met = 0
     for loss in solver.losses or ("multiclass-squared-hinge", *(("logistic", "crammer-singer") if disabled() else ())):
         for penalty in only or ("l1/l2", *(("l1", "elastic-net") if disabled() else ()), "ridge"):

@@ -83,7 +83,7 @@ def certified_cases() -> list[Any]:
         if not kind.follows_lam or kind.sparse:
             continue
         loss = kind.losses[0] if kind.losses else "multiclass-squared-hinge"
-        fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.losses_penalties or p in kind.losses_penalties]
+        fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.only_penalties or p in kind.only_penalties]
         for penalty, d in product(fitting, SIZES):
             if solvers.create(name).solves(problem_of(d, loss, penalty)) is None:
                 found.append(pytest.param(name, loss, penalty, d, id=f"{name}-{penalty}-{d}"))

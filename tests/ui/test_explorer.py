@@ -215,6 +215,7 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
     explorer.choose("solver-select", "fbpd")
     explorer.run()
     explorer.wait("s.points > 12")
+    explorer.page.set_viewport_size({"width": 1720, "height": 900})  # the bar has room for it
     expect(explorer.part("status-dual")).to_be_visible()
     chart = explorer.part("chart-duality")
     for name in ("objective F", "dual value D", "active samples", "dual non-zeros"):
@@ -296,8 +297,8 @@ def test_the_bar_of_the_strip_moves_lambda_by_hand_and_by_key_and_undo_takes_it_
     explorer.page.mouse.up()
     explorer.wait("s.settings.lam_ratio < 0.3 && s.marks.filter(m => m.kind === 'lam').length === 1")
     explorer.wait("Math.abs(s.lam / s.page.store.problem.lam_reference - s.settings.lam_ratio) < 1e-9")
-    moved = explorer.debug("settings.lam_ratio")
     explorer.page.wait_for_timeout(1100)  # another gesture
+    moved = explorer.debug("settings.lam_ratio")  # read at rest: the hand's last move may still have been under way
     bar.press("ArrowUp")
     explorer.wait("s.settings.lam_ratio > x", argument=moved)
     explorer.click("undo-button")
