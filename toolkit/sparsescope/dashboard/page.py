@@ -72,6 +72,11 @@ class Site:
         that was only fetched takes none."""
         return 0 < self.max_sessions <= sum(bridge.explorer is not None for bridge in self.open)
 
+    @property
+    def _awaits_somebody(self) -> bool:
+        """Whether an explorer has lost its page and may be asked for again: only the page's secret tells by whom."""
+        return any(bridge.explorer is not None and not bridge.connected for bridge in self.open)
+
     def close(self) -> None:
         """End the workers of all pages."""
         for bridge in list(self.open):
@@ -79,7 +84,7 @@ class Site:
 
     def page(self) -> pmui.Page:
         """A new page for the present browser session."""
-        if self.full:
+        if self.full and not self._awaits_somebody:
             return self._refusal()
         settings = {**self.settings, **_query()}
         dark = _dark()
