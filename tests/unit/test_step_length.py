@@ -45,3 +45,18 @@ def test_the_page_is_told_that_it_is_not_safe_and_when_it_has_no_effect(problem:
     assert "step_length" in solvers.create("ista", line_search=True).idle(problem)
     assert "step_length" not in solvers.create("ista").idle(problem)
     assert "step_length" in solvers.create("fista-ls").idle(problem)
+
+
+def test_momentum_and_restarts_are_in_the_events() -> None:
+    problem = ss.Problem(*iris(), loss="logistic", penalty="ridge", lam=1e-4)
+    events = list(ss.Run(problem, solvers.create("fista-ls", restart=True), stop=ss.stopping.Iterations(200)))
+    momentum = np.array([event.momentum for event in events[1:]])
+    restarts = np.array([event.restarts for event in events])
+    assert momentum[0] == 0.0 and momentum[1] > 0.0 and (momentum < 1.0).all()
+    assert restarts[0] == 0 and restarts[-1] > 0 and (np.diff(restarts) >= 0).all()
+    # Where the momentum was dropped, the next step has none.
+    dropped = np.flatnonzero(np.diff(restarts)) + 1
+    assert all(momentum[k] == 0.0 for k in dropped if k < momentum.size)
+    recorder = ss.Recorder()
+    list(ss.Run(problem, "fista-cst", stop=ss.stopping.Iterations(5), callbacks=[recorder]))
+    assert recorder.trace["momentum"][-1] > 0.0

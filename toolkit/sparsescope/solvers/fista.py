@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..problems.prediction import Problem
-from ..registry import field, solvers
+from ..registry import Column, field, solvers
 from .base import settings
 from .shared.proximal import Proximal, ProximalState, proximal_step
 
@@ -34,6 +34,8 @@ class FISTA(Proximal):
     contract_settings = ({"restart": True}, {"constants": "tight"}, {"constants": "paper"}, {"growth": 1.1},
                          {"growth": 10.0}, {"step_length": 0.5})
     doc = "Accelerated proximal gradient on all of W at once."
+    columns = (Column("momentum", "β of this step: V = W + β(W − W')"),
+               Column("restarts", "how often the momentum was dropped so far", of_step=False))
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
