@@ -323,7 +323,7 @@ def test_the_ends_of_rho_are_other_penalties(mixed: str, rho: float, pure: str) 
         assert a.value(v) == pytest.approx(b.value(v), rel=1e-14)
         np.testing.assert_allclose(prox(a, v, tau), prox(b, v, tau), rtol=1e-14)
         assert a.violation(v, w, tau) == pytest.approx(b.violation(v, w, tau), rel=1e-13, abs=1e-14)
-        assert a.critical(v) == pytest.approx(b.critical(v), rel=1e-14)
+        assert a.zero_threshold(v) == pytest.approx(b.zero_threshold(v), rel=1e-14)
         assert a.dual_norm(v) == pytest.approx(b.dual_norm(v), rel=1e-14)
         inside = v / a.dual_norm(v) if a.dual_norm(v) > 0 else v
         assert a.conjugate(inside) == pytest.approx(b.conjugate(inside), rel=1e-14)

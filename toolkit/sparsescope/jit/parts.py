@@ -111,6 +111,7 @@ def _faced(function: Any, face: Callable[..., Any]) -> Any:
 
     Compiled code never sees the face: :func:`_row_function` finds the function behind it.
     """
+    function = getattr(function, "row_function", function)  # taken over from another part
 
     @functools.wraps(function)
     def plain(self: Any, *args: Any, **named: Any) -> Any:

@@ -21,6 +21,16 @@ from .base import settings
 from .shared.proximal import Proximal, ProximalState, proximal_step
 
 
+class FISTAState(ProximalState):
+    """State of a proximal gradient method with momentum, and what it reports.
+
+    momentum : β of the last step, V = W + β(W − W') · restarts : how often the momentum was dropped so far
+    """
+
+    momentum = float("nan")
+    restarts = 0
+
+
 @settings
 class FISTA(Proximal):
     """Accelerated proximal gradient (Beck and Teboulle 2009)."""
@@ -38,12 +48,12 @@ class FISTA(Proximal):
                Column("restarts", "how often the momentum was dropped so far", of_step=False))
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 
-    def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
-        state = ProximalState(problem, coef, extrapolates=True)
+    def start(self, problem: Problem, coef: np.ndarray) -> FISTAState:
+        state = FISTAState(problem, coef, extrapolates=True)
         super().adapt(problem, state)
         return state
 
-    def step(self, problem: Problem, state: ProximalState) -> None:
+    def step(self, problem: Problem, state: FISTAState) -> None:
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.t**2))
         beta = (state.t - 1.0) / following
         state.t, state.momentum = following, beta

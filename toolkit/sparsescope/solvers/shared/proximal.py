@@ -31,7 +31,6 @@ class ProximalState(State):
     f : loss at V (mean over samples) · slope, size : ⟨G, δ⟩ and ‖δ‖² of the step δ = W⁺ − V · omega : Ω(W⁺)
     listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
-    momentum : β of the last step, V = W + β(W − W') · restarts : how often the momentum was dropped so far
     """
 
     def __init__(self, problem: Problem, coef: np.ndarray, extrapolates: bool = False) -> None:
@@ -53,7 +52,6 @@ class ProximalState(State):
         self.f = self.slope = self.size = self.omega = self.turn = float("nan")
         self.t = 1.0
         self.K = float("nan")
-        self.momentum, self.restarts = float("nan"), 0
 
     def exchange(self) -> None:
         """Make the current point the previous one; its arrays are free to receive the next."""
