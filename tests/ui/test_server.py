@@ -130,7 +130,7 @@ def test_with_an_empty_cache_the_page_says_what_is_compiled(page: Page, tmp_path
 
 
 def test_a_page_loaded_again_in_mid_run_keeps_its_run(page: Page) -> None:
-    program, address = start_explorer("--linger", "60", "--max-sessions", "1")
+    program, address = start_explorer("--linger", "60")
     try:
         explorer = ExplorerPage(page, address).open(**UNHURRIED)
         explorer.run()

@@ -15,8 +15,13 @@ import weakref
 from pathlib import Path
 
 from bokeh.embed.bundle import extension_dirs
+from panel.io import resources
 
 from .. import live
+
+# Panel decides by a global setting, which changes while it renders, whether a style sheet comes from this server or
+# from its public network: seen in one page of ten on a busy machine. Nothing here ever comes from outside.
+resources.use_cdn = lambda: False
 
 FOLDER = "sparsescope"
 
