@@ -131,3 +131,16 @@ def test_limits_and_kinds() -> None:
         ss.reference(ss.SequenceProblem(*iris()))
     with pytest.raises(TypeError, match="a Problem is needed"):
         ss.reference("iris")  # type: ignore[arg-type]
+
+
+def test_equal_looking_problems_have_references_of_their_own() -> None:
+    """Full features are held about their means, and weights of features stand beside the penalty."""
+    X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 2.0], [7.0, 8.0]] * 4), np.arange(16) % 2
+    for shift in (0.0, 64.0):
+        problem = ss.Problem(X + shift, y, loss="logistic", lam=0.01, intercept=True)
+        found = ss.reference(problem)
+        assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-9)
+    for weights in (None, [1.0, 3.0]):
+        problem = ss.Problem(X, y, loss="logistic", lam=0.01, feature_weights=weights)
+        found = ss.reference(problem)
+        assert problem.objective(found.W) == pytest.approx(found.objective, rel=1e-9)

@@ -214,5 +214,11 @@ def _arrays(problem: Any) -> list[np.ndarray]:
     matrix, targets = problem.design.matrix, problem.sets if problem.sets is not None else problem.y
     data = [matrix.data, matrix.indices, matrix.indptr] if problem.design.is_sparse else [matrix]
     labels = [targets.indptr, targets.labels] if isinstance(targets, LabelSets) else [targets]
-    weights = getattr(problem, "sample_weight", None)
-    return [*data, *labels, *([] if weights is None else [weights])]
+    # Data that are held about their means look alike wherever they lie; the intercept tells them apart.
+    frame = problem.design.frame
+    moved = [] if frame is None else [_or_empty(frame.centre), _or_empty(frame.scale)]
+    return [*data, *labels, *moved, _or_empty(problem.sample_weight), _or_empty(problem.feature_weights)]
+
+
+def _or_empty(array: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if array is None else array

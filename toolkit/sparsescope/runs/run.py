@@ -363,11 +363,10 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         observers.append(recorder)
     run = Run(problem, as_solver(solver, as_problem(problem), **settings), stop=rule, callbacks=observers, W=W, b=b,
               certify_every=certify_every, test=test, clock=clock)
-    last = run.advance()
-    assert run.state is not None
-    # From a point that was given the run may only lead to a better one; with a budget that point need not be feasible.
-    start = (run.certificate(), point_of(run)) if W is not None and run.solver.follows_lam else None
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts:  # the compiler, too, would lose an interrupt that is raised within it
+        last = run.advance()
+        # From a point that was given the run may only lead to a better one; with a budget it need not be feasible.
+        start = (run.certificate(), point_of(run)) if W is not None and run.solver.follows_lam else None
         while not last.message and not interrupts.seen:
             last = run.advance()
     if not last.message:
