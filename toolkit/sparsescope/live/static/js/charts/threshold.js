@@ -159,8 +159,11 @@ export class ThresholdChart {
     context.textAlign = "center";
     context.textBaseline = "alphabetic";
     const { problem, strip } = this.context.store;
-    const many = strip.binned > 1 ? `; a dot that is out stands for ${short(strip.binned, 2)} neighbours, the highest` : "";
-    context.fillText((this.order === "level" ? "features by level" : `${count(problem.d)} features by number`) + many, area.left + area.width / 2, area.top + area.height + 16);
+    const what = this.order === "level" ? "features by level" : `${count(problem.d)} features by number`;
+    const shared = short(strip.binned, 2);
+    const notes = strip.binned > 1 ? [`; a dot that is out stands for ${shared} neighbours, the highest`, `; one dot for ${shared} that are out`, ""] : [""];
+    const note = notes.find((text) => context.measureText(what + text).width <= area.width) ?? "";
+    context.fillText(what + note, area.left + area.width / 2, area.top + area.height + 16);
   }
 
   drawDots(context, lam) {
