@@ -90,6 +90,7 @@ explore: $(READY)
 lint: $(READY_DEV)
 	echo "Style (ruff)"
 	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet . || { echo "Formatting differs: $(BIN)/ruff format" >&2; exit 1; }
 
 tables: $(READY_DEV)
 	$(BIN)/python docs/tables.py

@@ -32,8 +32,9 @@ def measure(problem: ss.Problem, seconds: float) -> dict[str, Any]:
         if name == "bcd-ls" or solvers.create(name).solves(problem) is not None or not solvers[name].converges:
             continue
         target = ss.stopping.Objective(best.objective * (1.0 + 0.5 * AGREE))
-        found = ss.solve(problem, name, tol=GAP, max_iter=10**7, max_seconds=seconds, stop=target, certify_every=50,
-                         record=False)
+        found = ss.solve(
+            problem, name, tol=GAP, max_iter=10**7, max_seconds=seconds, stop=target, certify_every=50, record=False
+        )
         row[name] = found.iterations
         worst = max(worst, (found.objective - floor) / floor)
     row["disagreement"] = worst
@@ -58,17 +59,27 @@ def main() -> None:
                 problem = problem.with_lam(args.ratio * problem.lam_reference)
                 row = {"data": data, "loss": loss, "penalty": penalty, **measure(problem, args.seconds)}
                 rows.append(row)
-                print(f"{data} {loss} × {penalty}: gap {row['gap']:.1e}, disagreement {row['disagreement']:.1e}",
-                      flush=True)
+                print(
+                    f"{data} {loss} × {penalty}: gap {row['gap']:.1e}, disagreement {row['disagreement']:.1e}",
+                    flush=True,
+                )
                 keep(rows, args)
     show(rows)
 
 
 def keep(rows: list[dict[str, Any]], args: argparse.Namespace) -> None:
     """Store what there is so far: the whole table takes a while."""
-    store("agreement-" + "-".join(args.data), rows, say=False, ratio=args.ratio, seconds=args.seconds,
-          worst_gap=max(r["gap"] for r in rows), worst_disagreement=max(r["disagreement"] for r in rows),
-          pairs=len(rows), bars={"gap": GAP, "disagreement": AGREE})
+    store(
+        "agreement-" + "-".join(args.data),
+        rows,
+        say=False,
+        ratio=args.ratio,
+        seconds=args.seconds,
+        worst_gap=max(r["gap"] for r in rows),
+        worst_disagreement=max(r["disagreement"] for r in rows),
+        pairs=len(rows),
+        bars={"gap": GAP, "disagreement": AGREE},
+    )
 
 
 if __name__ == "__main__":

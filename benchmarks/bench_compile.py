@@ -84,16 +84,25 @@ class Combination(NamedTuple):
 def combinations() -> list[Combination]:
     """All pairs of loss and solver, and samples of the rest."""
     found = [Combination(loss, FIRST_PENALTY, solver) for solver in solvers for loss in losses]
-    found += [Combination(FIRST_LOSS, penalty, solver) for solver in solvers for penalty in penalties
-              if penalty != FIRST_PENALTY]
+    found += [
+        Combination(FIRST_LOSS, penalty, solver)
+        for solver in solvers
+        for penalty in penalties
+        if penalty != FIRST_PENALTY
+    ]
     found += [Combination(FIRST_LOSS, FIRST_PENALTY, "bcd-ls", variant) for variant in ("csc", "float32", "intercept")]
     return found
 
 
 def process(combination: Combination, folder: str, kernels: bool = False) -> dict[str, Any]:
     """First use in a fresh process with a cache folder; ``refused`` if the solver does not take the problem."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, json.dumps([*combination, kernels])], capture_output=True,
-                          text=True, env={**os.environ, "SPARSESCOPE_CACHE": folder}, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps([*combination, kernels])],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SPARSESCOPE_CACHE": folder},
+        check=False,
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{combination}: {done.stderr.strip().splitlines()[-1]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -175,8 +184,12 @@ def report(rows: list[dict[str, Any]]) -> None:
     common.show([{k: row[k] for k in names} for row in sorted(rows, key=lambda row: -row["cold s"])[:5]])
     for name, limit in (("cold s", COLD), ("cached s", CACHED)):
         worst = max(rows, key=lambda row: row[name])
-        common.bar(f"first use, {name.split()[0]}, worst of {len(rows)} ({worst['combination']})", worst[name], limit,
-                   unit=" s")
+        common.bar(
+            f"first use, {name.split()[0]}, worst of {len(rows)} ({worst['combination']})",
+            worst[name],
+            limit,
+            unit=" s",
+        )
 
 
 if __name__ == "__main__":

@@ -67,15 +67,24 @@ def race_own(problem: ss.CovarianceProblem, name: str, args: argparse.Namespace)
         for event in run:
             while left and event.relative_gap <= left[0]:
                 times[level(left.pop(0))].append(event.seconds)
-    return {"reached": {v: median(t) if len(t) == args.repeats else None for v, t in times.items()},
-            "lowest gap": event.relative_gap}
+    return {
+        "reached": {v: median(t) if len(t) == args.repeats else None for v, t in times.items()},
+        "lowest gap": event.relative_gap,
+    }
 
 
 def fit_glasso(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: float) -> tuple[float, np.ndarray]:
     """Seconds of a call of glasso, and its Θ."""
     problem.S.tofile(folder / "S.bin")
-    command = ["Rscript", str(PEERS / "glasso_fit.R"), str(folder), str(problem.d), repr(problem.lam), repr(tol),
-               str(int(problem.diagonal))]
+    command = [
+        "Rscript",
+        str(PEERS / "glasso_fit.R"),
+        str(folder),
+        str(problem.d),
+        repr(problem.lam),
+        repr(tol),
+        str(int(problem.diagonal)),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)
     return float(done.stdout.split()[0]), np.fromfile(folder / "Theta.bin").reshape(problem.d, problem.d)
 
@@ -88,8 +97,9 @@ def fit_sklearn(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: 
     return float(json.loads(done.stdout)["cpu"]), np.load(folder / "Theta.npy")
 
 
-def race_peer(problem: ss.CovarianceProblem, fit: Any, tolerances: tuple[float, ...], best: float,
-              args: argparse.Namespace) -> dict[str, Any]:
+def race_peer(
+    problem: ss.CovarianceProblem, fit: Any, tolerances: tuple[float, ...], best: float, args: argparse.Namespace
+) -> dict[str, Any]:
     """Each tolerance once, those that were first at a level again; a run past the limit ends the series."""
     runs: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory(prefix="covariance-") as name:
@@ -121,10 +131,15 @@ def measure(p: int, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
     """One problem: our solvers, and the peer that solves it."""
     problem = ss.CovarianceProblem(matrix(p), lam=LAM, diagonal=diagonal)
     exact = ss.solve(problem, "quic", tol=1e-13, max_iter=1000, max_seconds=args.limit, record=False)
-    row: dict[str, Any] = {"part": "race", "case": f"ER, p = {p}, diagonal {problem.parts['diagonal']}", "p": p,
-                           "components": int(problem.components.max()) + 1,
-                           "edges": int(np.count_nonzero(np.triu(exact.W, 1))), "repeats": args.repeats,
-                           "limit": args.limit}
+    row: dict[str, Any] = {
+        "part": "race",
+        "case": f"ER, p = {p}, diagonal {problem.parts['diagonal']}",
+        "p": p,
+        "components": int(problem.components.max()) + 1,
+        "edges": int(np.count_nonzero(np.triu(exact.W, 1))),
+        "repeats": args.repeats,
+        "limit": args.limit,
+    }
     row["contestants"] = {name: race_own(problem, name, args) for name in OURS}
     if not diagonal:
         row["contestants"]["graphical_lasso"] = race_peer(problem, fit_sklearn, SKLEARN, exact.objective, args)
@@ -156,13 +171,26 @@ def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
 
     def newton() -> None:
         reports["quic"][:] = 0.0
-        newton_descent(Sigma, problem.S - Sigma, Lam, rows, columns, Theta.copy(), np.zeros_like(U), SWEEPS, 0.0,
-                       reports["quic"])
+        newton_descent(
+            Sigma, problem.S - Sigma, Lam, rows, columns, Theta.copy(), np.zeros_like(U), SWEEPS, 0.0, reports["quic"]
+        )
 
     def lowrank() -> None:
         reports["lhac"][:] = 0.0
-        lowrank_descent(Q, 1e-3 * Q, 1.0, np.ones(ENTRIES), vector, 0.1 * vector, np.full(ENTRIES, LAM),
-                        np.zeros(ENTRIES), vector.copy(), SWEEPS, 0.0, reports["lhac"])
+        lowrank_descent(
+            Q,
+            1e-3 * Q,
+            1.0,
+            np.ones(ENTRIES),
+            vector,
+            0.1 * vector,
+            np.full(ENTRIES, LAM),
+            np.zeros(ENTRIES),
+            vector.copy(),
+            SWEEPS,
+            0.0,
+            reports["lhac"],
+        )
 
     spent = common.interleaved({"quic": newton, "lhac": lowrank}, max(5, args.repeats))
     found: dict[str, Any] = {"part": "step", "case": f"coordinate step, p = {p}", "p": p}
@@ -175,9 +203,20 @@ def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
 def report(rows: list[dict[str, Any]]) -> None:
     """The tables, and the bars."""
     races = [row for row in rows if row["part"] == "race"]
-    common.show([{"case": row["case"], "edges": row["edges"], **{
-        f"{name} {v}": entry["reached"][v] for name, entry in row["contestants"].items() for v in entry["reached"]}}
-        for row in races])
+    common.show(
+        [
+            {
+                "case": row["case"],
+                "edges": row["edges"],
+                **{
+                    f"{name} {v}": entry["reached"][v]
+                    for name, entry in row["contestants"].items()
+                    for v in entry["reached"]
+                },
+            }
+            for row in races
+        ]
+    )
     print()
     for row in races:
         reached = row["contestants"]["quic"]["reached"]

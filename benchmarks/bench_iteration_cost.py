@@ -78,10 +78,20 @@ def measure(name: str, X: Any, y: np.ndarray, loss: str, solver_name: str, turns
     columns = [median(column) for column in zip(*table, strict=True)]
     kind = "scipy" if sp.issparse(X) else "BLAS"
     judged = columns[4] if kind == "BLAS" else columns[3]
-    return {"data": name, "loss": loss, "solver": solver_name, "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
-            "trials": columns[5], "step ms": 1e3 * columns[0], "products ms": 1e3 * columns[1],
-            "ratio": columns[3], "peer": kind, "peer ms": 1e3 * columns[2], "ratio to peer": columns[4],
-            "judged by": judged}
+    return {
+        "data": name,
+        "loss": loss,
+        "solver": solver_name,
+        "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
+        "trials": columns[5],
+        "step ms": 1e3 * columns[0],
+        "products ms": 1e3 * columns[1],
+        "ratio": columns[3],
+        "peer": kind,
+        "peer ms": 1e3 * columns[2],
+        "ratio to peer": columns[4],
+        "judged by": judged,
+    }
 
 
 def main() -> None:

@@ -42,8 +42,9 @@ class NeverIdle(ss.losses.Loss):
     """The multiclass squared hinge without the notion of an idle sample."""
 
     value, gradient, derivatives, conjugate, diagonal, move, class_aware, curvature = (
-        MULTICLASS[name] for name in ("value", "gradient", "derivatives", "conjugate", "diagonal", "move",
-                                      "class_aware", "curvature"))
+        MULTICLASS[name]
+        for name in ("value", "gradient", "derivatives", "conjugate", "diagonal", "move", "class_aware", "curvature")
+    )
 
     title = "multiclass squared hinge, never idle"
 
@@ -70,7 +71,9 @@ def text() -> Any:
 
 
 DATA: dict[str, Callable[[], Any]] = {
-    "text": text, "news20": lambda: dataset("news20"), "mnist10k": lambda: dataset("mnist10k"),
+    "text": text,
+    "news20": lambda: dataset("news20"),
+    "mnist10k": lambda: dataset("mnist10k"),
 }
 
 
@@ -110,12 +113,19 @@ def measure(name: str, base: ss.Problem, ratio: float, turns: int) -> dict[str, 
             spent[case] += [took] if turn else []
     ms = {case: 1e3 * median(times) for case, times in spent.items()}
     return {
-        "data": name, "λ/λ_max": ratio, "rows %": 100.0 * float(state.weights().any(axis=1).mean()),
-        "active hinges %": 100.0 * float(active), "idle samples %": 100.0 * (1.0 - float(state.kept.busy.mean())),
-        "lazy ms": ms["lazy"], "not lazy ms": ms["not lazy"], "logistic ms": ms["logistic"],
+        "data": name,
+        "λ/λ_max": ratio,
+        "rows %": 100.0 * float(state.weights().any(axis=1).mean()),
+        "active hinges %": 100.0 * float(active),
+        "idle samples %": 100.0 * (1.0 - float(state.kept.busy.mean())),
+        "lazy ms": ms["lazy"],
+        "not lazy ms": ms["not lazy"],
+        "logistic ms": ms["logistic"],
         "logistic, same W ms": ms["logistic, same W"],
-        "gain": ms["not lazy"] / ms["lazy"], "gain of gradients": ms["gradients, not lazy"] / ms["gradients"],
-        "logistic/lazy": ms["logistic"] / ms["lazy"], "logistic/lazy, same W": ms["logistic, same W"] / ms["lazy"],
+        "gain": ms["not lazy"] / ms["lazy"],
+        "gain of gradients": ms["gradients, not lazy"] / ms["gradients"],
+        "logistic/lazy": ms["logistic"] / ms["lazy"],
+        "logistic/lazy, same W": ms["logistic, same W"] / ms["lazy"],
     }
 
 

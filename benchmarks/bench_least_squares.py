@@ -102,13 +102,20 @@ def fit_alone(quick: bool) -> dict[str, Any]:
     p = 800 if quick else 8000
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     problem = ss.SequenceProblem(X, y, lam=LAM["8000"])
-    (_, _, _, _), (_, seconds, wrong, _) = run(problem, Stagewise(generator="fourier", features=p, width=WIDTH),
-                                               (Xt, yt), 1)
+    (_, _, _, _), (_, seconds, wrong, _) = run(
+        problem, Stagewise(generator="fourier", features=p, width=WIDTH), (Xt, yt), 1
+    )
     n, d, m = *X.shape, 10
     flops = float(n) * p * p + p**3 / 3 + 2.0 * n * p * (2 * d + 2 * m)  # the triangle of AᵀA alone
-    return {"features": p, "seconds": seconds, "error %": wrong, "GFLOP/s": 1e-9 * flops / seconds,
-            "as full product GFLOP/s": 1e-9 * (flops + float(n) * p * p) / seconds,
-            "peak bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "bytes before": start}
+    return {
+        "features": p,
+        "seconds": seconds,
+        "error %": wrong,
+        "GFLOP/s": 1e-9 * flops / seconds,
+        "as full product GFLOP/s": 1e-9 * (flops + float(n) * p * p) / seconds,
+        "peak bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "bytes before": start,
+    }
 
 
 def fit(quick: bool) -> dict[str, Any]:
@@ -141,9 +148,16 @@ def table1(features: str, column: int) -> Callable[[bool], dict[str, Any]]:
             one = ss.SequenceProblem(X, y, loss=loss, lam=lam)
             solver, steps = Stagewise(generator="fourier", features=p, width=WIDTH, inner=50), 1
         last = run(one, solver, (Xt, yt), steps)[-1]
-        return {"features": features, "method": ("linear", "logistic", "calibrated")[column], "error %": last[2],
-                "paper %": PAPER[features][column], "seconds": last[1], "steps": last[0], "solver": repr(solver),
-                "lam": lam}
+        return {
+            "features": features,
+            "method": ("linear", "logistic", "calibrated")[column],
+            "error %": last[2],
+            "paper %": PAPER[features][column],
+            "seconds": last[1],
+            "steps": last[0],
+            "solver": repr(solver),
+            "lam": lam,
+        }
 
     return measure
 
@@ -161,9 +175,14 @@ def stages(quick: bool) -> dict[str, Any]:
     problem = ss.SequenceProblem(X, y, lam=LAM["8000"])
     solver = Stagewise(generator="fourier", features=BLOCK, width=STAGE_WIDTH, calibrated=True)
     events = run(problem, solver, (Xt, yt), 5 if quick else MOST_STAGES, lambda e: error(e) <= TARGET)
-    return {"stages": events[-1][0], "features": events[-1][3], "seconds": events[-1][1], "error %": events[-1][2],
-            "smallest error %": min(e[2] for e in events[1:]),
-            "curve": [[e[0], round(e[1], 2), round(e[2], 2)] for e in events[1:]]}
+    return {
+        "stages": events[-1][0],
+        "features": events[-1][3],
+        "seconds": events[-1][1],
+        "error %": events[-1][2],
+        "smallest error %": min(e[2] for e in events[1:]),
+        "curve": [[e[0], round(e[1], 2), round(e[2], 2)] for e in events[1:]],
+    }
 
 
 def condition(quick: bool) -> dict[str, Any]:
@@ -178,8 +197,11 @@ def condition(quick: bool) -> dict[str, Any]:
         X = (U * np.sqrt(n) * np.geomspace(1.0, 1.0 / number, d)) @ V.T
         problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-18)
         best = ss.solve(problem, GLS(), tol=1e-30, max_iter=600, record=False).objective
-        for name, solver in (("gls", GLS(accelerated=False)), ("gls accelerated", GLS()),
-                             ("fista", FISTA(line_search=False, restart=True))):
+        for name, solver in (
+            ("gls", GLS(accelerated=False)),
+            ("gls accelerated", GLS()),
+            ("fista", FISTA(line_search=False, restart=True)),
+        ):
             events = ss.Run(problem, solver, stop=Iterations(limit), certify_every=10**9)
             at = next((e.iteration for e in events if e.objective - best <= 1e-6), None)
             found[f"{name}, condition {number:g}"] = at
@@ -194,15 +216,22 @@ def liblinear(quick: bool) -> dict[str, Any]:
     A, At = drawn.features(X), drawn.features(Xt)
     A64 = A.astype(np.float64)
     peer = peers.one_vs_rest(peers.SVM, A64, sp.csr_array(np.eye(10)[y]), C=1.0, limit=PEER_SECONDS)
-    found: dict[str, Any] = {"features": p, "liblinear seconds": peer.seconds * 10 / len(peer.trained),
-                             "liblinear note": peer.note}
+    found: dict[str, Any] = {
+        "features": p,
+        "liblinear seconds": peer.seconds * 10 / len(peer.trained),
+        "liblinear note": peer.note,
+    }
     if len(peer.trained) == 10:
         found["liblinear error %"] = 100.0 * float(np.mean((At @ peer.W).argmax(axis=1) != yt))
     if peers.vowpal_missing() is None:
-        wabbit = peers.vowpal(A[: 6000 if quick else None], y[: 6000 if quick else None], At, 10, passes=3,
-                              limit=PEER_SECONDS)
-        found |= {"vw seconds": wabbit.seconds, "vw error %": 100.0 * float(np.mean(wabbit.predicted != yt)),
-                  "vw passes": wabbit.passes}
+        wabbit = peers.vowpal(
+            A[: 6000 if quick else None], y[: 6000 if quick else None], At, 10, passes=3, limit=PEER_SECONDS
+        )
+        found |= {
+            "vw seconds": wabbit.seconds,
+            "vw error %": 100.0 * float(np.mean(wabbit.predicted != yt)),
+            "vw passes": wabbit.passes,
+        }
     else:
         found["vw note"] = peers.vowpal_missing()
     problem = ss.SequenceProblem(np.asfortranarray(A), y, lam=LAM["4000"])
@@ -239,8 +268,13 @@ def text(quick: bool) -> dict[str, Any]:
         problem = ss.SequenceProblem(matrix, y[train], lam=lam)
         begun = time.process_time()
         state = None
-        job = ss.Run(problem, Stagewise(generator="gradient", features=TEXT_BATCH), stop=Iterations(steps),
-                     certify_every=10**9, clock=common.clock)
+        job = ss.Run(
+            problem,
+            Stagewise(generator="gradient", features=TEXT_BATCH),
+            stop=Iterations(steps),
+            certify_every=10**9,
+            clock=common.clock,
+        )
         for _ in job:
             state = job.state
         predicted = problem.predict(state.model, X=tests)
@@ -248,8 +282,10 @@ def text(quick: bool) -> dict[str, Any]:
         found[f"stagewise, {name} seconds"] = job.seconds
         found[f"stagewise, {name} with prediction s"] = time.process_time() - begun
     peer = peers.one_vs_rest(peers.SVM, unit[train], sp.csr_array(np.eye(20)[y[train]]), C=1.0, limit=PEER_SECONDS)
-    found |= {"liblinear error %": 100.0 * float(np.mean((unit[test] @ peer.W).argmax(axis=1) != yt)),
-              "liblinear seconds": peer.seconds}
+    found |= {
+        "liblinear error %": 100.0 * float(np.mean((unit[test] @ peer.W).argmax(axis=1) != yt)),
+        "liblinear seconds": peer.seconds,
+    }
     if peers.vowpal_missing() is None:
         wabbit = peers.vowpal(unit[train], y[train], unit[test], 20, limit=PEER_SECONDS)
         found |= {"vw error %": 100.0 * float(np.mean(wabbit.predicted != yt)), "vw seconds": wabbit.seconds}
@@ -271,8 +307,11 @@ def spectra(quick: bool) -> dict[str, Any]:
         T.data = np.log1p(T.data)
         T = T[:, np.asarray((T > 0).sum(axis=0)).ravel() >= TEXT_LEAST]
         began = time.process_time()
-        found |= {"news20": spectrum(T, 50 if quick else 1000).condition(), "news20, paper": 19.8,
-                  "news20 seconds": time.process_time() - began}
+        found |= {
+            "news20": spectrum(T, 50 if quick else 1000).condition(),
+            "news20, paper": 19.8,
+            "news20 seconds": time.process_time() - began,
+        }
     return found
 
 
@@ -298,21 +337,33 @@ def report(rows: list[dict[str, Any]]) -> None:
             common.bar(f"{name}: points above the paper's {row['paper %']} %", above, 0.2)
     smallest = by.get("stages", {}).get("smallest error %")
     common.bar("calibrated stages, smallest test error", smallest, TARGET, unit=" %")
-    common.bar("fit on 8000 features, share of the rate of products", by.get("fit", {}).get("share of gemm"), 0.7,
-               at_least=True)
+    common.bar(
+        "fit on 8000 features, share of the rate of products",
+        by.get("fit", {}).get("share of gemm"),
+        0.7,
+        at_least=True,
+    )
     common.bar("peak memory of that fit [GB]", by["fit"]["peak bytes"] / 1e9 if "fit" in by else None, 2.5)
     for peer in ("liblinear", "vw"):
-        common.bar(f"{peer} ÷ ours, to its error on the same features", by.get("liblinear", {}).get(f"{peer} ÷ ours"),
-                   10.0, at_least=True)
-    best = min((v for k, v in by.get("text", {}).items() if k.startswith("stagewise") and k.endswith("error %")),
-               default=None)
+        common.bar(
+            f"{peer} ÷ ours, to its error on the same features",
+            by.get("liblinear", {}).get(f"{peer} ÷ ours"),
+            10.0,
+            at_least=True,
+        )
+    best = min(
+        (v for k, v in by.get("text", {}).items() if k.startswith("stagewise") and k.endswith("error %")), default=None
+    )
     common.bar("20 newsgroups, stagewise error", best, 11.7, unit=" %")
     found = by.get("condition")
     if found:
         counts = [found[f"gls, condition {c:g}"] for c in (1.0, 1e3, 1e6)]
         known = [c for c in counts if c is not None]
-        common.bar("gls: most ÷ fewest iterations over the conditions",
-                   max(known) / min(known) if len(known) == 3 else None, 1.05)
+        common.bar(
+            "gls: most ÷ fewest iterations over the conditions",
+            max(known) / min(known) if len(known) == 3 else None,
+            1.05,
+        )
 
 
 def main() -> None:

@@ -23,8 +23,10 @@ from explorer_driver import Explorer, browser
 
 # Slow methods at a small λ, so that the run does not end while it is measured; an iteration of each is about one and a
 # half passes over the data.
-CASES = {"ista": "?dataset=pydocs&solver=ista&lam_ratio=0.01&speed=max",
-         "bcd-cst": "?dataset=pydocs&solver=bcd-cst&solver.constants=paper&lam_ratio=0.01&speed=max"}
+CASES = {
+    "ista": "?dataset=pydocs&solver=ista&lam_ratio=0.01&speed=max",
+    "bcd-cst": "?dataset=pydocs&solver=bcd-cst&solver.constants=paper&lam_ratio=0.01&speed=max",
+}
 PAUSED = "() => ['paused', 'finished'].includes(window.__sparsescope.status.mode)"
 RUNNING = "() => window.__sparsescope.status.mode === 'running' && window.__sparsescope.status.iteration >= 5"
 
@@ -36,8 +38,11 @@ def frames(page: Any, seconds: float) -> dict[str, float]:
     time.sleep(seconds)
     b = page.evaluate(look)
     wall = (b[2] - a[2]) / 1000
-    return {"frames/s": (b[0] - a[0]) / wall, "iterations/s": (b[1] - a[1]) / wall,
-            "paint ms": page.evaluate("() => window.__sparsescope.paintMs")}
+    return {
+        "frames/s": (b[0] - a[0]) / wall,
+        "iterations/s": (b[1] - a[1]) / wall,
+        "paint ms": page.evaluate("() => window.__sparsescope.paintMs"),
+    }
 
 
 def knobs(page: Any, times: int) -> list[float]:
@@ -48,7 +53,8 @@ def knobs(page: Any, times: int) -> list[float]:
     for k in range(times):
         slider.evaluate(
             "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }",
-            str(low + (high - low) * (0.45 + 0.1 * (k % 2))))
+            str(low + (high - low) * (0.45 + 0.1 * (k % 2))),
+        )
         page.wait_for_function(f"() => window.__sparsescope.latencies.length > {before + k}")
         time.sleep(0.3)
     return [float(v) for v in page.evaluate("() => window.__sparsescope.latencies")[before:]]
@@ -61,14 +67,16 @@ def pauses(page: Any, times: int) -> list[float]:
         page.locator("[data-testid=run-button]").click()
         page.wait_for_function("() => window.__sparsescope.status.mode === 'running'")
         time.sleep(0.7)
-        found.append(page.evaluate("""() => new Promise((done) => {
+        found.append(
+            page.evaluate("""() => new Promise((done) => {
             const root = window.__sparsescope.page.root;
             const began = performance.now();
             root.querySelector('[data-testid=pause-button]').click();
             const look = () => window.__sparsescope.status.mode !== 'running'
               ? done(performance.now() - began) : setTimeout(look, 1);
             look();
-        })"""))
+        })""")
+        )
     return found
 
 
@@ -91,9 +99,14 @@ def main() -> None:
                 page.locator("[data-testid=pause-button]").click()
                 page.wait_for_function(PAUSED)
             rests = pauses(page, 10)
-            row = {"solver": solver, **{name: median(w[name] for w in windows) for name in windows[0]},
-                   "knob ms, median": median(latencies), "knob ms, worst": max(latencies),
-                   "pause ms, median": median(rests), "pause ms, worst": max(rests)}
+            row = {
+                "solver": solver,
+                **{name: median(w[name] for w in windows) for name in windows[0]},
+                "knob ms, median": median(latencies),
+                "knob ms, worst": max(latencies),
+                "pause ms, median": median(rests),
+                "pause ms, worst": max(rests),
+            }
             rows.append(row)
             print(row)
     show(rows)

@@ -65,8 +65,11 @@ def report(rows: list[dict[str, Any]]) -> None:
     for peer in ("glmnet", "lightning"):
         lost, wins = losses(rows, peer)
         where = f" ({'; '.join(lost)})" if lost else ""
-        common.bar(f"problems × levels where our best is not faster than {peer}{where}",
-                   float(len(lost)) if wins else None, 0.0)
+        common.bar(
+            f"problems × levels where our best is not faster than {peer}{where}",
+            float(len(lost)) if wins else None,
+            0.0,
+        )
         if wins:
             print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
 

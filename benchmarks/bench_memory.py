@@ -35,12 +35,22 @@ def child(path: str, penalty: str, watched: bool, iterations: int) -> None:
     for _ in range(iterations + 1):
         run.advance()
     held, peak = tracemalloc.get_traced_memory()
-    print(json.dumps({
-        "penalty": penalty, "watched": watched, "iterations": iterations, "data MB": problem.design.nbytes / 1e6,
-        "model MB": (state.coef.nbytes + state.Z.nbytes) / 1e6, "held MB": held / 1e6, "peak MB": peak / 1e6,
-        "snapshots MB": sum(s.nbytes for s in recorder.trace.snapshots) / 1e6, "rows": problem.d,
-        "non-zero rows": int((state.weights() != 0).any(axis=1).sum()),
-    }))
+    print(
+        json.dumps(
+            {
+                "penalty": penalty,
+                "watched": watched,
+                "iterations": iterations,
+                "data MB": problem.design.nbytes / 1e6,
+                "model MB": (state.coef.nbytes + state.Z.nbytes) / 1e6,
+                "held MB": held / 1e6,
+                "peak MB": peak / 1e6,
+                "snapshots MB": sum(s.nbytes for s in recorder.trace.snapshots) / 1e6,
+                "rows": problem.d,
+                "non-zero rows": int((state.weights() != 0).any(axis=1).sum()),
+            }
+        )
+    )
 
 
 def main() -> None:
@@ -59,8 +69,16 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for penalty in ("l1/l2", "ridge"):
         for watched in ("0", "1"):
-            command = [sys.executable, __file__, "--iterations", str(args.iterations), "--child",
-                       str(folder / "news20_bydate_counts.npz"), penalty, watched]
+            command = [
+                sys.executable,
+                __file__,
+                "--iterations",
+                str(args.iterations),
+                "--child",
+                str(folder / "news20_bydate_counts.npz"),
+                penalty,
+                watched,
+            ]
             answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             rows.append(json.loads(answer.splitlines()[-1]))
     for row in rows:

@@ -38,8 +38,15 @@ def measure(name: str, solver: str, iterations: int, repeats: int) -> dict[str, 
     once(problem, solver, 2, True)
     pairs = [tuple(once(problem, solver, iterations, watched) for watched in (False, True)) for _ in range(repeats)]
     bare, seen = median(p[0][0] for p in pairs), median(p[1][0] for p in pairs)
-    return {"data": name, "solver": solver, "iterations": iterations, "solver s": bare, "solver s, watched": seen,
-            "ratio": seen / bare, "wall s, watched": median(p[1][1] for p in pairs)}
+    return {
+        "data": name,
+        "solver": solver,
+        "iterations": iterations,
+        "solver s": bare,
+        "solver s, watched": seen,
+        "ratio": seen / bare,
+        "wall s, watched": median(p[1][1] for p in pairs),
+    }
 
 
 def main() -> None:
@@ -47,8 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=9)
     args = parser.parse_args()
-    cases = [("digits", "bcd-ls", 100), ("digits", "fista-ls", 200), ("pydocs", "bcd-ls", 40),
-             ("pydocs", "fista-ls", 100)]
+    cases = [
+        ("digits", "bcd-ls", 100),
+        ("digits", "fista-ls", 200),
+        ("pydocs", "bcd-ls", 40),
+        ("pydocs", "fista-ls", 100),
+    ]
     folder = shared_data()
     if folder is not None:
         cases += [(str(folder / "news20_bydate_tfidf.npz"), "bcd-ls", 8)]

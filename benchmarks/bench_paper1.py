@@ -95,8 +95,10 @@ def report(rows: list[dict[str, Any]]) -> None:
     common.show(race.table(rows))
     limits = ", ".join(sorted({f"{row['limit']:g} s" for row in rows}))
     print(f"\nSeconds of processor time; – : not reached within the limit ({limits}).")
-    print(f"\nlightning's best time ÷ ours, medians over {len(rows)} problems (where lightning never got there, its "
-          "limit ÷ ours):")
+    print(
+        f"\nlightning's best time ÷ ours, medians over {len(rows)} problems (where lightning never got there, its "
+        "limit ÷ ours):"
+    )
     for name in ("bcd-ls", "bcd-ls, shrinking"):
         for level in race.SHOWN:
             if ratios(rows, name, level):

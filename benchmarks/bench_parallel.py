@@ -33,8 +33,11 @@ BAR, BAR_DATA = 1.6, "news20"
 def contestants() -> dict[str, ss.solvers.Solver]:
     """One thread and more of the same, and the two serial solvers."""
     counts = sorted({1, 2, cores()}) if cores() > 1 else [1]
-    return {"bcd-ls": BCD(), "bcd-cst": BCDConstant(selection="permuted"),
-            **{f"{count} thread{'s' if count > 1 else ''}": ParallelBCD(threads=count) for count in counts}}
+    return {
+        "bcd-ls": BCD(),
+        "bcd-cst": BCDConstant(selection="permuted"),
+        **{f"{count} thread{'s' if count > 1 else ''}": ParallelBCD(threads=count) for count in counts},
+    }
 
 
 def times(problem: ss.Problem, solver: ss.solvers.Solver, best: float, limit: float) -> dict[float, float]:

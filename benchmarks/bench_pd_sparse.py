@@ -63,13 +63,26 @@ def news20(repeats: int, limit: float) -> dict[str, Any]:
     data = dataset("news20")
     order = np.random.default_rng(0).permutation(data.n)
     train, held = np.sort(order[:TRAINING]), np.sort(order[TRAINING:])
-    problem = protocol.at(ss.Problem(sp.csc_array(data.X[train]), data.y[train], loss="crammer-singer",
-                                     penalty="elastic-net", class_names=data.class_names), 0.1)
+    problem = protocol.at(
+        ss.Problem(
+            sp.csc_array(data.X[train]),
+            data.y[train],
+            loss="crammer-singer",
+            penalty="elastic-net",
+            class_names=data.class_names,
+        ),
+        0.1,
+    )
     spent: list[float] = []
     found: dict[str, Any] = {}
     for _ in range(repeats):
-        run = ss.Run(problem, solver(), test=(data.X[held], data.y[held]), clock=time.thread_time,
-                     stop=Gap(1e-3) | HeldOut(6) | Seconds(limit))
+        run = ss.Run(
+            problem,
+            solver(),
+            test=(data.X[held], data.y[held]),
+            clock=time.thread_time,
+            stop=Gap(1e-3) | HeldOut(6) | Seconds(limit),
+        )
         reached = None
         best = 0.0
         for event in run:
@@ -78,8 +91,11 @@ def news20(repeats: int, limit: float) -> dict[str, Any]:
                 reached = event.seconds
                 found = {"iterations": event.iteration, **density(run)}
         spent.append(float("inf") if reached is None else reached)
-        found |= {"best accuracy": best, "gap": run.certificate().relative_gap,
-                  **{f"{name} at the end": value for name, value in density(run).items()}}
+        found |= {
+            "best accuracy": best,
+            "gap": run.certificate().relative_gap,
+            **{f"{name} at the end": value for name, value in density(run).items()},
+        }
     seconds = median(spent)
     return {"seconds": seconds if seconds < float("inf") else None, "accuracy": ACCURACY, **found}
 
@@ -97,8 +113,13 @@ def ridge(repeats: int, limit: float, quick: bool) -> dict[str, Any]:
     """Liblinear at each tolerance, and PD-Sparse to the same primal objective."""
     data = dataset("news20")
     problem = protocol.at(ss.Problem(sp.csc_array(data.X), data.y, loss="crammer-singer", penalty="elastic-net"), 0.0)
-    best = ss.Run(problem, solver(), clock=time.thread_time, certify_every=5,
-                  stop=Gap(1e-4 if quick else 1e-8) | Seconds(3 * limit))
+    best = ss.Run(
+        problem,
+        solver(),
+        clock=time.thread_time,
+        certify_every=5,
+        stop=Gap(1e-4 if quick else 1e-8) | Seconds(3 * limit),
+    )
     for _ in best:
         pass
     certificate = best.certificate()
@@ -106,13 +127,23 @@ def ridge(repeats: int, limit: float, quick: bool) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for tol in TOLERANCES[: 2 if quick else None]:
         fits = [peers.crammer_singer(data.X, data.y, problem.m, tol=tol) for _ in range(repeats)]
-        rows.append({"tol": tol, "liblinear s": median(fit.seconds for fit in fits),
-                     "off": problem.objective(fits[-1].W) / optimum - 1.0})
+        rows.append(
+            {
+                "tol": tol,
+                "liblinear s": median(fit.seconds for fit in fits),
+                "off": problem.objective(fits[-1].W) / optimum - 1.0,
+            }
+        )
     target = {row["tol"]: optimum * (1.0 + row["off"]) for row in rows}
     times: dict[float, list[float]] = {tol: [] for tol in target}
     for _ in range(repeats):
-        run = ss.Run(problem, solver(), clock=time.thread_time, certify_every=10**9,
-                     stop=ss.stopping.Objective(min(target.values())) | Seconds(limit))
+        run = ss.Run(
+            problem,
+            solver(),
+            clock=time.thread_time,
+            certify_every=10**9,
+            stop=ss.stopping.Objective(min(target.values())) | Seconds(limit),
+        )
         first: dict[float, float] = {}
         for event in run:
             for tol, value in target.items():
@@ -146,8 +177,9 @@ def child(quick: bool) -> None:
     began = time.process_time()
     data = ss.datasets.make_extreme(n, d, m, test_size=TESTS)
     made, base = time.process_time() - began, peak()
-    problem = protocol.at(ss.Problem(data.X, data.y, loss="crammer-singer", penalty="elastic-net",
-                                     class_names=data.class_names), 0.1)
+    problem = protocol.at(
+        ss.Problem(data.X, data.y, loss="crammer-singer", penalty="elastic-net", class_names=data.class_names), 0.1
+    )
     run = ss.Run(problem, solver(), stop=Iterations(1), certify_every=10**9, clock=time.thread_time)
     for _ in run:
         pass
@@ -159,11 +191,25 @@ def child(quick: bool) -> None:
     began = time.thread_time()
     best = problem.rank(W, X=tests, k=5)
     ranked = time.thread_time() - began
-    print(json.dumps({
-        "documents": problem.n, "words": d, "classes": m, "entries": data.nnz, "generating s": made,
-        "seconds": seconds, "data GB": base, "peak GB": after, "peak GB with predictions": peak(), "predicted": tests.n,
-        "predict s": ranked, "accuracy": float((best[:, 0] == data.y_test).mean()), **density(run),
-    }))
+    print(
+        json.dumps(
+            {
+                "documents": problem.n,
+                "words": d,
+                "classes": m,
+                "entries": data.nnz,
+                "generating s": made,
+                "seconds": seconds,
+                "data GB": base,
+                "peak GB": after,
+                "peak GB with predictions": peak(),
+                "predicted": tests.n,
+                "predict s": ranked,
+                "accuracy": float((best[:, 0] == data.y_test).mean()),
+                **density(run),
+            }
+        )
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- growth, bibtex
@@ -171,8 +217,11 @@ def growing(m: int, quick: bool) -> dict[str, Any]:
     """One number of classes: the row of paper 4's experiment."""
     limit = protocol.QUICK if quick else protocol.FULL
     row = growth.measure_one(protocol.PD, m, Settings(), limit).iloc[0]
-    return {name: (value.item() if isinstance(value, np.generic) else value) for name, value in row.items()
-            if name not in ("data", "method")}
+    return {
+        name: (value.item() if isinstance(value, np.generic) else value)
+        for name, value in row.items()
+        if name not in ("data", "method")
+    }
 
 
 def bibtex(repeats: int, quick: bool) -> dict[str, Any]:
@@ -184,9 +233,16 @@ def bibtex(repeats: int, quick: bool) -> dict[str, Any]:
         table = models.ours(pool, split, settings, protocol.limits(settings))
         found.append(table[table["chosen"]].iloc[0])
     middle = sorted(found, key=lambda row: row["p_at_1"])[len(found) // 2]
-    return {"precision at 1": float(middle["p_at_1"]), "λ4": float(middle["lam4"]), "k_A": float(middle["k_a"]),
-            "k_W": float(middle["k_w"]), "seconds": float(middle["train_seconds"]), "model": str(middle["method"]),
-            "bytes": float(middle["bytes"]), "all": [float(row["p_at_1"]) for row in found]}
+    return {
+        "precision at 1": float(middle["p_at_1"]),
+        "λ4": float(middle["lam4"]),
+        "k_A": float(middle["k_a"]),
+        "k_W": float(middle["k_w"]),
+        "seconds": float(middle["train_seconds"]),
+        "model": str(middle["method"]),
+        "bytes": float(middle["bytes"]),
+        "all": [float(row["p_at_1"]) for row in found],
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------- gaps
@@ -198,8 +254,9 @@ def gaps(name: str, loss: str, repeats: int, limit: float) -> dict[str, Any]:
     problem = ss.Problem(X, np.eye(int(y.max()) + 1)[y] if sets else y, loss=loss, penalty=net, lam=GAPS_LAM)
     spent, gap, objective = [], float("nan"), float("nan")
     for _ in range(repeats):
-        run = ss.Run(problem, solver(), stop=Gap(0.5 * GAP_BAR) | Seconds(limit), certify_every=5,
-                     clock=time.thread_time)
+        run = ss.Run(
+            problem, solver(), stop=Gap(0.5 * GAP_BAR) | Seconds(limit), certify_every=5, clock=time.thread_time
+        )
         for _ in run:
             pass
         found = run.certificate()
@@ -210,8 +267,13 @@ def gaps(name: str, loss: str, repeats: int, limit: float) -> dict[str, Any]:
     for _ in known:
         pass
     other = known.certificate()
-    return {"seconds": median(spent), "gap": gap, "fbpd s": known.seconds, "fbpd gap": other.relative_gap,
-            "difference": abs(objective - other.objective) / abs(other.objective)}
+    return {
+        "seconds": median(spent),
+        "gap": gap,
+        "fbpd s": known.seconds,
+        "fbpd gap": other.relative_gap,
+        "difference": abs(objective - other.objective) / abs(other.objective),
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------- main
@@ -225,8 +287,10 @@ def jobs(args: argparse.Namespace) -> dict[str, tuple[str, Callable[[], dict[str
     }
     made |= {f"growth: {m} classes": ("growth", functools.partial(growing, m, args.quick)) for m in sizes}
     made["bibtex"] = ("bibtex", functools.partial(bibtex, args.repeats, args.quick))
-    made |= {f"gaps: {data}, {loss}": ("gaps", functools.partial(gaps, data, loss, args.repeats, args.limit))
-             for data, loss in GAPS}
+    made |= {
+        f"gaps: {data}, {loss}": ("gaps", functools.partial(gaps, data, loss, args.repeats, args.limit))
+        for data, loss in GAPS
+    }
     return made
 
 

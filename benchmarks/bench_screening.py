@@ -62,8 +62,15 @@ def measure(case: Case) -> list[dict[str, Any]]:
         W = np.array(state.weights())
         if (problem.objective(W) - best) / best <= LEVELS[len(rows)]:
             out, choosing = screened(problem, W), Watched.spent / total
-            rows.append({"case": case.name, "level": LEVELS[len(rows)], "screened %": 100.0 * out,
-                         "choosing %": 100.0 * choosing, "could save %": 100.0 * out * choosing})
+            rows.append(
+                {
+                    "case": case.name,
+                    "level": LEVELS[len(rows)],
+                    "screened %": 100.0 * out,
+                    "choosing %": 100.0 * choosing,
+                    "could save %": 100.0 * out * choosing,
+                }
+            )
     return rows
 
 

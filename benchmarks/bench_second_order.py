@@ -28,9 +28,11 @@ from sparsescope.registry import solvers
 
 NAME = "second_order"
 OURS = ("newglmnet", "lhac")
-PEERS = {"liblinear": (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
-         "skglm": (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7),
-         "saga": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
+PEERS = {
+    "liblinear": (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
+    "skglm": (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7),
+    "saga": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+}
 WORKER = "l1_logistic_worker.py"
 ENTRIES, SWEEPS = 200, 200  # of the model whose coordinate steps are timed
 
@@ -60,8 +62,9 @@ def step_cost(case: problems.Case, args: argparse.Namespace) -> dict[str, Any]:
 
     def sweep() -> None:
         report[:] = 0.0
-        lowrank_descent(Q, Qhat, state.model.gamma, diagonal, part.g, part.w, part.t, part.ridge, part.w.copy(),
-                        SWEEPS, 0.0, report)
+        lowrank_descent(
+            Q, Qhat, state.model.gamma, diagonal, part.g, part.w, part.t, part.ridge, part.w.copy(), SWEEPS, 0.0, report
+        )
 
     seconds = common.timed(sweep, max(3, args.repeats))
     return {"flops": report[FLOPS] / report[STEPS], "step ns": 1e9 * seconds / report[STEPS]}

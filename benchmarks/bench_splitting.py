@@ -95,13 +95,19 @@ def cost(name: str, turns: int) -> dict[str, Any]:
         V = state.Q + state.Z
         W = state.coef.copy()
         step = cpu(lambda: solver.step(problem, state))
-        products = (cpu(lambda: problem.design.rmatmul(state.Q, G))
-                    + cpu(lambda: problem.design.matmul(W, Z)))  # noqa: B023
+        products = cpu(lambda: problem.design.rmatmul(state.Q, G)) + cpu(lambda: problem.design.matmul(W, Z))  # noqa: B023
         projection = cpu(lambda: project_simplex(V, 1.0, out, 0, problem.n))  # noqa: B023
         table.append((step, products, projection, (step - projection) / products))
     step, products, projection, ratio = (median(column) for column in zip(*table, strict=True))
-    return {"part": "cost", "case": f"cost: {name}", "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
-            "step ms": 1e3 * step, "products ms": 1e3 * products, "projection ms": 1e3 * projection, "ratio": ratio}
+    return {
+        "part": "cost",
+        "case": f"cost: {name}",
+        "rows %": 100.0 * float(state.coef.any(axis=1).mean()),
+        "step ms": 1e3 * step,
+        "products ms": 1e3 * products,
+        "projection ms": 1e3 * projection,
+        "ratio": ratio,
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- projections
@@ -122,8 +128,13 @@ def projections(kind: str, threads: int, repeats: int) -> dict[str, Any]:
         together([functools.partial(share, t) for t in range(threads)])
 
     seconds = common.timed(work, max(5, repeats), time.perf_counter)
-    return {"part": "projections", "case": f"{kind}, {threads} thread{'s' if threads > 1 else ''}",
-            "rows": ROWS, "classes": CLASSES, "ms": 1e3 * seconds}
+    return {
+        "part": "projections",
+        "case": f"{kind}, {threads} thread{'s' if threads > 1 else ''}",
+        "rows": ROWS,
+        "classes": CLASSES,
+        "ms": 1e3 * seconds,
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------- gaps
@@ -149,8 +160,10 @@ def gaps(name: str, repeats: int, limit: float) -> dict[str, Any]:
     first = to_levels(problem, ss.registry.solvers.create("fbpd"), limit)
     eta = first[1].certificate().loss
     objectives = {}
-    for key, solver in (("fbpd", ss.registry.solvers.create("fbpd")),
-                        ("fbpd-constrained", ss.registry.solvers.create("fbpd-constrained", eta=eta))):
+    for key, solver in (
+        ("fbpd", ss.registry.solvers.create("fbpd")),
+        ("fbpd-constrained", ss.registry.solvers.create("fbpd-constrained", eta=eta)),
+    ):
         begun = [first] if key == "fbpd" else []
         tried = begun + [to_levels(problem, solver, limit) for _ in range(repeats - len(begun))]
         for level in LEVELS:
@@ -217,8 +230,10 @@ def jobs(part: str, args: argparse.Namespace) -> dict[str, Callable[[], dict[str
         return made
     if part == "gaps":
         return {f"gaps: {name}": functools.partial(gaps, name, args.repeats, args.limit) for name in GAPS}
-    return {f"races: {kind}, {size} a class": functools.partial(races, kind, size, args.repeats, args.race_limit)
-            for kind, size in RACES}
+    return {
+        f"races: {kind}, {size} a class": functools.partial(races, kind, size, args.repeats, args.race_limit)
+        for kind, size in RACES
+    }
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -234,8 +249,11 @@ def report(rows: list[dict[str, Any]]) -> None:
     for kind in ("simplex", "epigraph"):
         common.bar(f"{kind} projections, one thread", facts[f"{kind} ms"], MILLISECONDS_BAR, unit=" ms")
         gain = facts[f"{kind} gain"]
-        print(f"  two threads do the {kind} projections {gain:.2f} times as fast (wall time)" if gain else
-              f"  not measured  {kind} projections on two threads")
+        print(
+            f"  two threads do the {kind} projections {gain:.2f} times as fast (wall time)"
+            if gain
+            else f"  not measured  {kind} projections on two threads"
+        )
     common.bar("problems × formulations that miss a gap of 1e-6", facts["gaps missed"], 0)
     common.bar("difference of the two formulations, worst case", facts["difference"], GAP_BAR)
 
@@ -245,8 +263,12 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     by_part = {part: [row for row in rows if row["part"] == part] for part in PARTS}
     found = [row[f"{key} 1e-06 s"] for row in by_part["gaps"] for key in ("fbpd", "fbpd-constrained")]
     ms = {row["case"]: row["ms"] for row in by_part["projections"]}
-    gains = {f"{kind} gain": ms[f"{kind}, 1 thread"] / ms[f"{kind}, 2 threads"]
-             if {f"{kind}, 1 thread", f"{kind}, 2 threads"} <= set(ms) else None for kind in ("simplex", "epigraph")}
+    gains = {
+        f"{kind} gain": ms[f"{kind}, 1 thread"] / ms[f"{kind}, 2 threads"]
+        if {f"{kind}, 1 thread", f"{kind}, 2 threads"} <= set(ms)
+        else None
+        for kind in ("simplex", "epigraph")
+    }
     return {
         **gains, "cost ratio": max((row["ratio"] for row in by_part["cost"]), default=None),
         "simplex ms": ms.get("simplex, 1 thread"), "epigraph ms": ms.get("epigraph, 1 thread"),
@@ -266,8 +288,11 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="forget an interrupted measurement")
     args = parser.parse_args()
     common.quiet()
-    rows = common.Rows("splitting", {"repeats": args.repeats, "turns": args.turns, "limit": args.limit,
-                                      "race_limit": args.race_limit}, args.fresh)
+    rows = common.Rows(
+        "splitting",
+        {"repeats": args.repeats, "turns": args.turns, "limit": args.limit, "race_limit": args.race_limit},
+        args.fresh,
+    )
     order = []
     for part in PARTS:
         for case, job in jobs(part, args).items():

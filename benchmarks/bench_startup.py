@@ -28,8 +28,10 @@ from explorer_driver import Explorer, browser
 def import_seconds(statement: str, repeats: int) -> float:
     """Median wall seconds of a statement in fresh processes, without the interpreter's own start."""
     code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-    runs = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-            for _ in range(repeats)]
+    runs = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+        for _ in range(repeats)
+    ]
     return median(float(r) for r in runs)
 
 
@@ -50,14 +52,25 @@ def page_seconds(cache: str | None) -> dict[str, Any]:
             message = page.evaluate("() => window.__sparsescope.status.message")
             page.locator("[data-testid=run-button]").click()
             page.wait_for_function("() => window.__sparsescope.status.iteration >= 1", timeout=120_000)
-            return {"case": "cold cache", "server s": server.seconds, "page s": shown, "words s": words,
-                    "first iterate s": time.perf_counter() - began, "message": message}
+            return {
+                "case": "cold cache",
+                "server s": server.seconds,
+                "page s": shown,
+                "words s": words,
+                "first iterate s": time.perf_counter() - began,
+                "message": message,
+            }
         page.wait_for_function("() => window.__sparsescope && window.__sparsescope.points >= 1")
         ready = time.perf_counter() - began
         page.locator("[data-testid=run-button]").click()
         page.wait_for_function("() => window.__sparsescope.status.iteration >= 1")
-        return {"case": "warm cache", "server s": server.seconds, "page s": shown, "ready s": ready,
-                "first iterate s": time.perf_counter() - began}
+        return {
+            "case": "warm cache",
+            "server s": server.seconds,
+            "page s": shown,
+            "ready s": ready,
+            "first iterate s": time.perf_counter() - began,
+        }
 
 
 def main() -> None:
@@ -65,8 +78,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    imports = {"import sparsescope s": import_seconds("import sparsescope", 9),
-               "import numba s": import_seconds("import numba", 3)}
+    imports = {
+        "import sparsescope s": import_seconds("import sparsescope", 9),
+        "import numba s": import_seconds("import numba", 3),
+    }
     print(", ".join(f"{name}: {value:.3f}" for name, value in imports.items()))
     page_seconds(None)  # fills the cache
     warm = [page_seconds(None) for _ in range(args.repeats)]
@@ -79,8 +94,15 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
     for row in rows:
         print(row)
-    show([{name: row.get(name) for name in ("case", "server s", "page s", "words s", "ready s", "all s",
-                                            "first iterate s")} for row in rows])
+    show(
+        [
+            {
+                name: row.get(name)
+                for name in ("case", "server s", "page s", "words s", "ready s", "all s", "first iterate s")
+            }
+            for row in rows
+        ]
+    )
     store("startup", rows, **imports, bars={"import s": 1.0, "warm, all s": 5.0, "cold, first iterate s": 10.0})
 
 

@@ -19,8 +19,11 @@ from tables import ROOT, load, where
 CHART = ROOT / "docs" / "benchmarks.svg"
 LEVEL = "1e-04"
 # Okabe–Ito colours, readable on light and dark ground.
-SERIES = (("lightning", "lightning, best setting", "#999999"), ("bcd-ls", "bcd-ls", "#0072B2"),
-          ("working-set", "working-set", "#D55E00"))
+SERIES = (
+    ("lightning", "lightning, best setting", "#999999"),
+    ("bcd-ls", "bcd-ls", "#0072B2"),
+    ("working-set", "working-set", "#D55E00"),
+)
 LEFT, RIGHT, TOP, STEP, WIDTH = 170, 30, 46, 26, 760
 
 
@@ -35,19 +38,25 @@ def svg(result: dict[str, Any]) -> str:
         return LEFT + (WIDTH - LEFT - RIGHT) * (math.log10(seconds) - low) / (high - low)
 
     height = TOP + STEP * len(rows) + 44
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-           'font-family="system-ui, sans-serif" font-size="13" fill="#777777">',
-           f"<title>Processor seconds to a relative sub-optimality of 1e-4: {escape(_names(rows))}</title>"]
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        'font-family="system-ui, sans-serif" font-size="13" fill="#777777">',
+        f"<title>Processor seconds to a relative sub-optimality of 1e-4: {escape(_names(rows))}</title>",
+    ]
     place = LEFT
     for _, label, colour in SERIES:
-        out.append(f'<circle cx="{place + 5}" cy="18" r="5" fill="{colour}"/>'
-                   f'<text x="{place + 16}" y="22">{escape(label)}</text>')
+        out.append(
+            f'<circle cx="{place + 5}" cy="18" r="5" fill="{colour}"/>'
+            f'<text x="{place + 16}" y="22">{escape(label)}</text>'
+        )
         place += 30 + 8 * len(label)
     for power in range(low, high + 1):
         at = x(10.0**power)
-        out.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 8}" y2="{height - 40}" stroke="#999999" '
-                   'stroke-opacity="0.35"/>'
-                   f'<text x="{at:.1f}" y="{height - 22}" text-anchor="middle">{10.0**power:g} s</text>')
+        out.append(
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 8}" y2="{height - 40}" stroke="#999999" '
+            'stroke-opacity="0.35"/>'
+            f'<text x="{at:.1f}" y="{height - 22}" text-anchor="middle">{10.0**power:g} s</text>'
+        )
     for k, row in enumerate(rows):
         y = TOP + STEP * k + STEP / 2
         out.append(f'<text x="{LEFT - 12}" y="{y + 4:.1f}" text-anchor="end">{escape(row["case"])}</text>')
@@ -57,8 +66,10 @@ def svg(result: dict[str, Any]) -> str:
             seconds = _seconds(row, name)
             look = f'fill="{colour}"' if seconds else f'fill="none" stroke="{colour}" stroke-width="2"'
             out.append(f'<circle cx="{x(seconds or row["limit"]):.1f}" cy="{y:.1f}" r="5" {look}/>')
-    out.append(f'<text x="{LEFT}" y="{height - 4}" font-size="11">{escape(where(result))}; one thread, medians of '
-               f'{rows[0]["repeats"]}; open: not within {rows[0]["limit"]:g} s</text></svg>')
+    out.append(
+        f'<text x="{LEFT}" y="{height - 4}" font-size="11">{escape(where(result))}; one thread, medians of '
+        f"{rows[0]['repeats']}; open: not within {rows[0]['limit']:g} s</text></svg>"
+    )
     return "\n".join(out) + "\n"
 
 

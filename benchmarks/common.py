@@ -42,8 +42,14 @@ def machine() -> dict[str, Any]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"cpu": cpu, "cores": os.cpu_count(), "system": platform.platform(), "python": sys.version.split()[0],
-            "versions": found, "threads": os.environ["OPENBLAS_NUM_THREADS"]}
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": sys.version.split()[0],
+        "versions": found,
+        "threads": os.environ["OPENBLAS_NUM_THREADS"],
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- measuring
@@ -92,8 +98,9 @@ def timed(function: Callable[[], Any], repeats: int = 3, timer: Callable[[], flo
     return interleaved({"it": function}, repeats, warm=False, timer=timer)["it"]
 
 
-def interleaved(functions: dict[str, Callable[[], Any]], repeats: int = 3, warm: bool = True,
-                timer: Callable[[], float] = clock) -> dict[str, float]:
+def interleaved(
+    functions: dict[str, Callable[[], Any]], repeats: int = 3, warm: bool = True, timer: Callable[[], float] = clock
+) -> dict[str, float]:
     """Median seconds of several functions, called in turn, so that a machine that drifts slows all alike."""
     if warm:
         for function in functions.values():
@@ -112,8 +119,13 @@ def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: An
     """Write rows and a summary to ``results/<name>.json`` together with the machine and the date."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    content = {"benchmark": name, "date": time.strftime("%Y-%m-%d"), "machine": machine(), "summary": summary,
-               "rows": rows}
+    content = {
+        "benchmark": name,
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": machine(),
+        "summary": summary,
+        "rows": rows,
+    }
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if say:
         print(f"\nstored in benchmarks/results/{path.name}")
@@ -154,8 +166,12 @@ class Rows:
         content = {"options": self.options, "rows": self.rows}
         self.path.write_text(json.dumps(content, indent=1, ensure_ascii=False))
 
-    def finish(self, order: list[str], by: str = "case", summary: Callable[[list[dict[str, Any]]], dict[str, Any]]
-               = lambda rows: {}) -> list[dict[str, Any]]:
+    def finish(
+        self,
+        order: list[str],
+        by: str = "case",
+        summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
+    ) -> list[dict[str, Any]]:
         """Store all rows, those of earlier measurements too, in the given order of names; gives them back."""
         earlier = {row[by]: row for row in (stored(self.name) or {"rows": []})["rows"]}
         merged = {**earlier, **self.rows}

@@ -13,8 +13,15 @@ from contextlib import contextmanager
 from typing import Any
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 class Explorer:
@@ -25,15 +32,24 @@ class Explorer:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.url = f"http://localhost:{port}/"
-        self._command = [sys.executable, "-m", "sparsescope", "explore", "--port", str(port), "--no-browser",
-                         *arguments]
+        self._command = [
+            sys.executable,
+            "-m",
+            "sparsescope",
+            "explore",
+            "--port",
+            str(port),
+            "--no-browser",
+            *arguments,
+        ]
         self._environment = environment
         self.seconds = float("nan")
 
     def __enter__(self) -> Explorer:
         began = time.perf_counter()
-        self.process = subprocess.Popen(self._command, env=self._environment, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            self._command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         while True:
             if self.process.poll() is not None:
                 assert self.process.stderr is not None

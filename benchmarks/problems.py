@@ -92,10 +92,18 @@ def _text50k() -> Any:
     return ss.datasets.make_text(50_000, 200_000, 20, test_size=0.0, seed=0, name="text50k")
 
 
-DATA: dict[str, Any] = {"digits": _digits, "mnist10k": _mnist10k, "news20": _news20, "letter": _letter,
-                        "nakayama": _nakayama, "text50k": _text50k, "news20-binary": _news20_binary, "rcv1": _rcv1,
-                        "mnist-49": functools.partial(_mnist_pair, 4, 9),
-                        "mnist-38": functools.partial(_mnist_pair, 3, 8)}
+DATA: dict[str, Any] = {
+    "digits": _digits,
+    "mnist10k": _mnist10k,
+    "news20": _news20,
+    "letter": _letter,
+    "nakayama": _nakayama,
+    "text50k": _text50k,
+    "news20-binary": _news20_binary,
+    "rcv1": _rcv1,
+    "mnist-49": functools.partial(_mnist_pair, 4, 9),
+    "mnist-38": functools.partial(_mnist_pair, 3, 8),
+}
 
 
 @dataclass(frozen=True)
@@ -135,8 +143,11 @@ LOGISTIC = [
     Case("news20 .05", "news20", 0.05, loss="logistic"),
 ]
 # ℓ1 binary logistic without intercept.
-SECOND_ORDER = [Case(f"{data} {ratio:g}", data, ratio, loss="binary-logistic", penalty="l1")
-                for data in ("news20-binary", "rcv1", "mnist-49", "mnist-38") for ratio in (0.1, 0.02, 0.005)]
+SECOND_ORDER = [
+    Case(f"{data} {ratio:g}", data, ratio, loss="binary-logistic", penalty="l1")
+    for data in ("news20-binary", "rcv1", "mnist-49", "mnist-38")
+    for ratio in (0.1, 0.02, 0.005)
+]
 
 
 def case(name: str) -> Case:

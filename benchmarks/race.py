@@ -84,8 +84,12 @@ def export(case: problems.Case) -> Path:
     if sp.issparse(X):
         C = sp.csc_matrix(X, dtype=np.float64)
         C.sort_indices()
-        parts = {"data": C.data, "indices": C.indices.astype(np.int32), "indptr": C.indptr.astype(np.int32),
-                 "shape": np.array(C.shape)}
+        parts = {
+            "data": C.data,
+            "indices": C.indices.astype(np.int32),
+            "indptr": C.indptr.astype(np.int32),
+            "shape": np.array(C.shape),
+        }
     else:
         parts = {"X": np.asfortranarray(X, dtype=np.float64)}
     unfinished = path.with_suffix(".part.npz")
@@ -119,13 +123,26 @@ def optimum(case: problems.Case, say: bool = True) -> dict[str, Any]:
     began = time.process_time()
     found = ss.solve(problem, solver, tol=OPTIMUM_TOL, max_iter=10**6, max_seconds=600.0, record=False)
     if not found.relative_gap <= OPTIMUM_ENOUGH:
-        raise RuntimeError(f"{case.name}: {solver} ended with a relative gap of {found.relative_gap:.1e} "
-                           f"({found.message}); F* is needed to {OPTIMUM_ENOUGH:g}")
+        raise RuntimeError(
+            f"{case.name}: {solver} ended with a relative gap of {found.relative_gap:.1e} "
+            f"({found.message}); F* is needed to {OPTIMUM_ENOUGH:g}"
+        )
     support = (found.W != 0).any(axis=1)
-    row = {"case": key, "fingerprint": fingerprint(problem), "n": problem.n, "d": problem.d, "m": problem.m,
-           "lam": problem.lam, "lam/lam_max": case.ratio, "F*": found.objective, "relative gap": found.relative_gap,
-           "rows": int(support.sum()), "share of rows": float(support.mean()), "solver": solver,
-           "seconds": time.process_time() - began}
+    row = {
+        "case": key,
+        "fingerprint": fingerprint(problem),
+        "n": problem.n,
+        "d": problem.d,
+        "m": problem.m,
+        "lam": problem.lam,
+        "lam/lam_max": case.ratio,
+        "F*": found.objective,
+        "relative gap": found.relative_gap,
+        "rows": int(support.sum()),
+        "share of rows": float(support.mean()),
+        "solver": solver,
+        "seconds": time.process_time() - began,
+    }
     common.store("optima", [r for r in known if r["case"] != key] + [row], say=False)
     return row
 
@@ -134,13 +151,22 @@ def optimum(case: problems.Case, say: bool = True) -> dict[str, Any]:
 def run(contestant: Contestant, task: dict[str, Any]) -> dict[str, Any]:
     """One process, one measurement. A worker that fails or hangs gives a result that says so."""
     try:
-        done = subprocess.run(contestant.command, input=json.dumps(task), capture_output=True, text=True,
-                              timeout=3 * task["limit"] + ALLOWANCE, check=False)
+        done = subprocess.run(
+            contestant.command,
+            input=json.dumps(task),
+            capture_output=True,
+            text=True,
+            timeout=3 * task["limit"] + ALLOWANCE,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return {"reached": [], "ended": f"no answer within {3 * task['limit'] + ALLOWANCE:.0f} s", "lowest": None}
     if done.returncode != 0:
-        return {"reached": [], "ended": f"failed: {(done.stderr.strip().splitlines() or ['without a word'])[-1]}",
-                "lowest": None}
+        return {
+            "reached": [],
+            "ended": f"failed: {(done.stderr.strip().splitlines() or ['without a word'])[-1]}",
+            "lowest": None,
+        }
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -149,12 +175,19 @@ def times(result: dict[str, Any], which: int = 1) -> dict[float, float]:
     return {entry[0]: entry[which] for entry in result["reached"]}
 
 
-def race(case: problems.Case, contestants: list[Contestant], repeats: int, limit: float,
-         say: bool = True) -> dict[str, Any]:
+def race(
+    case: problems.Case, contestants: list[Contestant], repeats: int, limit: float, say: bool = True
+) -> dict[str, Any]:
     """All contestants on one case. Gives for each name the times of its best setting for every shown level."""
     facts = optimum(case)
-    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"],
-            "best": facts["F*"], "limit": limit}
+    task = {
+        "data": str(export(case)),
+        "loss": case.loss,
+        "penalty": case.penalty,
+        "lam": facts["lam"],
+        "best": facts["F*"],
+        "limit": limit,
+    }
     load = common.OtherLoad()
     tried = {c.name: _screen(c, task, say) for c in contestants}
     winners = {c.name: _winners(tried[c.name]) for c in contestants}
@@ -164,22 +197,43 @@ def race(case: problems.Case, contestants: list[Contestant], repeats: int, limit
             for k, levels in _grouped(winners[c.name]).items():
                 # The run that made a setting the best was perhaps a lucky one: it counts only where runs are long.
                 known = tried[c.name][k] if turn == 0 else None
-                result = known if known is not None and known["cpu"] > SHORT else run(
-                    c, {**task, "setting": c.settings[k], "levels": [v for v in FINE if v >= min(levels)]})
+                result = (
+                    known
+                    if known is not None and known["cpu"] > SHORT
+                    else run(c, {**task, "setting": c.settings[k], "levels": [v for v in FINE if v >= min(levels)]})
+                )
                 for level in levels:
                     if level in times(result):
                         rounds[c.name].setdefault(level, []).append(
-                            {"cpu": times(result)[level], "wall": times(result, 2)[level]})
-    row: dict[str, Any] = {"case": case.name, "optimum": facts, "limit": limit, "repeats": repeats,
-                           "load of others": load.share(), "date": time.strftime("%Y-%m-%d"), "contestants": {}}
+                            {"cpu": times(result)[level], "wall": times(result, 2)[level]}
+                        )
+    row: dict[str, Any] = {
+        "case": case.name,
+        "optimum": facts,
+        "limit": limit,
+        "repeats": repeats,
+        "load of others": load.share(),
+        "date": time.strftime("%Y-%m-%d"),
+        "contestants": {},
+    }
     for c in contestants:
         row["contestants"][c.name] = {
-            "levels": {f"{level:.0e}": _summary(rounds[c.name].get(level), c, winners[c.name].get(level))
-                       for level in SHOWN},
-            "tried": [{"setting": label(s), "ended": r["ended"], "lowest": r["lowest"], "cpu": r.get("cpu"),
-                       "looks": r.get("looks"), "compiling": r.get("compiling"),
-                       "reached": [[f"{e[0]:.1e}", e[1]] for e in r["reached"]]}
-                      for s, r in zip(c.settings, tried[c.name], strict=False) if r is not None],
+            "levels": {
+                f"{level:.0e}": _summary(rounds[c.name].get(level), c, winners[c.name].get(level)) for level in SHOWN
+            },
+            "tried": [
+                {
+                    "setting": label(s),
+                    "ended": r["ended"],
+                    "lowest": r["lowest"],
+                    "cpu": r.get("cpu"),
+                    "looks": r.get("looks"),
+                    "compiling": r.get("compiling"),
+                    "reached": [[f"{e[0]:.1e}", e[1]] for e in r["reached"]],
+                }
+                for s, r in zip(c.settings, tried[c.name], strict=False)
+                if r is not None
+            ],
         }
     return row
 
@@ -194,13 +248,23 @@ def _screen(contestant: Contestant, task: dict[str, Any], say: bool) -> list[dic
     rivals: dict[float, float] = {}
     climbed: set[str] = set()
     for setting in contestant.settings:
-        ladder = str({k: v for k, v in setting.items() if k not in TOLERANCES}) if any(
-            setting.get(k) for k in TOLERANCES) else ""
+        ladder = (
+            str({k: v for k, v in setting.items() if k not in TOLERANCES})
+            if any(setting.get(k) for k in TOLERANCES)
+            else ""
+        )
         if ladder in climbed:
             results.append(None)
             continue
-        result = run(contestant, {**task, "setting": setting, "levels": FINE,
-                                  "rivals": {str(level): seconds for level, seconds in rivals.items()}})
+        result = run(
+            contestant,
+            {
+                **task,
+                "setting": setting,
+                "levels": FINE,
+                "rivals": {str(level): seconds for level, seconds in rivals.items()},
+            },
+        )
         results.append(result)
         for level, seconds in times(result).items():
             rivals[level] = min(seconds, rivals.get(level, seconds))
@@ -233,24 +297,48 @@ def _grouped(winners: dict[float, int]) -> dict[int, list[float]]:
 def _summary(runs: list[dict[str, float]] | None, contestant: Contestant, winner: int | None) -> dict[str, Any] | None:
     if not runs or winner is None:
         return None
-    return {"cpu": median(r["cpu"] for r in runs), "wall": median(r["wall"] for r in runs),
-            "all cpu": [r["cpu"] for r in runs], "setting": label(contestant.settings[winner])}
+    return {
+        "cpu": median(r["cpu"] for r in runs),
+        "wall": median(r["wall"] for r in runs),
+        "all cpu": [r["cpu"] for r in runs],
+        "setting": label(contestant.settings[winner]),
+    }
 
 
 def to_gap(case: problems.Case, solver: str, gap: float, repeats: int, limit: float) -> dict[str, Any]:
     """Median processor seconds of a solver of this package to a relative duality gap."""
     facts = optimum(case)
     contestant = own(solver, {"solver": solver})
-    task = {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"],
-            "best": facts["F*"], "limit": limit, "levels": [], "gap": gap, "setting": {"solver": solver}}
+    task = {
+        "data": str(export(case)),
+        "loss": case.loss,
+        "penalty": case.penalty,
+        "lam": facts["lam"],
+        "best": facts["F*"],
+        "limit": limit,
+        "levels": [],
+        "gap": gap,
+        "setting": {"solver": solver},
+    }
     found = [run(contestant, task) for _ in range(repeats)]
     reached = [r for r in found if r.get("gap_cpu") is not None]
     if len(reached) < len(found):
-        return {"case": case.name, "solver": solver, "gap": gap, "cpu": None, "ended": [r["ended"] for r in found],
-                "reached gap": [r.get("gap") for r in found]}
-    return {"case": case.name, "solver": solver, "gap": gap, "cpu": median(r["gap_cpu"] for r in reached),
-            "cpu with certificates": median(r["gap_cpu_with_certificates"] for r in reached),
-            "iterations": reached[0]["gap_iterations"]}
+        return {
+            "case": case.name,
+            "solver": solver,
+            "gap": gap,
+            "cpu": None,
+            "ended": [r["ended"] for r in found],
+            "reached gap": [r.get("gap") for r in found],
+        }
+    return {
+        "case": case.name,
+        "solver": solver,
+        "gap": gap,
+        "cpu": median(r["gap_cpu"] for r in reached),
+        "cpu with certificates": median(r["gap_cpu_with_certificates"] for r in reached),
+        "iterations": reached[0]["gap_iterations"],
+    }
 
 
 # ------------------------------------------------------------------------------------------------- a whole measurement
@@ -269,21 +357,33 @@ def options(doc: str | None, quick: str) -> argparse.Namespace:
     return args
 
 
-def measure(name: str, cases: list[problems.Case], quick: tuple[str, ...], field: list[Contestant],
-            args: argparse.Namespace, report: Callable[[list[dict[str, Any]]], None],
-            summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
-            more: Callable[[problems.Case, argparse.Namespace], dict[str, Any]] = lambda case, args: {}) -> None:
+def measure(
+    name: str,
+    cases: list[problems.Case],
+    quick: tuple[str, ...],
+    field: list[Contestant],
+    args: argparse.Namespace,
+    report: Callable[[list[dict[str, Any]]], None],
+    summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
+    more: Callable[[problems.Case, argparse.Namespace], dict[str, Any]] = lambda case, args: {},
+) -> None:
     """Race on all wanted cases that are not measured yet, store them (not with --quick) and report.
 
     more : what else to measure for a case, as further entries of its row
     """
     common.quiet()
-    rows = common.Rows(name, {"repeats": args.repeats, "limit": args.limit, "quick": args.quick,
-                              "contestants": [c.name for c in field]}, args.fresh)
+    rows = common.Rows(
+        name,
+        {"repeats": args.repeats, "limit": args.limit, "quick": args.quick, "contestants": [c.name for c in field]},
+        args.fresh,
+    )
     began = time.perf_counter()
     for case in cases:
-        wanted = case.name in quick if args.quick else (
-            not args.only or any(part.lower() in case.name.lower() for part in args.only))
+        wanted = (
+            case.name in quick
+            if args.quick
+            else (not args.only or any(part.lower() in case.name.lower() for part in args.only))
+        )
         if not wanted or case.name in rows:
             continue
         print(f"{case.name} ({time.perf_counter() - began:.0f} s so far)", flush=True)

@@ -1,6 +1,6 @@
 """Takes the picture of the README: a real run on pydocs, λ lowered and the solver changed while it runs.
 
-    python benchmarks/screenshot.py [docs/explorer.png]
+python benchmarks/screenshot.py [docs/explorer.png]
 """
 
 from __future__ import annotations

@@ -31,10 +31,22 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [part for part in (paper1(folder), logistic(folder), second_order(folder), covariance(folder),
-                               least_squares(folder),
-                               splitting(folder), pd_sparse(folder), constants(folder), remarks(folder),
-                               compiling(folder)) if part]
+    parts = [
+        part
+        for part in (
+            paper1(folder),
+            logistic(folder),
+            second_order(folder),
+            covariance(folder),
+            least_squares(folder),
+            splitting(folder),
+            pd_sparse(folder),
+            constants(folder),
+            remarks(folder),
+            compiling(folder),
+        )
+        if part
+    ]
     return "\n\n".join(parts)
 
 
@@ -78,14 +90,22 @@ def paper1(folder: Path) -> str:
         return ""
     rows = result["rows"]
     limits = " or ".join(sorted({f"{row['limit']:g}" for row in rows}))
-    lines = ["**ℓ1/ℓ2 multiclass squared hinge**: processor seconds on one thread to a relative sub-optimality of "
-             f"1e-2/1e-4/1e-6, medians of {rows[0]['repeats']} (–: not within {limits} s). Percentages are shares of "
-             "non-zero rows. Optima are certified by a duality gap.", "",
-             *race(result, PAPER1, {"lightning": "lightning, best setting for each figure"}), "", ratios(rows)]
+    lines = [
+        "**ℓ1/ℓ2 multiclass squared hinge**: processor seconds on one thread to a relative sub-optimality of "
+        f"1e-2/1e-4/1e-6, medians of {rows[0]['repeats']} (–: not within {limits} s). Percentages are shares of "
+        "non-zero rows. Optima are certified by a duality gap.",
+        "",
+        *race(result, PAPER1, {"lightning": "lightning, best setting for each figure"}),
+        "",
+        ratios(rows),
+    ]
     certified = [row["certified"] for row in rows if row.get("certified", {}).get("cpu") is not None]
     if certified:
-        lines.append("To a relative gap of 1e-9, `working-set` takes "
-                     + " and ".join(f"{number(c['cpu'])} s on {c['case']}" for c in certified) + ".")
+        lines.append(
+            "To a relative gap of 1e-9, `working-set` takes "
+            + " and ".join(f"{number(c['cpu'])} s on {c['case']}" for c in certified)
+            + "."
+        )
     lines.append(f"({where(result)}; `bench_paper1.py`)")
     return "\n".join(lines)
 
@@ -117,8 +137,12 @@ def logistic(folder: Path) -> str:
         return ""
     rows = result["rows"]
     absent = [name for name in ("glmnet", "lightning") if not any(name in row["contestants"] for row in rows)]
-    lines = ["**ℓ1/ℓ2 multinomial logistic**: the same, with λ as a share of λ_max.", "",
-             *race(result, LOGISTIC, {"glmnet": "glmnet (R, grouped)", "lightning": "lightning, best setting"}), ""]
+    lines = [
+        "**ℓ1/ℓ2 multinomial logistic**: the same, with λ as a share of λ_max.",
+        "",
+        *race(result, LOGISTIC, {"glmnet": "glmnet (R, grouped)", "lightning": "lightning, best setting"}),
+        "",
+    ]
     if absent:
         lines.append(f"Not installed when this was measured: {', '.join(absent)}.")
     lines.append(f"({where(result)}; `bench_logistic.py`)")
@@ -134,23 +158,35 @@ def splitting(folder: Path) -> str:
     races = [row for row in result["rows"] if row["part"] == "races"]
     lines = []
     if gaps:
-        lines = ["**Exact multiclass hinge** (Crammer–Singer): processor seconds on one thread to a relative duality "
-                 f"gap of 1e-4/1e-6, medians of {gaps[0]['repeats']} (–: not within {gaps[0]['limit']:g} s), at "
-                 "λ_max/10; the constrained form has the η of the same solution.", "",
-                 "| problem | `fbpd` | `fbpd-constrained` | objectives differ by |", "|---|---|---|---|"]
+        lines = [
+            "**Exact multiclass hinge** (Crammer–Singer): processor seconds on one thread to a relative duality "
+            f"gap of 1e-4/1e-6, medians of {gaps[0]['repeats']} (–: not within {gaps[0]['limit']:g} s), at "
+            "λ_max/10; the constrained form has the η of the same solution.",
+            "",
+            "| problem | `fbpd` | `fbpd-constrained` | objectives differ by |",
+            "|---|---|---|---|",
+        ]
         for row in gaps:
-            cells = ["/".join(number(row[f"{name} {level} s"]) for level in ("1e-04", "1e-06"))
-                     for name in ("fbpd", "fbpd-constrained")]
+            cells = [
+                "/".join(number(row[f"{name} {level} s"]) for level in ("1e-04", "1e-06"))
+                for name in ("fbpd", "fbpd-constrained")
+            ]
             lines.append(f"| {row['case'].removeprefix('gaps: ')} | {' | '.join(cells)} | {row['difference']:.0e} |")
         lines.append("")
     if races:
         names = [name.removesuffix(" gap") for name in races[0] if name.endswith(" gap")]
-        lines += ["The race of Chierchia et al. (2015), Fig. 3: MNIST subsets, ℓ1,∞ on blocks of features within a "
-                  "class, processor seconds to a relative distance of 1e-3 from x∞, each method on its own problem, "
-                  f"medians of {races[0]['repeats']} subsets (–: not at rest within {races[0]['limit']:g} s).", "",
-                  f"| features, samples | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-        lines += [f"| {row['case'].removeprefix('races: ')} | {' | '.join(number(row.get(name)) for name in names)} |"
-                  for row in races]
+        lines += [
+            "The race of Chierchia et al. (2015), Fig. 3: MNIST subsets, ℓ1,∞ on blocks of features within a "
+            "class, processor seconds to a relative distance of 1e-3 from x∞, each method on its own problem, "
+            f"medians of {races[0]['repeats']} subsets (–: not at rest within {races[0]['limit']:g} s).",
+            "",
+            f"| features, samples | {' | '.join(names)} |",
+            "|---" * (len(names) + 1) + "|",
+        ]
+        lines += [
+            f"| {row['case'].removeprefix('races: ')} | {' | '.join(number(row.get(name)) for name in names)} |"
+            for row in races
+        ]
         lines.append("")
     if not lines:
         return ""
@@ -164,8 +200,12 @@ def second_order(folder: Path) -> str:
         return ""
     rows = result["rows"]
     peers = {"liblinear": "liblinear `-s 6`", "skglm": "skglm", "saga": "saga"}
-    lines = ["**ℓ1 binary logistic**, no intercept: the same, with λ as a share of λ_max; skglm without compilation "
-             f"(limit {rows[0]['limit']:g} s).", "", *race(result, SECOND_ORDER, peers)]
+    lines = [
+        "**ℓ1 binary logistic**, no intercept: the same, with λ as a share of λ_max; skglm without compilation "
+        f"(limit {rows[0]['limit']:g} s).",
+        "",
+        *race(result, SECOND_ORDER, peers),
+    ]
     steps = [row["step ns"] for row in rows if row.get("step ns")]
     if steps:
         lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
@@ -179,37 +219,51 @@ def least_squares(folder: Path) -> str:
         return ""
     by = {row["case"]: row for row in result["rows"]}
     methods = ("linear", "logistic", "calibrated")
-    lines = ["**Least squares on MNIST** (Agarwal et al. 2013, Table 1): test error in percent, in brackets the "
-             "paper's; processor seconds on one thread (–: not measured).", "",
-             "| features | linear | logistic | calibrated |", "|---|---|---|---|"]
+    lines = [
+        "**Least squares on MNIST** (Agarwal et al. 2013, Table 1): test error in percent, in brackets the "
+        "paper's; processor seconds on one thread (–: not measured).",
+        "",
+        "| features | linear | logistic | calibrated |",
+        "|---|---|---|---|",
+    ]
     for features in ("pixels", "4000", "8000"):
         rows = [by.get(f"table1 {features} {method}") for method in methods]
-        cells = ["–" if row is None else f"{row['error %']:.2f} ({row['paper %']}), {number(row['seconds'])} s"
-                 for row in rows]
+        cells = [
+            "–" if row is None else f"{row['error %']:.2f} ({row['paper %']}), {number(row['seconds'])} s"
+            for row in rows
+        ]
         words = "pixels" if features == "pixels" else f"{features} random Fourier"
         lines.append(f"| {words} | {' | '.join(cells)} |")
     said = []
     if "stages" in by:
         row = by["stages"]
-        said.append(f"Calibrated stages of {row['features'] / row['stages']:.0f} random features come down "
-                    f"to {row['smallest error %']:.2f} % "
-                    f"({number(row['seconds'])} s, {row['features']:.0f} features).")
+        said.append(
+            f"Calibrated stages of {row['features'] / row['stages']:.0f} random features come down "
+            f"to {row['smallest error %']:.2f} % "
+            f"({number(row['seconds'])} s, {row['features']:.0f} features)."
+        )
     if "fit" in by:
         row = by["fit"]
-        said.append(f"The fit on 8000 features runs at {row['share of gemm']:.0%} of the rate of matrix products, in "
-                    f"{row['peak bytes'] / 1e9:.1f} GB.")
+        said.append(
+            f"The fit on 8000 features runs at {row['share of gemm']:.0%} of the rate of matrix products, in "
+            f"{row['peak bytes'] / 1e9:.1f} GB."
+        )
     if "condition" in by:
         row = by["condition"]
-        said.append(f"`gls` takes {row['gls, condition 1']} iterations to 1e-6 at condition 1 and "
-                    f"{row['gls, condition 1e+06']} at 1e6, accelerated {row['gls accelerated, condition 1']} and "
-                    f"{row['gls accelerated, condition 1e+06']}; FISTA {row['fista, condition 1']} and "
-                    f"{row['fista, condition 1e+06'] or 'more than ' + format(row['limit'])}.")
+        said.append(
+            f"`gls` takes {row['gls, condition 1']} iterations to 1e-6 at condition 1 and "
+            f"{row['gls, condition 1e+06']} at 1e6, accelerated {row['gls accelerated, condition 1']} and "
+            f"{row['gls accelerated, condition 1e+06']}; FISTA {row['fista, condition 1']} and "
+            f"{row['fista, condition 1e+06'] or 'more than ' + format(row['limit'])}."
+        )
     if "text" in by:
         row = by["text"]
         best = min((row[f"stagewise, {k} error %"], row[f"stagewise, {k} seconds"]) for k in ("raw", "unit rows"))
-        said.append(f"20 newsgroups ({row['samples']} documents to train): stages {best[0]:.1f} % in "
-                    f"{number(best[1])} s, liblinear's SVM {row['liblinear error %']:.1f} % in "
-                    f"{number(row['liblinear seconds'])} s.")
+        said.append(
+            f"20 newsgroups ({row['samples']} documents to train): stages {best[0]:.1f} % in "
+            f"{number(best[1])} s, liblinear's SVM {row['liblinear error %']:.1f} % in "
+            f"{number(row['liblinear seconds'])} s."
+        )
     return "\n".join([*lines, "", *said, "", f"({where(result)}; `bench_least_squares.py`)"])
 
 
@@ -222,12 +276,15 @@ def covariance(folder: Path) -> str:
     peers = {"graphical_lasso": "scikit-learn's graphical_lasso", "glasso": "R's glasso"}
     names = [name for name in (*peers, "quic", "lhac-covariance") if any(name in row["contestants"] for row in races)]
     levels = list(races[0]["contestants"]["quic"]["reached"])
-    lines = ["**Sparse inverse covariance**, gene-expression correlations at λ = 0.5: processor seconds on one thread "
-             f"to a relative duality gap of {'/'.join(levels)}, medians of {races[0]['repeats']} (–: not reached "
-             f"at any tolerance within {races[0]['limit']:g} s). glasso penalises the diagonal, graphical_lasso leaves "
-             "it free.", "",
-             "| problem | edges | " + " | ".join(peers.get(name, f"`{name}`") for name in names) + " |",
-             "|---|---|" + "---|" * len(names)]
+    lines = [
+        "**Sparse inverse covariance**, gene-expression correlations at λ = 0.5: processor seconds on one thread "
+        f"to a relative duality gap of {'/'.join(levels)}, medians of {races[0]['repeats']} (–: not reached "
+        f"at any tolerance within {races[0]['limit']:g} s). glasso penalises the diagonal, graphical_lasso leaves "
+        "it free.",
+        "",
+        "| problem | edges | " + " | ".join(peers.get(name, f"`{name}`") for name in names) + " |",
+        "|---|---|" + "---|" * len(names),
+    ]
     for row in races:
         entries = [row["contestants"].get(name) for name in names]
         cells = ["" if entry is None else "/".join(number(entry["reached"][v]) for v in levels) for entry in entries]
@@ -236,8 +293,11 @@ def covariance(folder: Path) -> str:
     if steps:
         small, large = steps[0], steps[-1]
         times = [row["lhac ns"] for row in steps]
-        lines += ["", f"A coordinate step of `lhac-covariance` takes {min(times):.0f} to {max(times):.0f} ns from p = "
-                  f"{small['p']} to {large['p']}, one of `quic` {small['quic ns']:.0f} to {large['quic ns']:.0f} ns."]
+        lines += [
+            "",
+            f"A coordinate step of `lhac-covariance` takes {min(times):.0f} to {max(times):.0f} ns from p = "
+            f"{small['p']} to {large['p']}, one of `quic` {small['quic ns']:.0f} to {large['quic ns']:.0f} ns.",
+        ]
     return "\n".join([*lines, "", f"({where(result)}; `bench_covariance.py`)"])
 
 
@@ -251,19 +311,32 @@ def pd_sparse(folder: Path) -> str:
         rows.setdefault(row["part"], []).append(row)
     lines = [f"**PD-Sparse**: processor seconds on one thread, medians of {result['rows'][0]['repeats']}.", ""]
     if "ridge" in rows:
-        lines += ["20 newsgroups, λ₄ = 0, C = 1, to the primal sub-optimality of liblinear's `-s 4` (scikit-learn's "
-                  "LinearSVC) at its tolerances (–: not in time):", "",
-                  "| tolerance | sub-optimality | liblinear | `pd-sparse` |", "|---|---|---|---|"]
-        lines += [f"| {level['tol']:g} | {level['off']:.1e} | {number(level['liblinear s'])} | "
-                  f"{number(level['pd-sparse s'])} |" for level in rows["ridge"][0]["levels"]]
+        lines += [
+            "20 newsgroups, λ₄ = 0, C = 1, to the primal sub-optimality of liblinear's `-s 4` (scikit-learn's "
+            "LinearSVC) at its tolerances (–: not in time):",
+            "",
+            "| tolerance | sub-optimality | liblinear | `pd-sparse` |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            f"| {level['tol']:g} | {level['off']:.1e} | {number(level['liblinear s'])} | "
+            f"{number(level['pd-sparse s'])} |"
+            for level in rows["ridge"][0]["levels"]
+        ]
         lines.append("")
     if "growth" in rows:
-        lines += [f"An iteration on {rows['growth'][0]['samples']} generated documents, "
-                  f"{rows['growth'][0]['features']} words:", "",
-                  "| classes | iteration [s] | 1000 documents predicted [s] | model [MB] | k_A | k_W |",
-                  "|---|---|---|---|---|---|"]
-        lines += [f"| {row['classes']} | {number(row['iteration_seconds'])} | {number(row['predict_seconds'])} | "
-                  f"{row['bytes'] / 1e6:.2f} | {row['k_a']:.1f} | {row['k_w']:.1f} |" for row in rows["growth"]]
+        lines += [
+            f"An iteration on {rows['growth'][0]['samples']} generated documents, "
+            f"{rows['growth'][0]['features']} words:",
+            "",
+            "| classes | iteration [s] | 1000 documents predicted [s] | model [MB] | k_A | k_W |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {row['classes']} | {number(row['iteration_seconds'])} | {number(row['predict_seconds'])} | "
+            f"{row['bytes'] / 1e6:.2f} | {row['k_a']:.1f} | {row['k_w']:.1f} |"
+            for row in rows["growth"]
+        ]
         lines.append("")
     return "\n".join([*lines, *_pd_sparse_facts(rows), f"({where(result)}; `bench_pd_sparse.py`)"])
 
@@ -273,23 +346,33 @@ def _pd_sparse_facts(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
     found = []
     for row in rows.get("news20", []):
         if row["seconds"] is not None:
-            found.append(f"- 20 newsgroups (9 000 documents, 2 314 held out, C = 1, λ₄ = 0.1): a held-out accuracy of "
-                         f"{row['accuracy']:.3f} after {number(row['seconds'])} s, with {row['k_W']:.1f} weights a "
-                         f"feature and {row['k_A others']:.1f} active duals a document.")
+            found.append(
+                f"- 20 newsgroups (9 000 documents, 2 314 held out, C = 1, λ₄ = 0.1): a held-out accuracy of "
+                f"{row['accuracy']:.3f} after {number(row['seconds'])} s, with {row['k_W']:.1f} weights a "
+                f"feature and {row['k_A others']:.1f} active duals a document."
+            )
         else:
-            found.append(f"- 20 newsgroups (9 000 documents, 2 314 held out, C = 1, λ₄ = 0.1): a held-out accuracy of "
-                         f"{row['accuracy']:.3f} is not reached; the best is {row['best accuracy']:.3f}.")
+            found.append(
+                f"- 20 newsgroups (9 000 documents, 2 314 held out, C = 1, λ₄ = 0.1): a held-out accuracy of "
+                f"{row['accuracy']:.3f} is not reached; the best is {row['best accuracy']:.3f}."
+            )
     for row in rows.get("scale", []):
-        found.append(f"- {row['documents']} documents, {row['words']} words, {row['classes']} classes: one iteration "
-                     f"takes {number(row['seconds'])} s, with {row['peak GB']:.2f} GB in all; the classes of "
-                     f"{row['predicted']} other documents are ranked in {number(row['predict s'])} s.")
+        found.append(
+            f"- {row['documents']} documents, {row['words']} words, {row['classes']} classes: one iteration "
+            f"takes {number(row['seconds'])} s, with {row['peak GB']:.2f} GB in all; the classes of "
+            f"{row['predicted']} other documents are ranked in {number(row['predict s'])} s."
+        )
     for row in rows.get("bibtex", []):
-        found.append(f"- bibtex: precision at 1 of {100 * row['precision at 1']:.2f} % (the paper has 64.55), k_A "
-                     f"{row['k_A']:.1f}, k_W {row['k_W']:.1f}.")
+        found.append(
+            f"- bibtex: precision at 1 of {100 * row['precision at 1']:.2f} % (the paper has 64.55), k_A "
+            f"{row['k_A']:.1f}, k_W {row['k_W']:.1f}."
+        )
     if "gaps" in rows:
         gap, off = (max(row[name] for row in rows["gaps"]) for name in ("gap", "difference"))
-        found.append(f"- iris, wine and digits, both losses: relative gaps of {gap:.0e} at most, objectives within "
-                     f"{off:.0e} of those of `fbpd`.")
+        found.append(
+            f"- iris, wine and digits, both losses: relative gaps of {gap:.0e} at most, objectives within "
+            f"{off:.0e} of those of `fbpd`."
+        )
     return found
 
 
@@ -299,11 +382,18 @@ def constants(folder: Path) -> str:
     if result is None or not result["rows"]:
         return ""
     kinds = ("class-aware", "tight", "paper")
-    lines = ["**What a constant is worth**: iterations of `bcd-cst` (multiclass squared hinge, ℓ1/ℓ2) to a relative "
-             f"sub-optimality of {result['summary']['level']:.0e} with each K_j (–: not within "
-             f"{result['summary']['most']}).", "", f"| data, λ/λ_max | {' | '.join(kinds)} |", "|---|---|---|---|"]
-    lines += [f"| {row['data']}, {row['λ/λ_max']:g} | {' | '.join(str(row[k] or '–') for k in kinds)} |"
-              for row in result["rows"]]
+    lines = [
+        "**What a constant is worth**: iterations of `bcd-cst` (multiclass squared hinge, ℓ1/ℓ2) to a relative "
+        f"sub-optimality of {result['summary']['level']:.0e} with each K_j (–: not within "
+        f"{result['summary']['most']}).",
+        "",
+        f"| data, λ/λ_max | {' | '.join(kinds)} |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['data']}, {row['λ/λ_max']:g} | {' | '.join(str(row[k] or '–') for k in kinds)} |"
+        for row in result["rows"]
+    ]
     return "\n".join([*lines, "", f"({where(result)}; `bench_constants.py`)"])
 
 
@@ -313,28 +403,36 @@ def remarks(folder: Path) -> str:
     cost = load("iteration_cost", folder)
     if cost is not None and cost["rows"]:
         ratios = [row["judged by"] for row in cost["rows"]]
-        found.append(f"- An iteration of ISTA, FISTA or SpaRSA costs {median(ratios):.2f} times its products with X in "
-                     f"the median of {len(ratios)} cases, {max(ratios):.2f} times at most (`bench_iteration_cost.py`).")
+        found.append(
+            f"- An iteration of ISTA, FISTA or SpaRSA costs {median(ratios):.2f} times its products with X in "
+            f"the median of {len(ratios)} cases, {max(ratios):.2f} times at most (`bench_iteration_cost.py`)."
+        )
     lazy = load("laziness", folder)
     if lazy is not None and lazy["rows"]:
         gains, beside = ([row[key] for row in lazy["rows"]] for key in ("gain of gradients", "logistic/lazy, same W"))
-        found.append("- Leaving out samples without active hinges makes the gradients of a sweep up to "
-                     f"{max(gains):.1f} times faster ({median(gains):.1f} in the median of {len(gains)} cases); a "
-                     f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
-                     "times as long (`bench_laziness.py`).")
+        found.append(
+            "- Leaving out samples without active hinges makes the gradients of a sweep up to "
+            f"{max(gains):.1f} times faster ({median(gains):.1f} in the median of {len(gains)} cases); a "
+            f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
+            "times as long (`bench_laziness.py`)."
+        )
     threads = load("parallel", folder)
     if threads is not None and threads["rows"]:
         own = [row["1 thread"] / row["2 threads"] for row in threads["rows"]]
         serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads["rows"]] for name in ("bcd-cst", "best serial"))
-        found.append(f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
-                     f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
-                     f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
-                     f"{max(best):.2f} times (`bench_parallel.py`).")
+        found.append(
+            f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
+            f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
+            f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
+            f"{max(best):.2f} times (`bench_parallel.py`)."
+        )
     screening = load("screening", folder)
     if screening is not None and screening["rows"]:
         most = max(row["could save %"] for row in screening["rows"])
-        found.append(f"- Gap-safe screening could save at most {most:.0f} % of the time of `working-set`, before its "
-                     "own cost, and is left out (`bench_screening.py`).")
+        found.append(
+            f"- Gap-safe screening could save at most {most:.0f} % of the time of `working-set`, before its "
+            "own cost, and is left out (`bench_screening.py`)."
+        )
     return "\n".join(found)
 
 
@@ -344,9 +442,11 @@ def compiling(folder: Path) -> str:
     if result is None or not result["rows"]:
         return ""
     cold, cached = ([row[name] for row in result["rows"]] for name in ("cold s", "cached s"))
-    return ("**Compilation**: the first use of a loss × penalty × solver with an empty cache takes "
-            f"{median(cold):.1f} s, at most {max(cold):.1f} s; from the cache {median(cached):.2f} s, at most "
-            f"{max(cached):.2f} s (medians of {len(cold)} combinations; {where(result)}; `bench_compile.py`).")
+    return (
+        "**Compilation**: the first use of a loss × penalty × solver with an empty cache takes "
+        f"{median(cold):.1f} s, at most {max(cold):.1f} s; from the cache {median(cached):.2f} s, at most "
+        f"{max(cached):.2f} s (medians of {len(cold)} combinations; {where(result)}; `bench_compile.py`)."
+    )
 
 
 def insert(page: str, tables: str) -> str:
@@ -367,8 +467,11 @@ def main() -> int:
     old = page.read_text(encoding="utf-8")
     new = insert(old, text())
     if args.check:
-        print("docs/benchmarks.md is up to date" if new == old else
-              "docs/benchmarks.md is not up to date: python benchmarks/tables.py")
+        print(
+            "docs/benchmarks.md is up to date"
+            if new == old
+            else "docs/benchmarks.md is not up to date: python benchmarks/tables.py"
+        )
         return int(new != old)
     if new != old:
         page.write_text(new, encoding="utf-8")

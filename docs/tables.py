@@ -44,8 +44,10 @@ def cells(kind: str, name: str) -> list[str]:
 def table(kind: str) -> str:
     """Return the table of one kind of parts."""
     lines = [list(HEADS[kind]), ["---"] * len(HEADS[kind]), *(cells(kind, name) for name in getattr(registry, kind))]
-    return "\n".join("|" + "|".join(f" {cell.replace('|', chr(92) + '|')} " if cell != "---" else cell for cell in line)
-                     + "|" for line in lines)
+    return "\n".join(
+        "|" + "|".join(f" {cell.replace('|', chr(92) + '|')} " if cell != "---" else cell for cell in line) + "|"
+        for line in lines
+    )
 
 
 def filled(text: str) -> str:

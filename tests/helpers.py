@@ -118,8 +118,11 @@ def block_prox(penalty: Any, V: np.ndarray, tau: float) -> np.ndarray:
 def omega(penalty: Any, W: np.ndarray) -> float:
     """Ω(W), from the formula."""
     if isinstance(penalty, BlockPenalty):
-        return sum(float(penalty.row.reference(W[block, k][None])[0])
-                   for block in members(penalty, len(W)) for k in range(W.shape[1]))
+        return sum(
+            float(penalty.row.reference(W[block, k][None])[0])
+            for block in members(penalty, len(W))
+            for k in range(W.shape[1])
+        )
     return float(penalty_rows(penalty, W).sum())
 
 
@@ -203,8 +206,9 @@ def tags() -> tuple[sp.csr_array, np.ndarray]:
     return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), Y
 
 
-def hinge_program(X: np.ndarray, y: np.ndarray, lam: float, intercept: bool,
-                  margin: float = 1.0) -> tuple[float, Any, Any]:
+def hinge_program(
+    X: np.ndarray, y: np.ndarray, lam: float, intercept: bool, margin: float = 1.0
+) -> tuple[float, Any, Any]:
     """The smallest F of the Crammer–Singer hinge with the ℓ1 penalty, and where:
     min Σξ/n + λ Σ(w⁺ + w⁻), ξ_i ≥ z_ir − z_iy + μ, ξ ≥ 0."""
     n, d = X.shape
@@ -222,8 +226,8 @@ def hinge_program(X: np.ndarray, y: np.ndarray, lam: float, intercept: bool,
     bounds = [(0, None)] * (2 * d * m) + [(None, None)] * m + [(0, None)] * n
     found = linprog(cost, A_ub=np.array(rows), b_ub=np.array(right), bounds=bounds)
     assert found.success
-    W = (found.x[: d * m] - found.x[d * m: 2 * d * m]).reshape(d, m)
-    return float(found.fun), W, (found.x[2 * d * m: 2 * d * m + m] if intercept else None)
+    W = (found.x[: d * m] - found.x[d * m : 2 * d * m]).reshape(d, m)
+    return float(found.fun), W, (found.x[2 * d * m : 2 * d * m + m] if intercept else None)
 
 
 def forms(X: Any) -> Iterator[tuple[str, Any]]:

@@ -73,8 +73,12 @@ def record(n: int, problem: ss.Problem | None = None, *, gap: bool = True, test:
             **{f"{part}_{measure}": value if accuracy and due and (test or part == "train") else np.nan
                for part, value in (("train", 0.7), ("test", 0.6)) for measure in WATCHED * problem.multilabel},
         )  # fmt: skip
-        event = event_of(numbers, problem=problem, solver=registry.solvers.create("bcd-ls"),
-                         state=state_of(problem, W, flags if working else None))
+        event = event_of(
+            numbers,
+            problem=problem,
+            solver=registry.solvers.create("bcd-ls"),
+            state=state_of(problem, W, flags if working else None),
+        )
         trace.append(event)
         supports.append(set(np.flatnonzero(W.any(axis=1)).tolist()))
         objectives.append(objective)

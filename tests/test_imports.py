@@ -184,8 +184,12 @@ def asked_kinds(source: str) -> list[int]:
             sides = [node.left, *node.comparators]
             asked = any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
             named = any(isinstance(side, ast.Constant) and side.value in KINDS for side in sides) or sum(
-                isinstance(side, ast.Attribute) and side.attr == "kind" and isinstance(side.value, ast.Name)
-                and side.value.id.endswith("Problem") for side in sides)
+                isinstance(side, ast.Attribute)
+                and side.attr == "kind"
+                and isinstance(side.value, ast.Name)
+                and side.value.id.endswith("Problem")
+                for side in sides
+            )
             if asked and named:
                 found.append(node.lineno)
     return found
@@ -193,8 +197,11 @@ def asked_kinds(source: str) -> list[int]:
 
 def test_no_file_asks_what_kind_a_problem_is() -> None:
     """What depends on the kind stands on its class in problems/ and on its page's class in live/."""
-    found = [f"{path.relative_to(PACKAGE)}:{line}" for path in sources()
-             for line in asked_kinds(path.read_text(encoding="utf-8"))]
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}"
+        for path in sources()
+        for line in asked_kinds(path.read_text(encoding="utf-8"))
+    ]
     assert not found, "\n".join(found)
 
 

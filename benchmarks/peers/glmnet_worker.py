@@ -35,13 +35,21 @@ def main():
     lambdas = np.geomspace(top, task["lam"], count) if count > 1 else np.array([task["lam"]])
     with tempfile.TemporaryDirectory(prefix="glmnet-") as name:
         folder = Path(name)
-        for part, values in {"x": C.data, "i": C.indices.astype(np.int32), "p": C.indptr.astype(np.int32),
-                             "y": y.astype(np.int32), "shape": np.array(X.shape, dtype=np.int32),
-                             "lambdas": lambdas}.items():
+        for part, values in {
+            "x": C.data,
+            "i": C.indices.astype(np.int32),
+            "p": C.indptr.astype(np.int32),
+            "y": y.astype(np.int32),
+            "shape": np.array(X.shape, dtype=np.int32),
+            "lambdas": lambdas,
+        }.items():
             values.tofile(folder / f"{part}.bin")
         command = ["Rscript", str(SCRIPT), str(folder), repr(task["setting"]["thresh"]), "lambdas.bin"]
-        rivals = [GIVE_UP * seconds for level, seconds in task.get("rivals", {}).items()
-                  if float(level) <= min(task["levels"])]
+        rivals = [
+            GIVE_UP * seconds
+            for level, seconds in task.get("rivals", {}).items()
+            if float(level) <= min(task["levels"])
+        ]
         limit = min([task["limit"], *rivals]) + STARTING
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
@@ -55,8 +63,19 @@ def main():
     relative = (objective(X, y, np.ascontiguousarray(W), task["lam"], task["loss"]) - task["best"]) / abs(task["best"])
     whole = int(fitted) == count
     reached = [[v, float(cpu), float(wall), 1] for v in sorted(task["levels"], reverse=True) if whole and relative <= v]
-    print(json.dumps({"reached": reached, "looks": 1, "lowest": relative, "cpu": float(cpu), "wall": float(wall),
-                      "version": version, "ended": "by itself" if whole else "gave up on the path"}))
+    print(
+        json.dumps(
+            {
+                "reached": reached,
+                "looks": 1,
+                "lowest": relative,
+                "cpu": float(cpu),
+                "wall": float(wall),
+                "version": version,
+                "ended": "by itself" if whole else "gave up on the path",
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -63,8 +63,15 @@ def saga(X, y, lam, tol):
     from sklearn.linear_model import LogisticRegression
 
     rows = sp.csr_matrix(X) if sp.issparse(X) else np.ascontiguousarray(X)
-    model = LogisticRegression(C=1.0 / (len(y) * lam), l1_ratio=1.0, solver="saga", tol=tol, fit_intercept=False,
-                               max_iter=MOST_ITERATIONS, random_state=0)
+    model = LogisticRegression(
+        C=1.0 / (len(y) * lam),
+        l1_ratio=1.0,
+        solver="saga",
+        tol=tol,
+        fit_intercept=False,
+        max_iter=MOST_ITERATIONS,
+        random_state=0,
+    )
     return lambda: model.fit(rows, y).coef_.ravel()
 
 
@@ -83,8 +90,9 @@ def main():
     value = objective(X, y, np.ascontiguousarray(w[:, None]), task["lam"], task["loss"])
     relative = (value - task["best"]) / abs(task["best"])
     reached = [[level, cpu, wall, 1] for level in sorted(task["levels"], reverse=True) if relative <= level]
-    print(json.dumps({"reached": reached, "looks": 1, "lowest": relative, "cpu": cpu, "wall": wall,
-                      "ended": "by itself"}))
+    print(
+        json.dumps({"reached": reached, "looks": 1, "lowest": relative, "cpu": cpu, "wall": wall, "ended": "by itself"})
+    )
 
 
 if __name__ == "__main__":

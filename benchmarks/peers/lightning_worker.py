@@ -28,8 +28,9 @@ def estimator(task, n, **more):
     made = {"cd": CDClassifier, "fista": FistaClassifier}[method]
     if method == "cd":
         more = {"n_calls": ONCE_A_PASS, "random_state": 0, **more}
-    return made(loss=LOSSES[task["loss"]], penalty="l1/l2", multiclass=True, C=C, alpha=n * C * task["lam"],
-                **setting, **more)
+    return made(
+        loss=LOSSES[task["loss"]], penalty="l1/l2", multiclass=True, C=C, alpha=n * C * task["lam"], **setting, **more
+    )
 
 
 def main():

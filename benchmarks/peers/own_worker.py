@@ -56,8 +56,12 @@ def to_gap(task, problem, solver):
         solver.step(problem, state)
         spent += time.process_time() - began
         relative = certify(problem, state.coef, state.Z, work).relative_gap
-    return {"gap": relative, "gap_cpu": spent if relative <= task["gap"] else None,
-            "gap_cpu_with_certificates": time.process_time() - first, "gap_iterations": state.iteration}
+    return {
+        "gap": relative,
+        "gap_cpu": spent if relative <= task["gap"] else None,
+        "gap_cpu_with_certificates": time.process_time() - first,
+        "gap_iterations": state.iteration,
+    }
 
 
 def main():

@@ -50,8 +50,9 @@ def objective(X, y, W, lam, loss):
         np.maximum(Z, 0.0, out=Z)
         value = np.einsum("ik,ik->", Z, Z)
     else:
-        raise ValueError(f"no objective for the loss {loss!r} here; there are: logistic, binary-logistic, "
-                         "multiclass-squared-hinge")
+        raise ValueError(
+            f"no objective for the loss {loss!r} here; there are: logistic, binary-logistic, multiclass-squared-hinge"
+        )
     return float(value / len(y) + lam * np.sqrt((W[rows] ** 2).sum(axis=1)).sum())
 
 
@@ -87,7 +88,7 @@ class Watch:
         return done
 
     def _done(self):
-        missing = self.levels[len(self.reached):]
+        missing = self.levels[len(self.reached) :]
         if not missing:
             self.ended = "all levels reached"
         elif self.cpu > self.task["limit"]:
@@ -100,5 +101,17 @@ class Watch:
 
     def report(self, **more):
         """Write what was seen to standard output, as the last line."""
-        print(json.dumps({"reached": self.reached, "looks": self.looks, "relative": self.relative,
-                          "lowest": self.lowest, "cpu": self.cpu, "wall": self.wall, "ended": self.ended, **more}))
+        print(
+            json.dumps(
+                {
+                    "reached": self.reached,
+                    "looks": self.looks,
+                    "relative": self.relative,
+                    "lowest": self.lowest,
+                    "cpu": self.cpu,
+                    "wall": self.wall,
+                    "ended": self.ended,
+                    **more,
+                }
+            )
+        )

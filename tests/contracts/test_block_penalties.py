@@ -30,8 +30,10 @@ from sparsescope.registry import penalties, solvers
 D, M = 11, 3
 MIXED = ((10, 0, 3), (1,), (9, 2, 8, 4), (7, 5, 6))  # blocks whose features are anywhere, for D features
 KINDS = [penalties[name] for name in BLOCK_PENALTIES]
-CASES = [*cases(penalties, BLOCK_PENALTIES), *(pytest.param(kind(blocks=MIXED), id=f"{kind.__name__}-mixed")
-                                               for kind in KINDS)]
+CASES = [
+    *cases(penalties, BLOCK_PENALTIES),
+    *(pytest.param(kind(blocks=MIXED), id=f"{kind.__name__}-mixed") for kind in KINDS),
+]
 every_case = pytest.mark.parametrize("penalty", CASES)
 every_kind = pytest.mark.parametrize("kind", KINDS)
 TAKE_BLOCKS = [name for name in PREDICTING if solvers[name].takes_blocks and solvers[name].losses == ()]
@@ -190,8 +192,9 @@ def test_every_solver_that_takes_blocks_finds_the_same_certified_optimum(kind: A
     X, y = iris()
     problem = ss.Problem(X, y, loss=loss, penalty=kind(blocks=[[2, 0], [1], [3]]), intercept=intercept)
     problem = problem.with_lam(0.1 * problem.lam_max)
-    found = {name: ss.solve(problem, name, tol=1e-8, max_iter=30_000, record=False, certify_every=20)
-             for name in TAKE_BLOCKS}
+    found = {
+        name: ss.solve(problem, name, tol=1e-8, max_iter=30_000, record=False, certify_every=20) for name in TAKE_BLOCKS
+    }
     assert {"ista", "fista-ls", "fista-cst", "sparsa"} <= set(found)
     best = min(f.objective for f in found.values())
     for name, result in found.items():
@@ -233,8 +236,14 @@ def test_the_penalty_can_change_from_rows_to_blocks_and_back_in_mid_run(name: st
     assert ss.solve(start, name, W=state.weights(), b=state.intercept(), tol=1e-5, max_iter=20_000).converged
 
 
-@pytest.mark.parametrize("name", [name for name in PREDICTING if name not in TAKE_BLOCKS
-                                  and not solvers[name].takes_blocks and not solvers[name].delegates])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in PREDICTING
+        if name not in TAKE_BLOCKS and not solvers[name].takes_blocks and not solvers[name].delegates
+    ],
+)
 def test_solvers_that_go_row_by_row_say_who_can(name: str) -> None:
     X, y = iris()
     reason = solvers.create(name).solves(ss.Problem(X, y, penalty="block-l1/l2"))

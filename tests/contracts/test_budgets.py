@@ -16,9 +16,11 @@ from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
 
 HINGE = "crammer-singer"
-METHODS = [pytest.param("fbpd-constrained", {"slacks": "none"}, id="none"),
-           pytest.param("fbpd-constrained", {"slacks": "each"}, id="each"),
-           pytest.param("fbpd-linear", {}, id="linear")]
+METHODS = [
+    pytest.param("fbpd-constrained", {"slacks": "none"}, id="none"),
+    pytest.param("fbpd-constrained", {"slacks": "each"}, id="each"),
+    pytest.param("fbpd-linear", {}, id="linear"),
+]
 ETA = 0.7
 
 
@@ -40,8 +42,12 @@ def smallest_l1(X: np.ndarray, y: np.ndarray, eta: float) -> float:
                 w[:, r], w[:, y[i]], xi[i] = X[i], -X[i], -1.0
                 rows.append(np.concatenate([w.ravel(), -w.ravel(), xi]))
     budget = np.concatenate([np.zeros(2 * d * m), np.full(n, 1.0 / n)])
-    found = linprog(np.concatenate([np.ones(2 * d * m), np.zeros(n)]), A_ub=np.array([*rows, budget]),
-                    b_ub=np.append(np.full(len(rows), -1.0), eta), bounds=(0, None))
+    found = linprog(
+        np.concatenate([np.ones(2 * d * m), np.zeros(n)]),
+        A_ub=np.array([*rows, budget]),
+        b_ub=np.append(np.full(len(rows), -1.0), eta),
+        bounds=(0, None),
+    )
     assert found.success
     return float(found.fun)
 
@@ -59,8 +65,9 @@ def check(problem: ss.Problem, found: Any) -> None:
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2", "l1/linf"])
 @pytest.mark.parametrize(("name", "settings"), METHODS)
-def test_what_is_handed_back_keeps_the_budget_and_its_bounds(name: str, settings: Any, penalty: str,
-                                                             tol: float) -> None:
+def test_what_is_handed_back_keeps_the_budget_and_its_bounds(
+    name: str, settings: Any, penalty: str, tol: float
+) -> None:
     problem = problem_of("iris", penalty, False)
     found = ss.solve(problem, solvers.create(name, eta=ETA, **settings), tol=tol, max_iter=30_000, certify_every=10)
     assert found.converged, found
@@ -71,15 +78,23 @@ def test_what_is_handed_back_keeps_the_budget_and_its_bounds(name: str, settings
         assert found.dual - 1e-9 * optimum <= optimum
 
 
-@pytest.mark.parametrize(("data", "penalty", "intercept"), [
-    ("iris", "ridge", True), ("digits", "l1/l2", False), ("text", "sparse-group", True),
-    ("digits", "block-l1/linf", False)])
+@pytest.mark.parametrize(
+    ("data", "penalty", "intercept"),
+    [
+        ("iris", "ridge", True),
+        ("digits", "l1/l2", False),
+        ("text", "sparse-group", True),
+        ("digits", "block-l1/linf", False),
+    ],
+)
 @pytest.mark.parametrize(("name", "settings"), METHODS[:2])
-def test_runs_that_end_early_hand_back_feasible_weights_as_well(name: str, settings: Any, data: str, penalty: str,
-                                                                intercept: bool) -> None:
+def test_runs_that_end_early_hand_back_feasible_weights_as_well(
+    name: str, settings: Any, data: str, penalty: str, intercept: bool
+) -> None:
     problem = problem_of(data, penalty, intercept)
-    optimum = ss.solve(problem, solvers.create("fbpd-constrained", eta=ETA), tol=1e-5, max_iter=60_000,
-                       certify_every=50)
+    optimum = ss.solve(
+        problem, solvers.create("fbpd-constrained", eta=ETA), tol=1e-5, max_iter=60_000, certify_every=50
+    )
     assert optimum.converged
     for limit in (20, 75):
         found = ss.solve(problem, solvers.create(name, eta=ETA, **settings), tol=1e-12, max_iter=limit)
@@ -104,8 +119,9 @@ def test_the_last_event_and_a_stop_by_a_callback_speak_of_the_weights_that_are_h
 
 def test_a_run_goes_on_after_its_weights_were_made_feasible() -> None:
     problem = problem_of("digits", "l1/l2", False)
-    run = ss.Run(problem, solvers.create("fbpd-constrained", eta=ETA), stop=Gap(1e-2) | Iterations(20_000),
-                 certify_every=5)
+    run = ss.Run(
+        problem, solvers.create("fbpd-constrained", eta=ETA), stop=Gap(1e-2) | Iterations(20_000), certify_every=5
+    )
     first = list(run)[-1]
     run.stop = Gap(1e-5) | Iterations(20_000)
     last = list(run)[-1]

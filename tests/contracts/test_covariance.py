@@ -96,9 +96,11 @@ def test_agrees_with_the_graphical_lasso_of_scikit_learn() -> None:
     assert problem.gap(0.5 * (theirs + theirs.T)) < 1e-9
 
 
-@pytest.mark.parametrize("name", [(name, f.name, v)
-                                  for name in METHODS for f in solvers.fields(name) for v in values_of(f)
-                                  if v != f.default], ids=lambda case: "-".join(map(str, case)))
+@pytest.mark.parametrize(
+    "name",
+    [(name, f.name, v) for name in METHODS for f in solvers.fields(name) for v in values_of(f) if v != f.default],
+    ids=lambda case: "-".join(map(str, case)),
+)
 def test_every_setting_solves(name: tuple[str, str, Any]) -> None:
     solver = solvers.create(name[0], **{name[1]: name[2]})
     found = ss.solve(problem_on(), solver, tol=1e-8, max_iter=4000, record=False)
@@ -171,8 +173,9 @@ def test_a_start_at_the_optimum_stops_at_once_and_other_starts_lead_there(name: 
     assert found.objective == pytest.approx(best("free diagonal").objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("change", [{"lam": 0.05}, {"lam": 0.6}, {"diagonal": False}, {"weights": True}],
-                         ids=lambda c: "-".join(map(str, c)))
+@pytest.mark.parametrize(
+    "change", [{"lam": 0.05}, {"lam": 0.6}, {"diagonal": False}, {"weights": True}], ids=lambda c: "-".join(map(str, c))
+)
 @every_solver
 def test_a_change_of_the_problem_keeps_theta_and_finds_the_new_optimum(name: str, change: dict[str, Any]) -> None:
     if "weights" in change:
@@ -232,8 +235,11 @@ def test_auto_chooses_and_a_session_obeys() -> None:
         session.change(solver="lhac-covariance")
         session.play()
         assert session.wait_idle(120.0) and session.status().mode == "finished", session.status()
-        assert [mark.text for mark in session.trace.marks] == ["diagonal penalised → free", "λ 0.2 → 0.1",
-                                                               "solver quic → lhac-covariance"]
+        assert [mark.text for mark in session.trace.marks] == [
+            "diagonal penalised → free",
+            "λ 0.2 → 0.1",
+            "solver quic → lhac-covariance",
+        ]
         with pytest.raises(ValueError, match="no loss and no penalty"):
             session.change(loss="squared")
 
@@ -336,7 +342,8 @@ def test_inputs_of_every_form_give_the_same_problem() -> None:
     S = np.cov(X.T, bias=True)
     frame = pd.DataFrame(X, columns=names)
     forms = {
-        "array": ss.CovarianceProblem(S, feature_names=names), "frame": ss.CovarianceProblem(frame.cov(ddof=0)),
+        "array": ss.CovarianceProblem(S, feature_names=names),
+        "frame": ss.CovarianceProblem(frame.cov(ddof=0)),
         "sparse": ss.CovarianceProblem(sp.csr_array(S), feature_names=names),
         "single": ss.CovarianceProblem(S.astype(np.float32), feature_names=names),
         "samples": ss.CovarianceProblem.from_data(frame),
@@ -374,9 +381,12 @@ def test_other_bad_input_is_refused_with_what_was_wrong(monkeypatch: pytest.Monk
     S, X = problem_on().S, samples().copy()
     ones = np.ones((P, P))
     for settings, words in (
-        ({"lam": -1.0}, "lam is -1.0; it must be positive"), ({"lam": "much"}, "a positive number is needed"),
-        ({"diagonal": "no"}, "diagonal is 'no'; True"), ({"weights": -ones}, "weights holds -1 for feature 0"),
-        ({"weights": ones[:2]}, r"weights has shape \(2, 14\)"), ({"weights": np.triu(ones)}, "not symmetric"),
+        ({"lam": -1.0}, "lam is -1.0; it must be positive"),
+        ({"lam": "much"}, "a positive number is needed"),
+        ({"diagonal": "no"}, "diagonal is 'no'; True"),
+        ({"weights": -ones}, "weights holds -1 for feature 0"),
+        ({"weights": ones[:2]}, r"weights has shape \(2, 14\)"),
+        ({"weights": np.triu(ones)}, "not symmetric"),
         ({"feature_names": ["a"]}, "1 feature names for 14"),
     ):
         with pytest.raises(ValueError, match=words):

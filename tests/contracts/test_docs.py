@@ -57,9 +57,14 @@ def test_quoted_code_is_in_the_source(path: Path) -> None:
         assert match["code"] in source, f"{path.name} quotes what {match['path']} no longer says:\n{match['code']}"
 
 
-@pytest.mark.parametrize("path", [  # what the page of the papers shows is met by the tests of the experiments
-    pytest.param(p, id=p.name, marks=pytest.mark.slow if p.name == "papers.md" else ())
-    for p in PAGES if RUN.search(p.read_text(encoding="utf-8"))])
+@pytest.mark.parametrize(
+    "path",
+    [  # what the page of the papers shows is met by the tests of the experiments
+        pytest.param(p, id=p.name, marks=pytest.mark.slow if p.name == "papers.md" else ())
+        for p in PAGES
+        if RUN.search(p.read_text(encoding="utf-8"))
+    ],
+)
 def test_examples_run(path: Path, tmp_path: Path) -> None:
     """All examples of a page as one program, in a process of its own: what they register must not stay."""
     program = tmp_path / "example.py"

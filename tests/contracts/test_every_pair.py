@@ -18,9 +18,17 @@ from sparsescope.registry import losses, penalties, solvers
 TOL = 1e-6
 # What a pair costs here is its compilation. Smooth losses meet every penalty in test_solvers.py, too: those that are
 # not in the fast part there are left to `make test-all`.
-CASES = [pytest.param(loss, penalty, kind, id=f"{loss}+{penalty}+{kind}",
-                      marks=pytest.mark.slow if losses[loss].smooth and (loss, penalty) not in COVER else ())
-         for loss, penalty in product(losses, penalties) for kind in losses[loss].target_types]
+CASES = [
+    pytest.param(
+        loss,
+        penalty,
+        kind,
+        id=f"{loss}+{penalty}+{kind}",
+        marks=pytest.mark.slow if losses[loss].smooth and (loss, penalty) not in COVER else (),
+    )
+    for loss, penalty in product(losses, penalties)
+    for kind in losses[loss].target_types
+]
 
 
 def data_for(loss: str, kind: str) -> tuple[Any, np.ndarray]:
@@ -49,8 +57,9 @@ def test_auto_certifies_every_loss_with_every_penalty(loss: str, penalty: str, k
         near = W + size * step
         shift = size * rng.standard_normal(problem.m) if intercept else 0.0
         assert objective(X, y, problem.loss, problem.penalty, problem.lam, near, b + shift) >= found.dual - 1e-12
-    assert problem.objective(np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None
-                             ) >= found.dual
+    assert (
+        problem.objective(np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None) >= found.dual
+    )
 
 
 @pytest.mark.parametrize("loss", [name for name in losses if not losses[name].smooth])
@@ -70,5 +79,6 @@ def test_every_registered_loss_with_kinks_has_a_solver_that_proves_it() -> None:
         if not losses[name].smooth:
             X, y = data_for(name, losses[name].target_types[0])
             problem = ss.Problem(X, y, loss=name)
-            assert any(solvers[s].converges and solvers.create(s).solves(problem) is None
-                       for s in solvers if s != "auto")
+            assert any(
+                solvers[s].converges and solvers.create(s).solves(problem) is None for s in solvers if s != "auto"
+            )

@@ -140,15 +140,18 @@ def test_features_of_weight_zero_are_free(name: str) -> None:
         assert not np.array(state.weights())[1:].any()
 
 
-@pytest.mark.parametrize(("given", "parts", "kind", "words"), [
-    (np.ones(3), {}, ValueError, "one weight for each feature"),
-    (-np.ones(D), {}, ValueError, "feature 0 is -1"),
-    (np.zeros(D), {}, ValueError, "nothing is penalised"),
-    ("heavy", {}, TypeError, "an array of 6 numbers"),
-    (np.arange(1.0, 7.0), {"penalty": penalty_of("block-l1/l2")}, ValueError, "differ within a block"),
-    (C, {"penalty": ss.penalties.WeightedL1(C)}, ValueError, "a weight for every entry"),
-    (np.arange(6.0), {"loss": "crammer-singer"}, ValueError, "needs a smooth loss"),
-])
+@pytest.mark.parametrize(
+    ("given", "parts", "kind", "words"),
+    [
+        (np.ones(3), {}, ValueError, "one weight for each feature"),
+        (-np.ones(D), {}, ValueError, "feature 0 is -1"),
+        (np.zeros(D), {}, ValueError, "nothing is penalised"),
+        ("heavy", {}, TypeError, "an array of 6 numbers"),
+        (np.arange(1.0, 7.0), {"penalty": penalty_of("block-l1/l2")}, ValueError, "differ within a block"),
+        (C, {"penalty": ss.penalties.WeightedL1(C)}, ValueError, "a weight for every entry"),
+        (np.arange(6.0), {"loss": "crammer-singer"}, ValueError, "needs a smooth loss"),
+    ],
+)
 def test_weights_that_cannot_be_used_are_refused(given: Any, parts: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         ss.Problem(X, Y, feature_weights=given, **parts)
@@ -166,6 +169,11 @@ def test_solvers_without_feature_weights_say_so() -> None:
 @pytest.mark.skipif(disabled(), reason="this is the interpreted run")
 def test_interpreted() -> None:
     """This file in a process without a compiler: all penalties and solvers."""
-    run = subprocess.run([sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
-                         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]

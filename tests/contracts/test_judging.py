@@ -112,8 +112,10 @@ def test_sparse_weights_covariances_and_what_cannot_be_judged() -> None:
         ss.certify(of_features, np.eye(3), dual=np.eye(3))
     with pytest.raises(ValueError, match="no optimum"):
         ss.certify(ss.SequenceProblem(*iris()), W)
-    for dual, words in ((np.zeros((2, 2)), r"dual has shape \(2, 2\)"),
-                        (np.full((problem.n, problem.m), np.nan), "not finite")):
+    for dual, words in (
+        (np.zeros((2, 2)), r"dual has shape \(2, 2\)"),
+        (np.full((problem.n, problem.m), np.nan), "not finite"),
+    ):
         with pytest.raises(ValueError, match=words):
             ss.certify(problem, W, dual=dual)
 

@@ -33,14 +33,25 @@ exact_solver = pytest.mark.parametrize("name", [name for name in PREDICTING if s
 RANKING = "label-ranking-squared-hinge"
 SOLVED = [pytest.param(loss, marks=pytest.mark.slow if loss == "squared" else ()) for loss in SMOOTH]
 solved_loss = pytest.mark.parametrize("loss", SOLVED)
-PAIRS = [*(pytest.param(RANKING, penalty, marks=() if penalty == "l1/l2" else pytest.mark.slow)
-           for penalty in ROW_PENALTIES),
-         *(pytest.param(*case.values, "l1/l2", marks=case.marks) for case in SOLVED if case.values[0] != RANKING)]
+PAIRS = [
+    *(
+        pytest.param(RANKING, penalty, marks=() if penalty == "l1/l2" else pytest.mark.slow)
+        for penalty in ROW_PENALTIES
+    ),
+    *(pytest.param(*case.values, "l1/l2", marks=case.marks) for case in SOLVED if case.values[0] != RANKING),
+]
 
 
 @cache
-def problem_on(loss: str, penalty: str = "l1/l2", *, form: str = "dense", intercept: bool = False,
-               share: float = 0.2, dtype: str = "float64") -> ss.Problem:
+def problem_on(
+    loss: str,
+    penalty: str = "l1/l2",
+    *,
+    form: str = "dense",
+    intercept: bool = False,
+    share: float = 0.2,
+    dtype: str = "float64",
+) -> ss.Problem:
     matrix, Y = tags()
     X = dict(forms(matrix))[form]
     lam = share * ss.Problem(X, Y, loss=loss, penalty=penalty, intercept=intercept).lam_reference
@@ -240,11 +251,15 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str) -> None:
     np.testing.assert_array_equal(ends[2], ends[1])
 
 
-@pytest.mark.parametrize(("name", "loss"), [
-    ("fista-ls", RANKING), pytest.param("bcd-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
-    pytest.param("bcd-ls", RANKING, marks=pytest.mark.slow),
-    pytest.param("fista-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
-])
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        ("fista-ls", RANKING),
+        pytest.param("bcd-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
+        pytest.param("bcd-ls", RANKING, marks=pytest.mark.slow),
+        pytest.param("fista-ls", "multitask-squared-hinge", marks=pytest.mark.slow),
+    ],
+)
 def test_single_precision_reaches_a_gap_of_single_precision(loss: str, name: str) -> None:
     problem = problem_on(loss, form="csr", dtype="float32", share=0.3)
     found = solve(problem, name, tol=2e-5)
@@ -294,8 +309,16 @@ def test_events_carry_the_measures_of_label_sets(loss: str) -> None:
     problem = problem_on(loss, form="csr")
     name = next(name for name in solvers if solvers.create(name).solves(problem) is None)
     recorder = ss.Recorder()
-    list(ss.Run(problem, name, stop=Iterations(6), certify_every=3, test=(matrix[:20], sp.csr_array(Y[:20])),
-                callbacks=[recorder]))
+    list(
+        ss.Run(
+            problem,
+            name,
+            stop=Iterations(6),
+            certify_every=3,
+            test=(matrix[:20], sp.csr_array(Y[:20])),
+            callbacks=[recorder],
+        )
+    )
     trace = recorder.trace
     for part, measure in product(("train", "test"), WATCHED):
         column = trace[f"{part}_{measure}"]
@@ -306,7 +329,8 @@ def test_events_carry_the_measures_of_label_sets(loss: str) -> None:
     Z, predicted = problem.scores(W), problem.predict(W)
     assert trace["train_micro_f1"][-1] == pytest.approx(f1_score(Y, predicted, average="micro"))
     assert trace["test_macro_f1"][-1] == pytest.approx(
-        f1_score(Y[:20], predicted[:20], average="macro", zero_division=0))
+        f1_score(Y[:20], predicted[:20], average="macro", zero_division=0)
+    )
     assert trace["train_ranking_loss"][-1] == pytest.approx(label_ranking_loss(Y, Z))
     best_labels = problem.rank(W, k=3)
     assert trace["train_precision_at_3"][-1] == pytest.approx(np.take_along_axis(Y, best_labels, axis=1).mean())

@@ -19,6 +19,7 @@ from sparsescope.registry import losses
 
 CLASSES = (2, 3, 6)
 
+
 def with_targets(found: list[Any]) -> list[Any]:
     """Each loss with each kind of target that it takes: one class a sample, or a set of labels."""
     return [pytest.param(p.values[0], kind, id=f"{p.id}-{kind}") for p in found for kind in p.values[0].target_types]
@@ -26,8 +27,11 @@ def with_targets(found: list[Any]) -> list[Any]:
 
 def with_sizes(found: list[Any]) -> list[Any]:
     """The same with several numbers of scores m: a loss with one score has m = 1, for two classes."""
-    return [pytest.param(*p.values, m, id=f"{p.id}-{m}") for p in with_targets(found)
-            for m in ((1,) if p.values[0].one_score else CLASSES)]
+    return [
+        pytest.param(*p.values, m, id=f"{p.id}-{m}")
+        for p in with_targets(found)
+        for m in ((1,) if p.values[0].one_score else CLASSES)
+    ]
 
 
 every_loss = pytest.mark.parametrize(("loss", "kind"), with_targets(LOSSES))
@@ -147,8 +151,10 @@ def test_curvature_from_a_known_gradient_is_that_of_the_derivatives(loss: Any, k
 @every_smooth_size
 def test_idle_samples_have_neither_gradient_nor_curvature(loss: Any, kind: str, m: int) -> None:
     found = 0
-    clear = [(np.where(np.arange(m) == y, 2.0, -2.0) if kind == "classes" else 4.0 * y - 2.0, y)
-             for _, y in samples(m, kind, 10)]
+    clear = [
+        (np.where(np.arange(m) == y, 2.0, -2.0) if kind == "classes" else 4.0 * y - 2.0, y)
+        for _, y in samples(m, kind, 10)
+    ]
     for z, y in [*clear, *samples(m, kind, 40)]:
         g, h = np.zeros(m), np.zeros(m)
         loss.derivatives(z, y, 1.0, g, h, np.empty(m))
@@ -190,7 +196,8 @@ def product(loss: Any, z: np.ndarray, y: Any, v: np.ndarray) -> np.ndarray:
 
 
 every_hessian_size = pytest.mark.parametrize(
-    ("loss", "kind", "m"), with_sizes([p for p in SMOOTH_LOSSES if hasattr(p.values[0], "hessian_product")]))
+    ("loss", "kind", "m"), with_sizes([p for p in SMOOTH_LOSSES if hasattr(p.values[0], "hessian_product")])
+)
 
 
 @every_hessian_size
@@ -343,8 +350,12 @@ def test_everything_is_finite_at_large_scores(loss: Any, kind: str, m: int) -> N
         y = single(c, m, kind) if c else target(rng, m, kind)
         for z in (1e3 * rng.choice([-1.0, 1.0], m), np.full(m, 1e3), np.full(m, -1e3), 1e3 * np.eye(m)[c]):
             g, h = np.zeros(m), np.zeros(m)
-            values = [loss.value(z, y), loss.derivatives(z, y, 1.0, g, h, np.empty(m)), loss.conjugate(g, y),
-                      star(loss, z, g, y)]
+            values = [
+                loss.value(z, y),
+                loss.derivatives(z, y, 1.0, g, h, np.empty(m)),
+                loss.conjugate(g, y),
+                star(loss, z, g, y),
+            ]
             assert np.isfinite(values).all() and np.isfinite(g).all() and np.isfinite(h).all()
             assert values[0] >= 0.0 and (h >= 0.0).all()
 
@@ -375,8 +386,10 @@ def test_repair_keeps_the_rows_in_the_domain_and_makes_columns_sum_to_zero(loss:
 
 
 # Each type of number costs a compilation; in single precision two losses stand for all.
-SINGLE = [(next(p.values[0] for p in SMOOTH_LOSSES if p.values[0].hinges == hinges), "classes", np.float32)
-          for hinges in (True, False)]
+SINGLE = [
+    (next(p.values[0] for p in SMOOTH_LOSSES if p.values[0].hinges == hinges), "classes", np.float32)
+    for hinges in (True, False)
+]
 
 
 @pytest.mark.parametrize(("loss", "kind", "dtype"), [*((*p.values, np.float64) for p in with_targets(LOSSES)), *SINGLE])

@@ -78,8 +78,10 @@ def test_prox_agrees_with_a_numerical_minimiser(penalty: Any) -> None:
     for v, tau in rows(2, 6):
         cost = lambda w, v=v, tau=tau: 0.5 * ((w - v) ** 2).sum() + tau * penalty_rows(penalty, w[None])[0]  # noqa: E731
         options = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 2000}
-        found = min((minimize(cost, start, method="Nelder-Mead", options=options)
-                     for start in (v, np.zeros(2), 0.5 * v + 0.1)), key=lambda f: f.fun)
+        found = min(
+            (minimize(cost, start, method="Nelder-Mead", options=options) for start in (v, np.zeros(2), 0.5 * v + 0.1)),
+            key=lambda f: f.fun,
+        )
         np.testing.assert_allclose(prox(penalty, v, tau), found.x, atol=2e-5 * (1 + np.abs(v).max()))
 
 
@@ -120,8 +122,9 @@ def test_a_zero_row_stays_zero_exactly_where_the_prox_leaves_it(penalty: Any, m:
     seen = set()
     for v, tau in rows(m):
         top = penalty.zero_threshold(v)
-        cases = [(v, tau)] + ([(v * tau / top * factor, tau) for factor in (0.5, 0.999999, 1.000001, 2.0)]
-                              if 0.0 < top < np.inf else [])
+        cases = [(v, tau)] + (
+            [(v * tau / top * factor, tau) for factor in (0.5, 0.999999, 1.000001, 2.0)] if 0.0 < top < np.inf else []
+        )
         for g, lam in cases:
             stays = penalty.stays_zero(g, lam)
             seen.add(bool(stays))
@@ -312,10 +315,15 @@ def test_projections_end_when_an_entry_ties_with_the_threshold() -> None:
             penalty.violation(Impatient(-v, 400), np.ones(m), radius)
 
 
-@pytest.mark.parametrize(("mixed", "rho", "pure"), [
-    ("sparse-group", 0.0, "l1/l2"), ("sparse-group", 1.0, "l1"),
-    ("elastic-net", 1.0, "l1"), ("elastic-net", 0.0, "ridge"),
-])
+@pytest.mark.parametrize(
+    ("mixed", "rho", "pure"),
+    [
+        ("sparse-group", 0.0, "l1/l2"),
+        ("sparse-group", 1.0, "l1"),
+        ("elastic-net", 1.0, "l1"),
+        ("elastic-net", 0.0, "ridge"),
+    ],
+)
 def test_the_ends_of_rho_are_other_penalties(mixed: str, rho: float, pure: str) -> None:
     a, b = penalties.create(mixed, rho=rho), penalties.create(pure)
     points = rows(4)
@@ -330,8 +338,9 @@ def test_the_ends_of_rho_are_other_penalties(mixed: str, rho: float, pure: str) 
 
 
 # Each type of number costs a compilation; in single precision two penalties stand for all.
-SINGLE = [(next(p.values[0] for p in PENALTIES if bool(p.values[0].fields) == given), np.float32)
-          for given in (False, True)]
+SINGLE = [
+    (next(p.values[0] for p in PENALTIES if bool(p.values[0].fields) == given), np.float32) for given in (False, True)
+]
 
 
 @pytest.mark.parametrize(("penalty", "dtype"), [*((p.values[0], np.float64) for p in PENALTIES), *SINGLE])

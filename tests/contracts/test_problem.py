@@ -237,8 +237,16 @@ def test_liblinear_scaling_matches_linear_svc() -> None:
 
     X, y = iris()
     for penalty, name, C in (("l2", "ridge", 0.5), ("l1", "l1", 0.2)):
-        peer = LinearSVC(penalty=penalty, loss="squared_hinge", dual=False, C=C, fit_intercept=False, tol=1e-10,
-                         max_iter=100_000, random_state=0).fit(X, y)
+        peer = LinearSVC(
+            penalty=penalty,
+            loss="squared_hinge",
+            dual=False,
+            C=C,
+            fit_intercept=False,
+            tol=1e-10,
+            max_iter=100_000,
+            random_state=0,
+        ).fit(X, y)
         problem = ss.Problem(X, y, loss="multitask-squared-hinge", penalty=name).with_scaling("liblinear", C=C)
         ours = ss.solve(problem, tol=1e-12, max_iter=20_000, record=False)
         assert problem.objective(peer.coef_.T) == pytest.approx(ours.objective, rel=1e-6)
@@ -272,13 +280,16 @@ def test_squared_loss_matches_the_lasso_of_scikit_learn(intercept: bool) -> None
             np.testing.assert_allclose(peer.intercept_, ours.b, atol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "given", "theirs"), [
-    ("liblinear", {"C": 0.3}, lambda W, loss: np.abs(W).sum() + 0.3 * loss),
-    ("lightning", {"C": 0.5, "alpha": 2.0}, lambda W, loss: 2.0 * np.abs(W).sum() + 0.5 * loss),
-    ("paper-3", {"lam3": 0.2}, lambda W, loss: np.abs(W).sum() + 0.2 * loss),
-    ("paper-3", {"lam3": 0.2, "ridge": True}, lambda W, loss: (W**2).sum() + 0.2 * loss),
-    ("paper-4", {"C": 0.4, "lam4": 3.0}, lambda W, loss: 0.5 * (W**2).sum() + 3.0 * np.abs(W).sum() + 0.4 * loss),
-])
+@pytest.mark.parametrize(
+    ("name", "given", "theirs"),
+    [
+        ("liblinear", {"C": 0.3}, lambda W, loss: np.abs(W).sum() + 0.3 * loss),
+        ("lightning", {"C": 0.5, "alpha": 2.0}, lambda W, loss: 2.0 * np.abs(W).sum() + 0.5 * loss),
+        ("paper-3", {"lam3": 0.2}, lambda W, loss: np.abs(W).sum() + 0.2 * loss),
+        ("paper-3", {"lam3": 0.2, "ridge": True}, lambda W, loss: (W**2).sum() + 0.2 * loss),
+        ("paper-4", {"C": 0.4, "lam4": 3.0}, lambda W, loss: 0.5 * (W**2).sum() + 3.0 * np.abs(W).sum() + 0.4 * loss),
+    ],
+)
 def test_scalings_are_multiples_of_our_objective(name: str, given: dict[str, Any], theirs: Any) -> None:
     X, y = iris()
     start = ss.Problem(X, y, penalty="ridge" if given.get("ridge") else "l1")
@@ -326,10 +337,15 @@ def test_names_come_from_data_frames_words_and_data_sets() -> None:
 
 def test_labels_that_are_not_numbered_from_zero_are_numbered_in_order() -> None:
     X = np.eye(4)
-    for labels, names in (([3, 7, 3, 9], ["3", "7", "9"]), ([-1, 1, 1, -1], ["-1", "1"]),
-                          ([5.0, 20.0, 20.0, 5.0], ["5", "20"]),
-                          ([True, False, True, True], ["False", "True"]), (["b", "a", "b", "c"], ["a", "b", "c"]),
-                          ([[0], [1], [1], [2]], ["0", "1", "2"]), ([0.0, 1.0, 2.0, 1.0], ["0", "1", "2"])):
+    for labels, names in (
+        ([3, 7, 3, 9], ["3", "7", "9"]),
+        ([-1, 1, 1, -1], ["-1", "1"]),
+        ([5.0, 20.0, 20.0, 5.0], ["5", "20"]),
+        ([True, False, True, True], ["False", "True"]),
+        (["b", "a", "b", "c"], ["a", "b", "c"]),
+        ([[0], [1], [1], [2]], ["0", "1", "2"]),
+        ([0.0, 1.0, 2.0, 1.0], ["0", "1", "2"]),
+    ):
         problem = ss.Problem(X, labels)
         assert problem.class_names == names
         assert problem.y.dtype == np.int64
@@ -360,60 +376,76 @@ def spoiled(value: float) -> np.ndarray:
     return X
 
 
-@pytest.mark.parametrize(("X", "message"), [
-    (spoiled(np.nan), "sample 2, feature 1"),
-    (spoiled(np.inf), "not finite"),
-    (sp.csr_array(spoiled(-np.inf)), "sample 2, feature 1"),
-    (np.empty((0, 2)), "empty"),
-    (np.empty((4, 0)), "empty"),
-    (sp.csr_array((4, 0)), "empty"),
-    (np.arange(4.0), "1 dimension"),
-    (np.zeros((4, 2, 1)), "3 dimension"),
-    (3.0, "dimension"),
-    (np.ma.masked_greater(GOOD, 3), "masked"),
-], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (spoiled(np.nan), "sample 2, feature 1"),
+        (spoiled(np.inf), "not finite"),
+        (sp.csr_array(spoiled(-np.inf)), "sample 2, feature 1"),
+        (np.empty((0, 2)), "empty"),
+        (np.empty((4, 0)), "empty"),
+        (sp.csr_array((4, 0)), "empty"),
+        (np.arange(4.0), "1 dimension"),
+        (np.zeros((4, 2, 1)), "3 dimension"),
+        (3.0, "dimension"),
+        (np.ma.masked_greater(GOOD, 3), "masked"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_bad_data_is_refused(X: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ss.Problem(X, [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("X", [GOOD.astype(complex), GOOD.astype(str), GOOD.astype(object), "words", None,
-                               sp.csr_array(GOOD).astype(complex)], ids=lambda X: type(X).__name__)
+@pytest.mark.parametrize(
+    "X",
+    [GOOD.astype(complex), GOOD.astype(str), GOOD.astype(object), "words", None, sp.csr_array(GOOD).astype(complex)],
+    ids=lambda X: type(X).__name__,
+)
 def test_data_that_are_not_real_numbers_are_refused(X: Any) -> None:
     with pytest.raises(TypeError, match="real numbers"):
         ss.Problem(X, [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize(("y", "message"), [
-    ([0, 1, 0], "3 labels, X has 4"),
-    ([0, 1, 0, 1, 0], "5 labels"),
-    ([1, 1, 1, 1], "one class only"),
-    ([0, 1, np.nan, 1], "not finite"),
-    (["a", None, "b", "a"], "missing"),
-    (np.array(["a", np.nan, "b", "a"], dtype=object), "sample 1"),
-    (np.array([1, "a", 2, 3], dtype=object), "different kinds"),
-    (np.zeros((4, 2, 2)), "one class label a sample"),
-    ([0, 1j, 0, 1], "complex"),
-    (None, "y is missing"),
-])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1, 0], "3 labels, X has 4"),
+        ([0, 1, 0, 1, 0], "5 labels"),
+        ([1, 1, 1, 1], "one class only"),
+        ([0, 1, np.nan, 1], "not finite"),
+        (["a", None, "b", "a"], "missing"),
+        (np.array(["a", np.nan, "b", "a"], dtype=object), "sample 1"),
+        (np.array([1, "a", 2, 3], dtype=object), "different kinds"),
+        (np.zeros((4, 2, 2)), "one class label a sample"),
+        ([0, 1j, 0, 1], "complex"),
+        (None, "y is missing"),
+    ],
+)
 def test_bad_labels_are_refused(y: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ss.Problem(GOOD, y)
 
 
-@pytest.mark.parametrize(("given", "error", "message"), [
-    ({"lam": 0.0}, ValueError, "positive"), ({"lam": -1e-3}, ValueError, "positive"),
-    ({"lam": np.nan}, ValueError, "positive"), ({"lam": np.inf}, ValueError, "finite"),
-    ({"lam": "much"}, ValueError, "positive number"),
-    ({"loss": "logstic"}, ValueError, "did you mean 'logistic'"),
-    ({"penalty": "l1/l3"}, ValueError, "did you mean 'l1/l"),
-    ({"penalty": "nothing like it"}, KeyError, "known: "),
-    ({"loss": 3}, TypeError, "not a loss"), ({"penalty": "l1"[:0]}, ValueError, "unknown penalty"),
-    ({"loss": ss.penalties.Ridge()}, TypeError, "not a loss"),
-    ({"penalty": ss.losses.Squared}, TypeError, "not a penalty"),
-    ({"class_names": ["a"]}, ValueError, "1 class names"),
-    ({"feature_names": ["a"]}, ValueError, "1 feature names for 2"),
-])
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"lam": 0.0}, ValueError, "positive"),
+        ({"lam": -1e-3}, ValueError, "positive"),
+        ({"lam": np.nan}, ValueError, "positive"),
+        ({"lam": np.inf}, ValueError, "finite"),
+        ({"lam": "much"}, ValueError, "positive number"),
+        ({"loss": "logstic"}, ValueError, "did you mean 'logistic'"),
+        ({"penalty": "l1/l3"}, ValueError, "did you mean 'l1/l"),
+        ({"penalty": "nothing like it"}, KeyError, "known: "),
+        ({"loss": 3}, TypeError, "not a loss"),
+        ({"penalty": "l1"[:0]}, ValueError, "unknown penalty"),
+        ({"loss": ss.penalties.Ridge()}, TypeError, "not a loss"),
+        ({"penalty": ss.losses.Squared}, TypeError, "not a penalty"),
+        ({"class_names": ["a"]}, ValueError, "1 class names"),
+        ({"feature_names": ["a"]}, ValueError, "1 feature names for 2"),
+    ],
+)
 def test_bad_settings_are_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         ss.Problem(GOOD, [0, 1, 0, 1], **given)

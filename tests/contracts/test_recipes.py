@@ -62,9 +62,13 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("recipe", [  # the whole contract of a solver, compiled, takes minutes
-    pytest.param(recipe, marks=() if interpreted else pytest.mark.slow)
-    for recipe, (_, interpreted) in CONTRACTS.items()])
+@pytest.mark.parametrize(
+    "recipe",
+    [  # the whole contract of a solver, compiled, takes minutes
+        pytest.param(recipe, marks=() if interpreted else pytest.mark.slow)
+        for recipe, (_, interpreted) in CONTRACTS.items()
+    ],
+)
 def test_a_part_is_one_file(recipe: str, copy: Path) -> None:
     folder, name, code = example(recipe)
     contract, interpreted = CONTRACTS[recipe]
@@ -74,6 +78,18 @@ def test_a_part_is_one_file(recipe: str, copy: Path) -> None:
     files = (f"tests/{contract}", "tests/contracts/test_docs.py", "tests/unit/test_registry.py",
              "tests/test_imports.py")  # fmt: skip
     others = ("tables_of_parts", "every_part_says", "attributes_of_their_package", "follow_the_table", "in_a_circle")
-    done = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui", *files, "-k",
-               " or ".join((name, *others)), interpreted=interpreted)
+    done = run(
+        copy,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not ui",
+        *files,
+        "-k",
+        " or ".join((name, *others)),
+        interpreted=interpreted,
+    )
     assert int(re.findall(r"(\d+) passed", done)[-1]) >= 300, done

@@ -36,13 +36,16 @@ COMPILED = ("multiclass-squared-hinge", "bcd-ls", "pd-sparse")  # what the fast 
 
 def cases(given: list[Any], key: Any) -> list[Any]:
     """pytest parameters, slow unless they are interpreted, or named above."""
-    return [pytest.param(*case, id="-".join(case),
-                         marks=() if disabled() or key(case) in COMPILED else pytest.mark.slow) for case in given]
+    return [
+        pytest.param(*case, id="-".join(case), marks=() if disabled() or key(case) in COMPILED else pytest.mark.slow)
+        for case in given
+    ]
 
 
 every_kind = pytest.mark.parametrize(("loss", "kind"), cases(KINDS, lambda case: case[0]))
-every_smooth_kind = pytest.mark.parametrize(("loss", "kind"), cases([c for c in KINDS if losses[c[0]].smooth],
-                                                                    lambda case: case[0]))
+every_smooth_kind = pytest.mark.parametrize(
+    ("loss", "kind"), cases([c for c in KINDS if losses[c[0]].smooth], lambda case: case[0])
+)
 every_solver = pytest.mark.parametrize("name", cases([(name,) for name in WEIGHING], lambda case: case[0]))
 
 
@@ -57,8 +60,9 @@ def penalty_of(name: str) -> Any:
 
 
 @cache
-def pair(loss: str, kind: str = "classes", penalty: str = "l1/l2", intercept: bool = False,
-         lam: float = 0.1) -> tuple[ss.Problem, ss.Problem]:
+def pair(
+    loss: str, kind: str = "classes", penalty: str = "l1/l2", intercept: bool = False, lam: float = 0.1
+) -> tuple[ss.Problem, ss.Problem]:
     """The problem with weights, and the one with repeated samples."""
     y = targets(loss, kind)
     parts: dict[str, Any] = {"loss": loss, "penalty": penalty_of(penalty), "lam": lam, "intercept": intercept}
@@ -185,8 +189,9 @@ def test_label_sets_reach_the_optimum_of_repeated_samples(loss: str, intercept: 
 @cache
 def reference_value(loss: str, penalty: str, intercept: bool, solver: str) -> float:
     """The optimum of the problem with repeated samples, certified to 1e-6."""
-    found = ss.solve(pair(loss, "classes", penalty, intercept)[1], solver, tol=1e-6, max_iter=20_000, record=False,
-                     certify_every=10)
+    found = ss.solve(
+        pair(loss, "classes", penalty, intercept)[1], solver, tol=1e-6, max_iter=20_000, record=False, certify_every=10
+    )
     assert found.converged, found
     return float(found.objective)
 
@@ -272,18 +277,21 @@ def test_siblings_keep_the_weights() -> None:
     assert "weighted" in repr(weighted) and "weighted" not in repr(repeated)
 
 
-@pytest.mark.parametrize(("given", "kind", "words"), [
-    ({"sample_weight": np.ones(3)}, ValueError, "one weight for each sample"),
-    ({"sample_weight": -np.ones(N)}, ValueError, "sample 0 is -1"),
-    ({"sample_weight": np.full(N, np.nan)}, ValueError, "finite numbers"),
-    ({"sample_weight": np.zeros(N)}, ValueError, "all sample weights are 0"),
-    ({"sample_weight": ["heavy"] * N}, TypeError, "an array of 14 numbers"),
-    ({"sample_weight": (CLASSES == 1) * 1.0}, ValueError, "one class only"),
-    ({"class_weight": "fair"}, TypeError, "balanced"),
-    ({"class_weight": {7: 2.0}}, ValueError, "none of the classes"),
-    ({"class_weight": {1: "much"}}, TypeError, "a number"),
-    ({"class_weight": {1: -1.0}}, ValueError, "finite numbers"),
-])
+@pytest.mark.parametrize(
+    ("given", "kind", "words"),
+    [
+        ({"sample_weight": np.ones(3)}, ValueError, "one weight for each sample"),
+        ({"sample_weight": -np.ones(N)}, ValueError, "sample 0 is -1"),
+        ({"sample_weight": np.full(N, np.nan)}, ValueError, "finite numbers"),
+        ({"sample_weight": np.zeros(N)}, ValueError, "all sample weights are 0"),
+        ({"sample_weight": ["heavy"] * N}, TypeError, "an array of 14 numbers"),
+        ({"sample_weight": (CLASSES == 1) * 1.0}, ValueError, "one class only"),
+        ({"class_weight": "fair"}, TypeError, "balanced"),
+        ({"class_weight": {7: 2.0}}, ValueError, "none of the classes"),
+        ({"class_weight": {1: "much"}}, TypeError, "a number"),
+        ({"class_weight": {1: -1.0}}, ValueError, "finite numbers"),
+    ],
+)
 def test_weights_that_cannot_be_used_are_refused(given: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         ss.Problem(X, CLASSES, **given)
@@ -297,6 +305,11 @@ def test_class_weights_need_classes() -> None:
 @pytest.mark.skipif(disabled(), reason="this is the interpreted run")
 def test_interpreted() -> None:
     """This file in a process without a compiler: all losses, penalties and solvers."""
-    run = subprocess.run([sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
-                         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]

@@ -17,16 +17,22 @@ from sparsescope.runs.stopping import SETTLED, Iterations, Settled
 METHODS = [name for name in solvers_for("sequence") if not solvers[name].delegates]
 # Every solver with settings that are worth a run: what a step is, and where features come from.
 VARIANTS = {name: [{}, *(solvers[name].contract_settings or ())] for name in METHODS}
-CASES = [pytest.param(name, "squared", chosen, id="-".join([name, *(f"{k}={v}" for k, v in chosen.items())]))
-         for name in METHODS for chosen in VARIANTS[name]]
-CASES += [pytest.param("stagewise", "logistic", {"features": 3, "inner": 8, "generator": g},
-                       id=f"stagewise-logistic-{g}") for g in ("columns", "fourier")]
+CASES = [
+    pytest.param(name, "squared", chosen, id="-".join([name, *(f"{k}={v}" for k, v in chosen.items())]))
+    for name in METHODS
+    for chosen in VARIANTS[name]
+]
+CASES += [
+    pytest.param("stagewise", "logistic", {"features": 3, "inner": 8, "generator": g}, id=f"stagewise-logistic-{g}")
+    for g in ("columns", "fourier")
+]
 every_case = pytest.mark.parametrize(("name", "loss", "chosen"), CASES)
 
 
 @cache
-def problem_on(data: str = "iris", loss: str = "squared", form: str = "dense", dtype: str = "float64",
-               intercept: bool = False) -> ss.SequenceProblem:
+def problem_on(
+    data: str = "iris", loss: str = "squared", form: str = "dense", dtype: str = "float64", intercept: bool = False
+) -> ss.SequenceProblem:
     X, y = {"iris": iris, "text": text, "tags": tags}[data]()
     return ss.SequenceProblem(dict(forms(X))[form].astype(dtype), y, loss=loss, lam=1e-3, intercept=intercept)
 
@@ -57,9 +63,16 @@ def test_the_model_replays_its_sequence_and_the_loss_falls(name: str, loss: str,
 
 @every_case
 def test_dense_csr_and_csc_and_single_precision_take_the_same_way(name: str, loss: str, chosen: dict[str, Any]) -> None:
-    ends = [after(problem_on("text", loss, form, dtype), solvers.create(name, **chosen), 4).state.Z
-            for form, dtype in (("dense", "float64"), ("csr", "float64"), ("csc", "float64"), ("csr", "float32"),
-                                ("dense", "float32"))]
+    ends = [
+        after(problem_on("text", loss, form, dtype), solvers.create(name, **chosen), 4).state.Z
+        for form, dtype in (
+            ("dense", "float64"),
+            ("csr", "float64"),
+            ("csc", "float64"),
+            ("csr", "float32"),
+            ("dense", "float32"),
+        )
+    ]
     for found in ends[1:]:
         single = found.dtype == np.float32
         np.testing.assert_allclose(found, ends[0], atol=5e-3 if single else 1e-8)

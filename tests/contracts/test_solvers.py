@@ -69,8 +69,16 @@ two_pairs = pytest.mark.parametrize(("loss", "penalty"), TWO_PAIRS)
 
 
 @cache
-def problem_on(data: str, loss: str, penalty: str, *, share: float = 0.1, intercept: bool = False,
-               form: str = "dense", dtype: str = "float64") -> ss.Problem:
+def problem_on(
+    data: str,
+    loss: str,
+    penalty: str,
+    *,
+    share: float = 0.1,
+    intercept: bool = False,
+    form: str = "dense",
+    dtype: str = "float64",
+) -> ss.Problem:
     """A small problem with λ = share·λ_reference (of the problem in double precision)."""
     matrix, y = {"iris": iris, "digits": digits, "text": text}[data]()
     X, y = dict(forms(matrix))[form], fitting(loss, y)
@@ -153,10 +161,12 @@ def test_handles_sparse_data_with_an_empty_row_and_column(name: str, loss: str, 
 
 # The logistic loss has the elastic net here: with a penalty that is not strongly convex it is so flat on these data
 # that ISTA stands at a relative gap of 1e-5 after 12 000 iterations.
-TEN_CLASSES = [("multiclass-squared-hinge", "l1/l2"),
-               pytest.param("squared", "l1/linf", marks=pytest.mark.slow),
-               pytest.param("multitask-squared-hinge", "l1", marks=pytest.mark.slow),
-               pytest.param("logistic", "elastic-net", marks=pytest.mark.slow)]
+TEN_CLASSES = [
+    ("multiclass-squared-hinge", "l1/l2"),
+    pytest.param("squared", "l1/linf", marks=pytest.mark.slow),
+    pytest.param("multitask-squared-hinge", "l1", marks=pytest.mark.slow),
+    pytest.param("logistic", "elastic-net", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize(("loss", "penalty"), TEN_CLASSES)
@@ -165,9 +175,15 @@ def test_handles_ten_classes_and_more_features_than_one_needs(name: str, loss: s
     check_solution(problem_on("digits", loss, penalty, share=0.5), name)
 
 
-@pytest.mark.parametrize(("loss", "penalty", "form"), [
-    (*TWO_PAIRS[0], "csc"), (*TWO_PAIRS[0], "dense"), pytest.param(*TWO_PAIRS[1], "csc", marks=pytest.mark.slow),
-    pytest.param(*TWO_PAIRS[1], "dense", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("loss", "penalty", "form"),
+    [
+        (*TWO_PAIRS[0], "csc"),
+        (*TWO_PAIRS[0], "dense"),
+        pytest.param(*TWO_PAIRS[1], "csc", marks=pytest.mark.slow),
+        pytest.param(*TWO_PAIRS[1], "dense", marks=pytest.mark.slow),
+    ],
+)
 @exact_solver
 def test_single_precision_reaches_a_gap_of_single_precision(name: str, loss: str, penalty: str, form: str) -> None:
     problem = problem_on("text", loss, penalty, share=0.3, form=form, dtype="float32")
@@ -263,9 +279,17 @@ def test_the_same_settings_give_the_same_run(name: str, solver: Any) -> None:
     assert values == again
 
 
-@pytest.mark.parametrize(("name", "setting"), [
-    (name, (f.name, choice)) for name in METHODS for f in solvers.fields(name) if f.choices
-    for choice in ("permuted", "random") if choice in f.choices])
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        (name, (f.name, choice))
+        for name in METHODS
+        for f in solvers.fields(name)
+        if f.choices
+        for choice in ("permuted", "random")
+        if choice in f.choices
+    ],
+)
 def test_another_seed_gives_another_order(name: str, setting: tuple[str, str]) -> None:
     problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2")
     a, _ = trajectory(problem, solvers.create(name, **dict([setting]), seed=1), 3)
@@ -281,8 +305,14 @@ def test_observers_change_nothing(name: str, loss: str, penalty: str) -> None:
     recorder = ss.Recorder()
     seen: list[int] = []
     X, y = text()
-    watched, again = trajectory(problem, name, 10, certify_every=1, test=(X, y),
-                                callbacks=[recorder, lambda e: seen.append(e.state.weights().sum())])
+    watched, again = trajectory(
+        problem,
+        name,
+        10,
+        certify_every=1,
+        test=(X, y),
+        callbacks=[recorder, lambda e: seen.append(e.state.weights().sum())],
+    )
     if name in BUDGETED:  # the last point is made feasible, by a mixture of those that were certified
         np.testing.assert_allclose(watched, alone, rtol=1e-9, atol=1e-9)
         assert again.pop() == pytest.approx(values.pop(), rel=1e-9)
@@ -300,9 +330,26 @@ def test_events_are_complete(name: str, solver: Any) -> None:
     events = []
     for event in ss.Run(problem, solver, stop=Iterations(6), test=(X[:10], y[:10])):
         events.append((event, event.state.dense(problem)))
-    promised = ("iteration", "passes", "seconds", "objective", "loss", "penalty", "lam", "dual", "gap", "relative_gap",
-                "violation", "violation_sum", "paper_violation", "paper_violation_sum", "nonzero_rows",
-                "nonzero_entries", "train_accuracy", "test_accuracy")
+    promised = (
+        "iteration",
+        "passes",
+        "seconds",
+        "objective",
+        "loss",
+        "penalty",
+        "lam",
+        "dual",
+        "gap",
+        "relative_gap",
+        "violation",
+        "violation_sum",
+        "paper_violation",
+        "paper_violation_sum",
+        "nonzero_rows",
+        "nonzero_entries",
+        "train_accuracy",
+        "test_accuracy",
+    )
     bound = -np.inf
     for k, (event, coef) in enumerate(events):
         assert event.iteration == k and event.problem is problem and event.solver == solver
@@ -414,7 +461,8 @@ def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(nam
     run.change(problem=other)
     np.testing.assert_array_equal(run.state.weights(), W)
     assert run.problem is other and run.observe().objective == pytest.approx(
-        other.objective(W, run.state.intercept()), rel=1e-12)
+        other.objective(W, run.state.intercept()), rel=1e-12
+    )
     run.stop = Gap(1e-8) | Iterations(solvers[name].contract_iterations)
     last = list(run)[-1]
     assert "certified" in last.message
@@ -510,8 +558,12 @@ def test_a_loss_with_kinks_is_refused_with_the_reason(name: str) -> None:
     assert "smooth" in reason
     smooth = problem.with_(loss="logistic")
     assert solver.solves(smooth) is None
-    for attempt in (lambda: solver.init(problem), lambda: ss.Run(problem, name), lambda: ss.Session(problem, name),
-                    lambda: ss.Run(smooth, name).change(problem=problem)):
+    for attempt in (
+        lambda: solver.init(problem),
+        lambda: ss.Run(problem, name),
+        lambda: ss.Session(problem, name),
+        lambda: ss.Run(smooth, name).change(problem=problem),
+    ):
         with pytest.raises(ValueError, match="kinks"):
             attempt()
 
@@ -593,15 +645,29 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
     problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam=0.05)
     W, _ = random_point(problem)
     order = np.array([2, 0, 3, 1, 2])
-    for sweep, settings in ((sweep_line_search, (0.01, 0.5, 30, 2.2e-16)),
-                            (sweep_constant_step, (problem.block_constants(),))):
+    for sweep, settings in (
+        (sweep_line_search, (0.01, 0.5, 30, 2.2e-16)),
+        (sweep_constant_step, (problem.block_constants(),)),
+    ):
         ends = []
         for run in (sweep, interpreted(sweep)):
             state = ss.solvers.BCD().init(problem, W)
             report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
             keep(state.Z, problem.y, problem.loss, kept)
-            run(problem.design.columns, order, state.coef, state.Z, problem.y, problem.loss, problem.penalty, 0.05,
-                True, *settings, kept, report)
+            run(
+                problem.design.columns,
+                order,
+                state.coef,
+                state.Z,
+                problem.y,
+                problem.loss,
+                problem.penalty,
+                0.05,
+                True,
+                *settings,
+                kept,
+                report,
+            )
             ends.append((state.coef, state.Z, *kept, report))
         for compiled, plain in zip(*ends, strict=True):
             np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)

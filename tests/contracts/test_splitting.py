@@ -102,8 +102,10 @@ def test_the_budget_of_a_solution_has_the_same_solution(penalty: str) -> None:
         assert last.equivalent_lam == pytest.approx(problem.lam, rel=1e-2)
 
 
-@pytest.mark.parametrize(("name", "penalty", "form"), [
-    ("fbpd-linear", "l1/l2", "dense"), ("fbpd-linear", "ridge", "csr"), ("fbpd-constrained", "l1", "csc")])
+@pytest.mark.parametrize(
+    ("name", "penalty", "form"),
+    [("fbpd-linear", "l1/l2", "dense"), ("fbpd-linear", "ridge", "csr"), ("fbpd-constrained", "l1", "csc")],
+)
 def test_both_formulations_agree_with_an_intercept_on_any_form(name: str, penalty: str, form: str) -> None:
     problem = problem_on("text", HINGE, penalty, share=0.2, intercept=True, form=form)
     found, last, known = budgeted(name, problem)
@@ -226,8 +228,15 @@ def test_fbpd_and_its_constrained_form_hand_each_other_the_dual() -> None:
 def test_a_trace_of_budgets_takes_no_overdrawn_point_for_the_best() -> None:
     problem = problem_on("iris", HINGE, "l1/l2")
     recorder = ss.Recorder()
-    list(ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.4), stop=Gap(1e-5) | Iterations(9000), certify_every=7,
-                callbacks=[recorder]))
+    list(
+        ss.Run(
+            problem,
+            ss.solvers.FBPDConstrained(eta=0.4),
+            stop=Gap(1e-5) | Iterations(9000),
+            certify_every=7,
+            callbacks=[recorder],
+        )
+    )
     trace = recorder.trace
     assert trace["objective"][1:].min() < 0.9 * trace.best(), "there were overdrawn points with a smaller Ω"
     assert trace.lower() <= trace.best() <= trace.lower() * (1 + 1e-5)
@@ -273,8 +282,11 @@ def test_active_share_and_dual_entries_are_counts() -> None:
 @pytest.mark.parametrize("change", ["lam", "margin", "penalty"])
 def test_weights_and_dual_survive_a_change_of_the_problem(change: str) -> None:
     problem = problem_on("iris", HINGE, "l1/l2")
-    other = {"lam": problem.with_lam(0.9 * problem.lam), "penalty": problem.with_(penalty="sparse-group"),
-             "margin": problem.with_(loss=ss.losses.CrammerSinger(margin=0.9))}[change]
+    other = {
+        "lam": problem.with_lam(0.9 * problem.lam),
+        "penalty": problem.with_(penalty="sparse-group"),
+        "margin": problem.with_(loss=ss.losses.CrammerSinger(margin=0.9)),
+    }[change]
     run = ss.Run(problem, "fbpd", stop=Gap(1e-6) | Iterations(20_000), certify_every=10)
     list(run)
     W, U = run.state.weights().copy(), run.state.U.copy()
@@ -320,8 +332,10 @@ def wide(penalty: Any, form: str = "dense", intercept: bool = True) -> ss.Proble
     return problem.with_lam(0.4 * problem.lam_reference)
 
 
-@pytest.mark.parametrize(("penalty", "form"), [
-    ("l1/l2", "dense"), ("l1", "csc"), ("elastic-net", "dense"), (ss.penalties.BlockL1L2(blocks=5), "csr")])
+@pytest.mark.parametrize(
+    ("penalty", "form"),
+    [("l1/l2", "dense"), ("l1", "csc"), ("elastic-net", "dense"), (ss.penalties.BlockL1L2(blocks=5), "csr")],
+)
 def test_working_on_few_of_many_features_finds_the_optimum_of_all(penalty: Any, form: str) -> None:
     problem = wide(penalty, form)
     run = ss.Run(problem, "fbpd", stop=Gap(1e-6) | Iterations(20_000), certify_every=20)

@@ -48,21 +48,23 @@ def test_a_stochastic_method_approaches_the_certified_optimum(name: str, loss: s
 
 
 @few_pairs
-@pytest.mark.parametrize(("data", "form", "share"), [pytest.param("iris", "dense", 0.1, marks=pytest.mark.slow),
-                                                      ("text", "csr", 0.2)])
+@pytest.mark.parametrize(
+    ("data", "form", "share"), [pytest.param("iris", "dense", 0.1, marks=pytest.mark.slow), ("text", "csr", 0.2)]
+)
 @stochastic_solver
-def test_a_stochastic_method_approaches_it_with_an_intercept(name: str, data: str, form: str, share: float, loss: str,
-                                                             penalty: str) -> None:
+def test_a_stochastic_method_approaches_it_with_an_intercept(
+    name: str, data: str, form: str, share: float, loss: str, penalty: str
+) -> None:
     problem = problem_on(data, loss, penalty, share=share, intercept=True, form=form)
     check_approach(problem, name, best(problem))
 
 
-@pytest.mark.parametrize(("loss", "penalty"), [
-    TWO_PAIRS[0], pytest.param(*TWO_PAIRS[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("loss", "penalty"), [TWO_PAIRS[0], pytest.param(*TWO_PAIRS[1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("form", "dtype"), [("dense", "float64"), ("csc", "float64"), ("csr", "float32")])
 @stochastic_solver
-def test_a_stochastic_method_approaches_it_on_any_form(name: str, loss: str, penalty: str, form: str,
-                                                       dtype: str) -> None:
+def test_a_stochastic_method_approaches_it_on_any_form(
+    name: str, loss: str, penalty: str, form: str, dtype: str
+) -> None:
     problem = problem_on("text", loss, penalty, share=0.2, form=form, dtype=dtype)
     check_approach(problem, name, best(problem_on("text", loss, penalty, share=0.2, form=form)))
 

@@ -19,8 +19,20 @@ from sparsescope.views import style
 VIEWS = list(registry.views)
 COLUMNS = (*COMMON, *known_columns())
 # Columns the page computes itself.
-DERIVED = {"least_excess", "most_excess", "nonzero_percent", "working_percent", "active_percent", "dual_percent",
-           "weights_per_feature", "search_percent", "train_error", "test_error", "working_entries", "used_entries"}
+DERIVED = {
+    "least_excess",
+    "most_excess",
+    "nonzero_percent",
+    "working_percent",
+    "active_percent",
+    "dual_percent",
+    "weights_per_feature",
+    "search_percent",
+    "train_error",
+    "test_error",
+    "working_entries",
+    "used_entries",
+}
 TRACES = {
     "empty": lambda: record(0),
     "one point": lambda: record(1),
@@ -47,8 +59,9 @@ def recorded(kind: str) -> Recording:
 
 
 # ------------------------------------------------------------------------------------------------------- every view
-@pytest.mark.parametrize(("kind", "theme"), [
-    *((kind, "light") for kind in TRACES), ("long", "dark"), ("empty", "dark")])
+@pytest.mark.parametrize(
+    ("kind", "theme"), [*((kind, "light") for kind in TRACES), ("long", "dark"), ("empty", "dark")]
+)
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_view_draws_every_trace(name: str, kind: str, theme: str) -> None:
     recording = recorded(kind)
@@ -79,8 +92,9 @@ def test_every_view_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize("problem", [make_problem(), images(), sets(), sequence()],
-                         ids=["plain", "images", "label sets", "sequence"])
+@pytest.mark.parametrize(
+    "problem", [make_problem(), images(), sets(), sequence()], ids=["plain", "images", "label sets", "sequence"]
+)
 def test_the_spec_is_plain_and_names_known_columns(name: str, problem: ss.Problem) -> None:
     spec = registry.views.create(name).spec(problem)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
@@ -165,8 +179,12 @@ def test_a_sequence_is_drawn_by_its_features() -> None:
     data = ss.datasets.load("iris")
     problem = ss.SequenceProblem(data, lam=1e-3)
     recorder = ss.Recorder()
-    run = ss.Run(problem, registry.solvers.create("stagewise", features=2, generator="fourier"), test=data.test,
-                 callbacks=[recorder])
+    run = ss.Run(
+        problem,
+        registry.solvers.create("stagewise", features=2, generator="fourier"),
+        test=data.test,
+        callbacks=[recorder],
+    )
     for _ in range(4):
         run.advance()
     run.change(problem=problem.with_(loss="logistic"))  # begins a new sequence

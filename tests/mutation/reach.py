@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def place(code: CodeType) -> str:
-    """"path::function" of code of the package, or ""."""
+    """ "path::function" of code of the package, or ""."""
     if code not in places:
         _, inside, path = code.co_filename.rpartition(PACKAGE)
         places[code] = f"{Path(path).as_posix()}::{code.co_name}" if inside else ""

@@ -14,8 +14,15 @@ from programs import start_explorer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # A browser that talks to nobody of its own accord: the tests record every request.
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 def chromium() -> str | None:
@@ -39,8 +46,11 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
     """A usual screen, and leave to write to the clipboard."""
-    return {**browser_context_args, "viewport": {"width": 1440, "height": 900},
-            "permissions": ["clipboard-read", "clipboard-write"]}
+    return {
+        **browser_context_args,
+        "viewport": {"width": 1440, "height": 900},
+        "permissions": ["clipboard-read", "clipboard-write"],
+    }
 
 
 expect.set_options(timeout=PATIENT_MS)

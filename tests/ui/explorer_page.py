@@ -39,8 +39,11 @@ class Network:
     @property
     def outside(self) -> list[str]:
         """Addresses on other machines."""
-        return [url for url in self.all if urlparse(url).scheme in ("http", "https", "ws", "wss")
-                and urlparse(url).hostname not in LOCAL]
+        return [
+            url
+            for url in self.all
+            if urlparse(url).scheme in ("http", "https", "ws", "wss") and urlparse(url).hostname not in LOCAL
+        ]
 
 
 class ExplorerPage:

@@ -59,6 +59,7 @@ def start_explorer(*arguments: str, script: str = "", **variables: str) -> tuple
     variables: for the program's environment.
     """
     command = [str(Path(__file__).with_name(script))] if script else ["-m", "sparsescope"]
-    program = Program(sys.executable, *command, "explore", "--no-browser", "--port", "0", *arguments,
-                      env={**os.environ, **variables})
+    program = Program(
+        sys.executable, *command, "explore", "--no-browser", "--port", "0", *arguments, env={**os.environ, **variables}
+    )
     return program, program.wait_for(r"http://localhost:\d+/")

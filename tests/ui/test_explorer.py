@@ -100,8 +100,11 @@ def test_a_reload_of_the_address_finds_the_same_settings(explorer: ExplorerPage)
     explorer.slide("field-penalty.rho", 0.75)
     explorer.choose("x-select", "passes")
     for name in ("lam_ratio", "penalty.rho"):
-        explorer.wait(f"s.settings['{name}'] !== x['{name}'] && "
-                      f"Number(new URLSearchParams(location.search).get('{name}')) === s.settings['{name}']", before)
+        explorer.wait(
+            f"s.settings['{name}'] !== x['{name}'] && "
+            f"Number(new URLSearchParams(location.search).get('{name}')) === s.settings['{name}']",
+            before,
+        )
     explorer.page.wait_for_url("**x=passes**")
     settings = explorer.debug("settings")
     assert settings["x"] == "passes"
@@ -239,8 +242,13 @@ def test_a_penalty_over_blocks_shows_its_blocks(explorer: ExplorerPage) -> None:
 
 
 def test_sequences_of_models_have_stages_and_the_spectrum_opens_on_a_click(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits", loss="squared", solver="stagewise", speed=60, **{
-        "solver.generator": "fourier", "solver.features": 20})
+    explorer.open(
+        dataset="digits",
+        loss="squared",
+        solver="stagewise",
+        speed=60,
+        **{"solver.generator": "fourier", "solver.features": 20},
+    )
     explorer.run()
     explorer.wait("s.status.features >= 200")
     explorer.pause()

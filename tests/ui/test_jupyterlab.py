@@ -42,9 +42,17 @@ def lab(tmp_path: Path) -> Iterator[str]:
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
     program = Program(
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={free_port()}",
-        "--ServerApp.ip=localhost", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}",
-        f"--LabApp.user_settings_dir={tmp_path / 'settings'}", f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        f"--port={free_port()}",
+        "--ServerApp.ip=localhost",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.user_settings_dir={tmp_path / 'settings'}",
+        f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
     )
     address = program.wait_for(r"http://localhost:\d+/lab")
     yield f"{address}/tree/live.ipynb"

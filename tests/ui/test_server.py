@@ -71,11 +71,14 @@ def test_a_foreign_name_and_a_missing_token_open_nothing(
             assert answer is not None and answer.status == 403
             expect(page.get_by_text("does not go by the name")).to_be_visible()
         for socket in (f"ws://localhost:{port}/ws", f"ws://evil.example:{port}/ws"):
-            opened = page.evaluate("""(address) => new Promise((done) => {
+            opened = page.evaluate(
+                """(address) => new Promise((done) => {
               const socket = new WebSocket(address, ["bokeh", "x"])
               socket.onopen = () => done(true)
               socket.onerror = () => done(false)
-            })""", socket)
+            })""",
+                socket,
+            )
             assert opened is False
         answer = page.goto(f"http://localhost:{port}/?dataset=iris")
         assert answer is not None and answer.status == 403

@@ -37,8 +37,11 @@ def run_table(solver: str, decade: float, lam: float = 1e-3, **changes: Any) -> 
     return table.assign(**changes)
 
 
-def solvers(decades: dict[str, float] | None = None, edit: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
-            lams: tuple[float, ...] = (1e-3,)) -> dict[str, pd.DataFrame]:
+def solvers(
+    decades: dict[str, float] | None = None,
+    edit: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    lams: tuple[float, ...] = (1e-3,),
+) -> dict[str, pd.DataFrame]:
     """The table of a comparison of solvers."""
     chosen = {**AS_CLAIMED, **(decades or {})}
     table = pd.concat([run_table(s, d, lam) for lam in lams for s, d in chosen.items()], ignore_index=True)
@@ -72,8 +75,12 @@ def slower_at_small(table: pd.DataFrame) -> pd.DataFrame:
 
 def patterns(**changes: float) -> dict[str, pd.DataFrame]:
     """The table of penalties, as the paper draws them; ``changes`` of the group lasso's columns."""
-    rows = [("ridge", 100.0, 100.0, 100.0), ("l1", 60.0, 10.0, 17.0), ("elastic-net", 70.0, 20.0, 29.0),
-            ("l1/l2", 40.0, 40.0, 100.0)]
+    rows = [
+        ("ridge", 100.0, 100.0, 100.0),
+        ("l1", 60.0, 10.0, 17.0),
+        ("elastic-net", 70.0, 20.0, 29.0),
+        ("l1/l2", 40.0, 40.0, 100.0),
+    ]
     names = ["penalty", "nonzero_rows_percent", "nonzero_percent", "inside_percent"]
     table = pd.DataFrame(rows, columns=names).assign(data="hand")
     for name, value in changes.items():
@@ -90,8 +97,11 @@ def eta0(losses: list[float]) -> dict[str, pd.DataFrame]:
 
 def shrinking(on: float, off: float) -> dict[str, pd.DataFrame]:
     """The table of runs with and without shrinking; the numbers are seconds for each decade."""
-    parts = [run_table(s, off if not flag else on).assign(shrinking=flag)
-             for s in ("BCD (LS)", "BCD (CST)") for flag in (False, True)]
+    parts = [
+        run_table(s, off if not flag else on).assign(shrinking=flag)
+        for s in ("BCD (LS)", "BCD (CST)")
+        for flag in (False, True)
+    ]
     return {"shrinking": complete(pd.concat(parts, ignore_index=True))}
 
 
@@ -99,9 +109,12 @@ LOSSES = (protocol.MULTICLASS, protocol.MULTITASK, protocol.LOGISTIC, protocol.L
 SOLVERS = ("BCD (LS)", "BCD (LS)", "BCD (CST)", "BCD (LS)")
 
 
-def objectives(seconds: tuple[float, float, float, float] = (1.0, 2.0, 5.0, 8.0),
-               accuracy: tuple[float, float, float] = (0.0, -0.02, 0.0), percent: float = 1.0,
-               iterations: int = 10) -> dict[str, pd.DataFrame]:
+def objectives(
+    seconds: tuple[float, float, float, float] = (1.0, 2.0, 5.0, 8.0),
+    accuracy: tuple[float, float, float] = (0.0, -0.02, 0.0),
+    percent: float = 1.0,
+    iterations: int = 10,
+) -> dict[str, pd.DataFrame]:
     """The table of fits: seconds of multiclass, multitask, logistic and logistic (LS) at the middle λ, offsets of the
     accuracies, and the factor between the multitask and the multiclass hinge's rows."""
     rows = []

@@ -60,19 +60,33 @@ def refused(path: Path, words: str) -> None:
 def test_svmlight_indices_are_sized_before_anything_is_built(tmp_path: Path) -> None:
     file = tmp_path / "wide.svm"
     file.write_text("1 1:1 2:1\n2 1:1 1000000000:1\n")
-    refused(file, r"wide\.svm asks for 7\.45 GiB of memory: feature 1000000000 in line 2.*"
-                  r"Raise the limit with SPARSESCOPE_MEMORY_GB=8")
+    refused(
+        file,
+        r"wide\.svm asks for 7\.45 GiB of memory: feature 1000000000 in line 2.*"
+        r"Raise the limit with SPARSESCOPE_MEMORY_GB=8",
+    )
     file.write_text("1 1:1 2:1\n2 1:1 " + "9" * 5000 + ":1\n")
     refused(file, "feature 9{30} in line 2")
 
 
-@pytest.mark.parametrize(("member", "words"), [
-    (header("(100000000, 100)") + bytes(800), r"key 'X' is damaged \(its header announces 80000000000 bytes, the file"),
-    (header("(-1, 4)"), "has a negative size"), (header("(2,)", "'|O'") + bytes(99), "Python objects, which are never"),
-    (header("(1, 2"), "key 'X' is damaged"), (b"\x93NUMPY\x09\x00", "key 'X' is damaged"), (b"", "key 'X' is damaged"),
-    (array(X)[:-8], "its header announces 384 bytes, the file holds 376"), (array(X) + b"x", "the file holds 385"),
-    (header("(1e9,)"), "key 'X' is damaged"), (header("()", "'no type'"), "key 'X' is damaged"),
-])
+@pytest.mark.parametrize(
+    ("member", "words"),
+    [
+        (
+            header("(100000000, 100)") + bytes(800),
+            r"key 'X' is damaged \(its header announces 80000000000 bytes, the file",
+        ),
+        (header("(-1, 4)"), "has a negative size"),
+        (header("(2,)", "'|O'") + bytes(99), "Python objects, which are never"),
+        (header("(1, 2"), "key 'X' is damaged"),
+        (b"\x93NUMPY\x09\x00", "key 'X' is damaged"),
+        (b"", "key 'X' is damaged"),
+        (array(X)[:-8], "its header announces 384 bytes, the file holds 376"),
+        (array(X) + b"x", "the file holds 385"),
+        (header("(1e9,)"), "key 'X' is damaged"),
+        (header("()", "'no type'"), "key 'X' is damaged"),
+    ],
+)
 def test_headers_of_arrays_are_not_believed(member: bytes, words: str, tmp_path: Path) -> None:
     refused(archive(tmp_path / "x.npz", X=member, y=array(Y)), words)
 
@@ -86,8 +100,14 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_sparse_parts_with_a_huge_shape(tmp_path: Path) -> None:
-    np.savez(tmp_path / "wide.npz", X_data=np.ones(2), X_indices=np.array([0, 1]), X_indptr=np.array([0, 1, 2]),
-             X_shape=np.array([2, 10**12]), y=np.array([0, 1]))
+    np.savez(
+        tmp_path / "wide.npz",
+        X_data=np.ones(2),
+        X_indices=np.array([0, 1]),
+        X_indptr=np.array([0, 1, 2]),
+        X_shape=np.array([2, 10**12]),
+        y=np.array([0, 1]),
+    )
     refused(tmp_path / "wide.npz", "X_shape announces 1000000000000 features")
 
 
@@ -144,8 +164,13 @@ def test_every_truncation_is_told_in_a_sentence(kind: str, tmp_path: Path) -> No
 
 
 def test_arrays_are_read_as_numpy_reads_them(tmp_path: Path) -> None:
-    given = {"a": X, "b": np.asfortranarray(X), "c": np.array("text"), "d": np.zeros((0, 3)),
-             "e": np.array(["x", "yz"])}
+    given = {
+        "a": X,
+        "b": np.asfortranarray(X),
+        "c": np.array("text"),
+        "d": np.zeros((0, 3)),
+        "e": np.array(["x", "yz"]),
+    }
     np.savez(tmp_path / "a.npz", **given)
     found = read_arrays(tmp_path / "a.npz")
     assert list(found) == list(given)

@@ -72,12 +72,17 @@ def test_an_unknown_solver_is_answered_with_the_nearest(door: Callable[..., Any]
             door(problem, solver=no_solver)
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    ({"loss": "hinge"}, "unknown loss 'hinge'.* known: multiclass-squared-hinge"),
-    ({"penalty": "l1l2"}, r"unknown penalty 'l1l2'; did you mean 'l1/l2'\?"),
-    ({"lam": 0.0}, "lam is 0.0; it must be positive"), ({"lam": -1}, "lam is -1; it must be positive"),
-    ({"lam": np.nan}, "lam is nan"), ({"lam": "big"}, "lam is 'big'; a positive number"),
-])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"loss": "hinge"}, "unknown loss 'hinge'.* known: multiclass-squared-hinge"),
+        ({"penalty": "l1l2"}, r"unknown penalty 'l1l2'; did you mean 'l1/l2'\?"),
+        ({"lam": 0.0}, "lam is 0.0; it must be positive"),
+        ({"lam": -1}, "lam is -1; it must be positive"),
+        ({"lam": np.nan}, "lam is nan"),
+        ({"lam": "big"}, "lam is 'big'; a positive number"),
+    ],
+)
 def test_a_refused_tweak_changes_nothing(given: Any, message: str, problem: ss.Problem) -> None:
     with pytest.raises(ValueError, match=message):
         tweak(problem, **given)
@@ -101,21 +106,25 @@ def test_data_in_place_of_a_problem(door: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("door", [go, one_step, short_path])
-@pytest.mark.parametrize(("given", "error", "message"), [
-    ({"callbacks": 3}, TypeError, "callbacks holds 3, which cannot be called"),
-    ({"callbacks": [print, "x"]}, TypeError, "callbacks holds 'x'"),
-    ({"certify_every": 0}, ValueError, "certify_every is 0; a whole number of at least 1"),
-    ({"certify_every": "often"}, ValueError, "certify_every is 'often'"),
-    ({"certify_every": np.inf}, ValueError, "certify_every is inf"),
-    ({"test": 3}, ValueError, r"test is of type int; a pair \(X, y\)"),
-    ({"test": (np.zeros((3, 4)),)}, ValueError, "test is 1 things; a pair"),
-    ({"test": np.zeros((3, 4))}, ValueError, "test is of type ndarray"),
-    ({"test": (np.full((3, 4), np.nan), [0, 1, 2])}, ValueError, "not finite"),
-    ({"test": (np.empty((0, 4)), [])}, ValueError, "X is empty"),
-    ({"test": (np.zeros((3, 4)), [0, 1, 3])}, ValueError, "label 3 is none of the classes; known: 0, 1, 2"),
-])
-def test_settings_of_runs(door: Callable[..., Any], given: Any, error: type[Exception], message: str,
-                          problem: ss.Problem) -> None:
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"callbacks": 3}, TypeError, "callbacks holds 3, which cannot be called"),
+        ({"callbacks": [print, "x"]}, TypeError, "callbacks holds 'x'"),
+        ({"certify_every": 0}, ValueError, "certify_every is 0; a whole number of at least 1"),
+        ({"certify_every": "often"}, ValueError, "certify_every is 'often'"),
+        ({"certify_every": np.inf}, ValueError, "certify_every is inf"),
+        ({"test": 3}, ValueError, r"test is of type int; a pair \(X, y\)"),
+        ({"test": (np.zeros((3, 4)),)}, ValueError, "test is 1 things; a pair"),
+        ({"test": np.zeros((3, 4))}, ValueError, "test is of type ndarray"),
+        ({"test": (np.full((3, 4), np.nan), [0, 1, 2])}, ValueError, "not finite"),
+        ({"test": (np.empty((0, 4)), [])}, ValueError, "X is empty"),
+        ({"test": (np.zeros((3, 4)), [0, 1, 3])}, ValueError, "label 3 is none of the classes; known: 0, 1, 2"),
+    ],
+)
+def test_settings_of_runs(
+    door: Callable[..., Any], given: Any, error: type[Exception], message: str, problem: ss.Problem
+) -> None:
     with pytest.raises(error, match=message):
         door(problem, **given)
 
@@ -133,14 +142,22 @@ def test_a_single_callback_need_not_be_in_a_list(problem: ss.Problem) -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    ({"tol": -1e-9}, "tol is -1e-09; it must be a number of at least 0"), ({"tol": np.nan}, "tol is nan"),
-    ({"tol": "small"}, "tol is 'small'"), ({"max_iter": -1}, "limit is -1; a whole number of at least 0"),
-    ({"max_iter": 1.5}, "limit is 1.5"), ({"max_iter": "many"}, "limit is 'many'"),
-    ({"max_seconds": 0}, "limit is 0; it must be a number above 0"), ({"max_seconds": "1"}, "limit is '1'"),
-    ({"W": np.zeros((2, 2))}, r"W has shape \(2, 2\)"), ({"W": np.full((4, 3), np.inf)}, "W has entries that are not"),
-    ({"b": np.zeros(3)}, "has no intercept"),
-])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tol": -1e-9}, "tol is -1e-09; it must be a number of at least 0"),
+        ({"tol": np.nan}, "tol is nan"),
+        ({"tol": "small"}, "tol is 'small'"),
+        ({"max_iter": -1}, "limit is -1; a whole number of at least 0"),
+        ({"max_iter": 1.5}, "limit is 1.5"),
+        ({"max_iter": "many"}, "limit is 'many'"),
+        ({"max_seconds": 0}, "limit is 0; it must be a number above 0"),
+        ({"max_seconds": "1"}, "limit is '1'"),
+        ({"W": np.zeros((2, 2))}, r"W has shape \(2, 2\)"),
+        ({"W": np.full((4, 3), np.inf)}, "W has entries that are not"),
+        ({"b": np.zeros(3)}, "has no intercept"),
+    ],
+)
 def test_settings_of_solve(given: Any, message: str, problem: ss.Problem) -> None:
     with pytest.raises(ValueError, match=message):
         one_step(problem, **given)
@@ -169,12 +186,18 @@ def test_commands_of_sessions(speed: Any, steps: Any, problem: ss.Problem) -> No
 
 
 # -------------------------------------------------------------------------------------------------------------- data
-@pytest.mark.parametrize(("X", "message"), [
-    ([], r"X is empty: shape \(0,\)"), ([[]], r"X is empty: shape \(1, 0\)"), ([[1, 2], [3]], "different lengths"),
-    (sp.csr_array((0, 3)), "X is empty"), ([1.0, 2.0], "1 dimension"),
-    (sp.csc_array(np.array([[1.0, np.nan], [0.0, 1.0]])), "the first at sample 0, feature 1"),
-    (np.array([[1, np.inf]] * 2, dtype=np.float32), "X has 2 entries that are not finite"),
-])
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([], r"X is empty: shape \(0,\)"),
+        ([[]], r"X is empty: shape \(1, 0\)"),
+        ([[1, 2], [3]], "different lengths"),
+        (sp.csr_array((0, 3)), "X is empty"),
+        ([1.0, 2.0], "1 dimension"),
+        (sp.csc_array(np.array([[1.0, np.nan], [0.0, 1.0]])), "the first at sample 0, feature 1"),
+        (np.array([[1, np.inf]] * 2, dtype=np.float32), "X has 2 entries that are not finite"),
+    ],
+)
 def test_matrices_that_cannot_be_used(X: Any, message: str) -> None:
     for door in (lambda: ss.Problem(X, [0, 1]), lambda: ss.Design(X)):
         with pytest.raises(ValueError, match=message):
@@ -189,8 +212,9 @@ def test_lam_must_be_positive_and_finite(lam: Any) -> None:
             door()
 
 
-@pytest.mark.parametrize("labels", [(1, 2, 3), (-1, 0, 1), (0, 5, 10), (1.0, 3.0, 7.0), ("b", "c", "d"),
-                                    (2**40, 2**41, 2**42)], ids=str)
+@pytest.mark.parametrize(
+    "labels", [(1, 2, 3), (-1, 0, 1), (0, 5, 10), (1.0, 3.0, 7.0), ("b", "c", "d"), (2**40, 2**41, 2**42)], ids=str
+)
 def test_labels_that_are_not_0_to_m_1_are_numbered_in_sorted_order_and_keep_their_names(labels: Any) -> None:
     X, y = iris()
     given = np.array(labels)[y]
@@ -223,32 +247,49 @@ def test_data_without_any_information(kind: Any) -> None:
 
 # ---------------------------------------------------------------------------------------------------- the command line
 FILES = {
-    "one.csv": "a,b,label\n1,2,x\n3,4,x\n", "nan.csv": "a,b,label\n1,nan,x\n3,4,y\n",
-    "inf.csv": "a,b,label\n1,inf,x\n3,4,y\n", "nothing.csv": "", "header.csv": "a,b,label\n",
+    "one.csv": "a,b,label\n1,2,x\n3,4,x\n",
+    "nan.csv": "a,b,label\n1,nan,x\n3,4,y\n",
+    "inf.csv": "a,b,label\n1,inf,x\n3,4,y\n",
+    "nothing.csv": "",
+    "header.csv": "a,b,label\n",
     "label.csv": "label\nx\ny\n",
-    "zeros.csv": "a,b,label\n0,0,x\n0,0,y\n0,0,x\n0,0,y\n", "bad.svm": "1 1:2 x\n", "nan.svm": "-1 1:nan\n1 2:1\n",
+    "zeros.csv": "a,b,label\n0,0,x\n0,0,y\n0,0,x\n0,0,y\n",
+    "bad.svm": "1 1:2 x\n",
+    "nan.svm": "-1 1:nan\n1 2:1\n",
 }
 
 
-@pytest.mark.parametrize(("file", "words"), [
-    ("one.csv", "y has one class only ('x'); at least 2 are needed"),
-    ("nan.csv", "nan.csv has missing values in column 'b'"), ("inf.csv", "NaN or infinite, the first in row 0, col"),
-    ("nothing.csv", "nothing.csv is empty"), ("header.csv", "needed: at least one row"),
-    ("label.csv", "a feature column"),
-    ("zeros.csv", "λ_max is 0"), ("bad.svm", "not a readable svmlight file"), ("nan.svm", "NaN or infinite"),
-])
-def test_files_without_a_problem_in_them(file: str, words: str, tmp_path: Path,
-                                         capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("one.csv", "y has one class only ('x'); at least 2 are needed"),
+        ("nan.csv", "nan.csv has missing values in column 'b'"),
+        ("inf.csv", "NaN or infinite, the first in row 0, col"),
+        ("nothing.csv", "nothing.csv is empty"),
+        ("header.csv", "needed: at least one row"),
+        ("label.csv", "a feature column"),
+        ("zeros.csv", "λ_max is 0"),
+        ("bad.svm", "not a readable svmlight file"),
+        ("nan.svm", "NaN or infinite"),
+    ],
+)
+def test_files_without_a_problem_in_them(
+    file: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / file).write_text(FILES[file])
     assert cli.main(["solve", str(tmp_path / file)]) == cli.FAILED
     told = capsys.readouterr().err
     assert told.startswith("sparsescope solve: ") and words in told and "Traceback" not in told
 
 
-@pytest.mark.parametrize(("option", "words"), [
-    ("--loss=hinge", "unknown loss 'hinge'"), ("--penalty=l1l2", "did you mean 'l1/l2'?"),
-    ("--solver=bcd", "unknown solver 'bcd'"),
-])
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--loss=hinge", "unknown loss 'hinge'"),
+        ("--penalty=l1l2", "did you mean 'l1/l2'?"),
+        ("--solver=bcd", "unknown solver 'bcd'"),
+    ],
+)
 def test_unknown_names_on_the_command_line(option: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["solve", "iris", option]) == cli.FAILED
     assert words in capsys.readouterr().err
@@ -273,14 +314,24 @@ def _put(place: int, value: int) -> Any:
     def change(array: np.ndarray) -> np.ndarray:
         array[place] = value
         return array
+
     return change
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.bsr_array], ids=lambda k: k.__name__)
-@pytest.mark.parametrize(("name", "change"), [
-    ("indices", _put(0, 10**6)), ("indices", _put(-1, -3)), ("indptr", _put(-1, 10**6)), ("indptr", _put(1, -5)),
-    ("indptr", _put(0, 2)), ("indptr", lambda array: array[:-1]), ("data", lambda array: array[:3]),
-], ids=["too-large", "negative", "past-the-end", "falling", "not-from-zero", "too-few", "data-missing"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("indices", _put(0, 10**6)),
+        ("indices", _put(-1, -3)),
+        ("indptr", _put(-1, 10**6)),
+        ("indptr", _put(1, -5)),
+        ("indptr", _put(0, 2)),
+        ("indptr", lambda array: array[:-1]),
+        ("data", lambda array: array[:3]),
+    ],
+    ids=["too-large", "negative", "past-the-end", "falling", "not-from-zero", "too-few", "data-missing"],
+)
 def test_sparse_matrices_whose_indices_lead_astray_are_refused(kind: Any, name: str, change: Any) -> None:
     y = np.arange(6) % 2
     for use in (lambda X: ss.Problem(X, y), Design, lambda X: ss.datasets.from_arrays(X, y, name="spoilt")):
@@ -298,11 +349,26 @@ def test_coordinates_outside_a_matrix_are_refused_for_data_and_label_sets(place:
         ss.Problem(np.eye(6), matrix)
 
 
-@pytest.mark.parametrize("y", [
-    np.linspace(0.1, 1.3, 6), [1, "a", 1, "a", 1, 1], np.array([1, "a"] * 3, dtype=object), [[0, 1, 0, 1, 0, 1]],
-    np.array(["2020-01-01", "2020-01-02"] * 3, dtype="M8[D]"), [b"a", b"b"] * 3, np.array([1, 2] * 3, dtype=object),
-    [1.0, 2.0] * 3, [1, None] * 3, [True, False] * 3, [-1, 1] * 3, [1j, 2] * 3, [[0], [1]] * 3, [1e300, 0.0] * 3,
-], ids=str)
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.linspace(0.1, 1.3, 6),
+        [1, "a", 1, "a", 1, 1],
+        np.array([1, "a"] * 3, dtype=object),
+        [[0, 1, 0, 1, 0, 1]],
+        np.array(["2020-01-01", "2020-01-02"] * 3, dtype="M8[D]"),
+        [b"a", b"b"] * 3,
+        np.array([1, 2] * 3, dtype=object),
+        [1.0, 2.0] * 3,
+        [1, None] * 3,
+        [True, False] * 3,
+        [-1, 1] * 3,
+        [1j, 2] * 3,
+        [[0], [1]] * 3,
+        [1e300, 0.0] * 3,
+    ],
+    ids=str,
+)
 def test_both_doors_take_and_refuse_the_same_labels(y: Any) -> None:
     X = np.arange(12.0).reshape(6, 2)
 

@@ -32,8 +32,17 @@ def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:
 def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> np.ndarray:
     report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
     keep(state.Z, problem.y, problem.loss, kept)
-    args = (problem.design.columns, np.array(order), state.coef, state.Z, problem.y, problem.loss, problem.penalty,
-            problem.lam, True)
+    args = (
+        problem.design.columns,
+        np.array(order),
+        state.coef,
+        state.Z,
+        problem.y,
+        problem.loss,
+        problem.penalty,
+        problem.lam,
+        True,
+    )
     if constant:
         sweep_constant_step(*args, problem.block_constants(), kept, report)
     else:
@@ -45,8 +54,11 @@ def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> 
 @pytest.mark.parametrize("penalty", ["l1/l2", "l1", "sparse-group"])
 def test_a_sweep_reports_the_violation_of_each_row_before_it_moves(penalty: str, constant: bool) -> None:
     problem = small(penalty)
-    norm = {"l1/l2": lambda g: np.linalg.norm(g), "l1": lambda g: np.abs(g).max(),
-            "sparse-group": lambda g: problem.penalty.dual_norm(g)}[penalty]
+    norm = {
+        "l1/l2": lambda g: np.linalg.norm(g),
+        "l1": lambda g: np.abs(g).max(),
+        "sparse-group": lambda g: problem.penalty.dual_norm(g),
+    }[penalty]
     rng = np.random.default_rng(0)
     W = rng.standard_normal((7, 4)) * (np.arange(7) % 2)[:, None]
     state = ss.solvers.BCD().init(problem, W)
@@ -82,8 +94,15 @@ def test_events_carry_what_was_seen(solver: str) -> None:
     assert all(np.isnan(e.seen_violation) for e in ss.Run(small(), "ista", stop=Iterations(2)))
 
 
-@pytest.mark.parametrize(("selection", "column"), [("cyclic", "seen_violation_sum"), ("permuted", "seen_violation_sum"),
-                                                   ("random", "seen_violation"), ("greedy", "seen_violation")])
+@pytest.mark.parametrize(
+    ("selection", "column"),
+    [
+        ("cyclic", "seen_violation_sum"),
+        ("permuted", "seen_violation_sum"),
+        ("random", "seen_violation"),
+        ("greedy", "seen_violation"),
+    ],
+)
 def test_the_papers_criterion_stops_at_the_first_iteration_that_meets_it(selection: str, column: str) -> None:
     values = []
     run = ss.Run(small(), ss.solvers.BCD(selection=selection), stop=PaperViolation(1e-3) | Iterations(500))
@@ -99,8 +118,7 @@ def test_the_search_along_the_intercept_does_not_see_the_penalty(loss: str) -> N
     problem = ss.Problem(X, np.minimum(y, 1), loss=loss, intercept=True)  # with two classes full steps are too long
     ends = []
     for times in (1e3, 1e6):  # no feature gets weight, so λ changes nothing
-        run = ss.Run(problem.with_lam(times * problem.lam_max), "bcd-ls", stop=Iterations(3),
-                     b=np.array([-3.0, 4.0]))
+        run = ss.Run(problem.with_lam(times * problem.lam_max), "bcd-ls", stop=Iterations(3), b=np.array([-3.0, 4.0]))
         events = list(run)
         assert min(e.trials for e in events[1:3]) > 1 and events[1].objective < 0.5 * events[0].objective
         ends.append([e.objective for e in events])

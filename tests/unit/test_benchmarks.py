@@ -31,8 +31,19 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(numba.config.NUMBA_NUM_THREADS))
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
-    names = ("common", "problems", "race", "tables", "watch", "bench_paper1", "bench_logistic", "bench_second_order",
-             "bench_covariance", "bench_splitting", "bench_least_squares")
+    names = (
+        "common",
+        "problems",
+        "race",
+        "tables",
+        "watch",
+        "bench_paper1",
+        "bench_logistic",
+        "bench_second_order",
+        "bench_covariance",
+        "bench_splitting",
+        "bench_least_squares",
+    )
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -62,8 +73,13 @@ def test_the_stopwatch_notes_each_level_once_and_stops(tool: Any) -> None:
     X, y = np.eye(4), np.arange(4)
     problem = ss.Problem(X, y, lam=0.01)
     best = ss.solve(problem, tol=1e-12)
-    task = {"levels": [1e-1, 1e-2], "limit": 60.0, "best": best.objective, "lam": 0.01,
-            "loss": "multiclass-squared-hinge"}
+    task = {
+        "levels": [1e-1, 1e-2],
+        "limit": 60.0,
+        "best": best.objective,
+        "lam": 0.01,
+        "loss": "multiclass-squared-hinge",
+    }
     seen = watch.Watch(task, X, y)
     seen.start()
     assert not seen.look(np.zeros((4, 4)))
@@ -74,8 +90,9 @@ def test_the_stopwatch_notes_each_level_once_and_stops(tool: Any) -> None:
     assert seen.ended == "all levels reached"
 
 
-@pytest.mark.parametrize(("rivals", "cpu", "ended"), [({}, 61.0, "time limit"), ({"0.1": 1.0}, 4.0, "given up"),
-                                                      ({"0.1": 1.0}, 2.0, "")])
+@pytest.mark.parametrize(
+    ("rivals", "cpu", "ended"), [({}, 61.0, "time limit"), ({"0.1": 1.0}, 4.0, "given up"), ({"0.1": 1.0}, 2.0, "")]
+)
 def test_the_stopwatch_gives_up(tool: Any, rivals: dict[str, float], cpu: float, ended: str) -> None:
     task = {"levels": [0.1], "limit": 60.0, "best": 0.5, "lam": 0.01, "loss": "logistic", "rivals": rivals}
     seen = tool("watch").Watch(task, np.eye(4), np.arange(4))
@@ -92,8 +109,15 @@ def test_own_worker_reaches_the_levels(tool: Any, tmp_path: Path) -> None:
     problem = problem.with_lam(0.2 * problem.lam_max)
     best = ss.solve(problem, tol=1e-11).objective
     np.savez(tmp_path / "data.npz", X=X, y=y.astype(np.int32))
-    task = {"data": str(tmp_path / "data.npz"), "loss": "multiclass-squared-hinge", "lam": problem.lam, "best": best,
-            "limit": 30.0, "levels": [1e-2, 1e-6], "setting": {"solver": "bcd-ls"}}
+    task = {
+        "data": str(tmp_path / "data.npz"),
+        "loss": "multiclass-squared-hinge",
+        "lam": problem.lam,
+        "best": best,
+        "limit": 30.0,
+        "levels": [1e-2, 1e-6],
+        "setting": {"solver": "bcd-ls"},
+    }
     race = tool("race")
     found = race.run(race.own("bcd-ls"), task)
     assert sorted(race.times(found)) == [1e-6, 1e-2]
@@ -122,12 +146,17 @@ def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: py
 
 def result(ours: float | None, theirs: float | None) -> dict[str, Any]:
     """A row of a race with the same time at all levels."""
+
     def levels(seconds: float | None) -> dict[str, Any]:
         entry = None if seconds is None else {"cpu": seconds, "setting": "s"}
         return {"levels": dict.fromkeys(("1e-02", "1e-04", "1e-06"), entry), "tried": []}
 
-    return {"case": "a", "limit": 40.0, "repeats": 3,
-            "contestants": {"bcd-ls": levels(ours), "lightning": levels(theirs), "working-set": levels(1.0)}}
+    return {
+        "case": "a",
+        "limit": 40.0,
+        "repeats": 3,
+        "contestants": {"bcd-ls": levels(ours), "lightning": levels(theirs), "working-set": levels(1.0)},
+    }
 
 
 def test_ratios_take_the_limit_for_what_was_not_reached(tool: Any) -> None:
@@ -159,12 +188,17 @@ def test_reports_judge_the_bars(tool: Any, capsys: pytest.CaptureFixture[str]) -
     assert logistic.summary(rows) == {"lightning": {"median ratio": 6.0, "least ratio": 6.0, "not faster": []}}
 
 
-def test_second_order_is_judged_by_the_better_method(tool: Any, tmp_path: Path,
-                                                     capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_order_is_judged_by_the_better_method(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench, tables = tool("bench_second_order"), tool("tables")
     levels = result(2.0, 6.0)["contestants"]
-    field = {"newglmnet": levels["bcd-ls"], "lhac": levels["lightning"], "liblinear": levels["working-set"],
-             "skglm": levels["lightning"]}
+    field = {
+        "newglmnet": levels["bcd-ls"],
+        "lhac": levels["lightning"],
+        "liblinear": levels["working-set"],
+        "skglm": levels["lightning"],
+    }
     rows = [{**result(2.0, 6.0), "contestants": field, "flops": 61.0, "step ns": 50.0}]
     bench.report(rows)
     said = capsys.readouterr().out
@@ -173,19 +207,35 @@ def test_second_order_is_judged_by_the_better_method(tool: Any, tmp_path: Path,
     assert "not measured  problems × levels where our best is not faster than saga" in said
     found = bench.summary(rows)
     assert found["liblinear"]["least ratio"] == 0.5 and len(found["liblinear"]["not faster"]) == 3
-    (tmp_path / "second_order.json").write_text(json.dumps({"machine": {"cpu": "a processor"}, "date": "2024-02-29",
-                                                            "rows": rows}))
+    (tmp_path / "second_order.json").write_text(
+        json.dumps({"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows})
+    )
     assert "| a | 1.00/1.00/1.00 | 6.00/6.00/6.00 | 2.00/2.00/2.00 | 6.00/6.00/6.00 |" in tables.text(tmp_path)
 
 
-def test_covariance_is_held_against_each_peer_on_its_own_problem(tool: Any, tmp_path: Path,
-                                                                 capsys: pytest.CaptureFixture[str]) -> None:
+def test_covariance_is_held_against_each_peer_on_its_own_problem(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench, tables = tool("bench_covariance"), tool("tables")
     reached = {"1e-04": 1.0, "1e-06": 2.0, "1e-08": 3.0}
-    rows = [{"part": "race", "case": name, "p": 5, "edges": 7, "repeats": 3, "limit": 60.0, "contestants": {
-        "quic": {"reached": reached, "lowest gap": 5e-9}, peer: {"reached": theirs, "lowest gap": 1e-5}}}
-        for name, peer, theirs in (("a", "glasso", dict.fromkeys(reached, 2.0)),
-                                   ("b", "graphical_lasso", {**dict.fromkeys(reached), "1e-04": 4.0}))]
+    rows = [
+        {
+            "part": "race",
+            "case": name,
+            "p": 5,
+            "edges": 7,
+            "repeats": 3,
+            "limit": 60.0,
+            "contestants": {
+                "quic": {"reached": reached, "lowest gap": 5e-9},
+                peer: {"reached": theirs, "lowest gap": 1e-5},
+            },
+        }
+        for name, peer, theirs in (
+            ("a", "glasso", dict.fromkeys(reached, 2.0)),
+            ("b", "graphical_lasso", {**dict.fromkeys(reached), "1e-04": 4.0}),
+        )
+    ]
     rows += [{"part": "step", "p": p, "quic ns": 10.0 * p, "lhac ns": 20.0, "case": "s"} for p in (5, 50)]
     bench.report(rows)
     said = capsys.readouterr().out
@@ -225,8 +275,9 @@ def splitting_rows(seconds: float | None, difference: float) -> list[dict[str, A
     ]  # fmt: skip
 
 
-def test_the_splitting_methods_are_judged_and_shown(tool: Any, tmp_path: Path,
-                                                    capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_splitting_methods_are_judged_and_shown(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench, tables = tool("bench_splitting"), tool("tables")
     bench.report(splitting_rows(0.5, 1e-8))
     said = capsys.readouterr().out
@@ -248,8 +299,10 @@ def test_the_splitting_methods_are_judged_and_shown(tool: Any, tmp_path: Path,
 
 def pd_sparse_rows(seconds: float | None, power: float) -> list[dict[str, Any]]:
     """Rows of PD-Sparse, as they are stored."""
-    levels = [{"tol": 1.0, "liblinear s": 0.2, "off": 1e-2, "pd-sparse s": 0.1},
-              {"tol": 0.1, "liblinear s": 0.4, "off": 1e-4, "pd-sparse s": seconds}]
+    levels = [
+        {"tol": 1.0, "liblinear s": 0.2, "off": 1e-2, "pd-sparse s": 0.1},
+        {"tol": 0.1, "liblinear s": 0.4, "off": 1e-4, "pd-sparse s": seconds},
+    ]
     grown = [{"part": "growth", "case": f"growth: {m} classes", "classes": m, "iteration_seconds": (m / 100) ** power,
               "predict_seconds": 0.5, "bytes": 2e6, "k_a": 3.0, "k_w": 4.0, "samples": 90, "features": 50, "repeats": 3}
              for m in (100, 1000, 10_000)]  # fmt: skip
@@ -292,8 +345,9 @@ def test_the_chart_of_the_readme_is_up_to_date(tool: Any, tmp_path: Path) -> Non
 
 
 def test_the_page_is_up_to_date() -> None:
-    done = subprocess.run([sys.executable, str(FOLDER / "tables.py"), "--check"], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "tables.py"), "--check"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -304,19 +358,35 @@ def test_missing_data_are_said(tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_p
         problems.case("MNIST-10k 5 %").problem()
 
 
-def test_least_squares_are_held_against_the_papers_numbers(tool: Any, tmp_path: Path,
-                                                           capsys: pytest.CaptureFixture[str]) -> None:
+def test_least_squares_are_held_against_the_papers_numbers(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench, tables = tool("bench_least_squares"), tool("tables")
-    rows = [{"case": "table1 4000 linear", "error %": 1.9, "paper %": 1.83, "seconds": 13.0},
-            {"case": "table1 4000 logistic", "error %": 1.78, "paper %": 1.48, "seconds": 57.0},
-            {"case": "fit", "share of gemm": 0.66, "peak bytes": 0.9e9},
-            {"case": "stages", "smallest error %": 1.25, "seconds": 60.0, "features": 40_960.0,
-             "stages": 40, "curve": []},
-            {"case": "condition", "limit": 500, **{f"{name}, condition {c}": None if name == "fista" else 30
-             for name in ("gls", "gls accelerated", "fista") for c in ("1", "1000", "1e+06")}},
-            {"case": "text", "samples": 15_000, "stagewise, raw error %": 11.0, "stagewise, raw seconds": 30.0,
-             "stagewise, unit rows error %": 12.0, "stagewise, unit rows seconds": 30.0, "liblinear error %": 10.5,
-             "liblinear seconds": 5.0}]
+    rows = [
+        {"case": "table1 4000 linear", "error %": 1.9, "paper %": 1.83, "seconds": 13.0},
+        {"case": "table1 4000 logistic", "error %": 1.78, "paper %": 1.48, "seconds": 57.0},
+        {"case": "fit", "share of gemm": 0.66, "peak bytes": 0.9e9},
+        {"case": "stages", "smallest error %": 1.25, "seconds": 60.0, "features": 40_960.0, "stages": 40, "curve": []},
+        {
+            "case": "condition",
+            "limit": 500,
+            **{
+                f"{name}, condition {c}": None if name == "fista" else 30
+                for name in ("gls", "gls accelerated", "fista")
+                for c in ("1", "1000", "1e+06")
+            },
+        },
+        {
+            "case": "text",
+            "samples": 15_000,
+            "stagewise, raw error %": 11.0,
+            "stagewise, raw seconds": 30.0,
+            "stagewise, unit rows error %": 12.0,
+            "stagewise, unit rows seconds": 30.0,
+            "liblinear error %": 10.5,
+            "liblinear seconds": 5.0,
+        },
+    ]
     bench.report(rows)
     said = capsys.readouterr().out
     assert "met           table1 4000 linear: points above the paper's 1.83 %: 0.07" in said

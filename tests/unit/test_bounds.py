@@ -14,8 +14,13 @@ from sparsescope.runs.stopping import Gap, Iterations
 
 
 @cache
-def problem_of(share: float = 0.1, dtype: str = "float64", loss: str = "multiclass-squared-hinge",
-               penalty: str = "l1/l2", data: Any = digits) -> ss.Problem:
+def problem_of(
+    share: float = 0.1,
+    dtype: str = "float64",
+    loss: str = "multiclass-squared-hinge",
+    penalty: str = "l1/l2",
+    data: Any = digits,
+) -> ss.Problem:
     X, y = data()
     lam = share * ss.Problem(X, y, loss=loss, penalty=penalty).lam_reference
     return ss.Problem(X.astype(dtype), y, loss=loss, penalty=penalty, lam=lam)
@@ -74,8 +79,10 @@ def test_a_fork_keeps_the_bound() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ small λ
-@pytest.mark.parametrize(("loss", "penalty", "share"), [("logistic", "l1", 1e-9), ("logistic", "l1/l2", 1e-9),
-                                                        ("multiclass-squared-hinge", "l1/l2", 1e-9)])
+@pytest.mark.parametrize(
+    ("loss", "penalty", "share"),
+    [("logistic", "l1", 1e-9), ("logistic", "l1/l2", 1e-9), ("multiclass-squared-hinge", "l1/l2", 1e-9)],
+)
 def test_a_tiny_lambda_ends_relative_to_the_objective_of_zero_weights(loss: str, penalty: str, share: float) -> None:
     problem = problem_of(share, loss=loss, penalty=penalty)
     found = ss.solve(problem, tol=1e-6, max_iter=30_000, record=False)
@@ -86,10 +93,17 @@ def test_a_tiny_lambda_ends_relative_to_the_objective_of_zero_weights(loss: str,
 
 
 # ------------------------------------------------------------------------------------------------------ float32
-@pytest.mark.parametrize(("data", "loss", "solver"), [
-    (digits, "multiclass-squared-hinge", "bcd-ls"), (digits, "logistic", "working-set"),
-    (iris, "crammer-singer", "fbpd"), (text, "multiclass-squared-hinge", "sparsa"),
-    (digits, "crammer-singer", "fbpd"), (text, "crammer-singer", "fbpd")])
+@pytest.mark.parametrize(
+    ("data", "loss", "solver"),
+    [
+        (digits, "multiclass-squared-hinge", "bcd-ls"),
+        (digits, "logistic", "working-set"),
+        (iris, "crammer-singer", "fbpd"),
+        (text, "multiclass-squared-hinge", "sparsa"),
+        (digits, "crammer-singer", "fbpd"),
+        (text, "crammer-singer", "fbpd"),
+    ],
+)
 def test_gaps_in_single_precision_are_those_of_the_exact_problem(data: Any, loss: str, solver: str) -> None:
     rounded, exact = problem_of(0.1, "float32", loss, data=data), None
     matrix = rounded.design.matrix.astype(np.float64)

@@ -49,8 +49,10 @@ def test_a_step_fits_the_residual_calibrates_and_projects(basis: str) -> None:
 def test_calibration_beats_least_squares_and_more_powers_fit_better() -> None:
     X, y = digits()
     plain = ss.Problem(X, y, loss="squared", penalty="ridge", lam=1e-3)
-    found = [ss.solve(ss.SequenceProblem(X, y, lam=1e-3), CLS(basis=basis), max_iter=8, record=False).objective
-             for basis in ("identity", "square", "cube")]
+    found = [
+        ss.solve(ss.SequenceProblem(X, y, lam=1e-3), CLS(basis=basis), max_iter=8, record=False).objective
+        for basis in ("identity", "square", "cube")
+    ]
     W = ss.solve(plain, "gls", record=False).W
     linear = 0.5 * ((X @ W - np.eye(10)[y]) ** 2).sum() / len(y)
     assert linear > found[0] > found[1] > found[2]
@@ -136,8 +138,9 @@ def test_an_intercept_begins_at_the_best_constant() -> None:
     X, y = iris()
     for loss, expected in (("squared", np.bincount(y) / len(y)), ("logistic", np.log(np.bincount(y) / len(y)))):
         state = Stagewise().init(ss.SequenceProblem(X, y, loss=loss, intercept=True))
-        np.testing.assert_allclose(state.Z - state.Z.mean(axis=1, keepdims=True),
-                                   np.tile(expected - expected.mean(), (len(y), 1)), atol=1e-8)
+        np.testing.assert_allclose(
+            state.Z - state.Z.mean(axis=1, keepdims=True), np.tile(expected - expected.mean(), (len(y), 1)), atol=1e-8
+        )
 
 
 def test_features_that_are_made_again_are_the_ones_that_would_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,9 @@ def test_solve_says_by_its_exit_code_when_it_is_not_certified() -> None:
 def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "sparsescope", "explore", "--no-browser", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
 
 

@@ -39,9 +39,11 @@ def test_full_constants_are_those_of_a_singular_value_decomposition(data: Any, i
         hinge, softmax = ss.losses.MulticlassSquaredHinge(), ss.losses.Logistic()
         for loss in (hinge, softmax):
             assert full_constant(design, y, m, loss, intercept, "tight") == pytest.approx(
-                INFLATE * loss.curvature(m) * top, rel=1e-4)
+                INFLATE * loss.curvature(m) * top, rel=1e-4
+            )
             assert full_constant(design, y, m, loss, intercept, "paper") == pytest.approx(
-                INFLATE * loss.paper_curvature(m) * top, rel=1e-4)
+                INFLATE * loss.paper_curvature(m) * top, rel=1e-4
+            )
         exact = 2.0 * np.linalg.norm(difference_map(A, y, m), 2) ** 2 / len(y)
         assert full_constant(design, y, m, hinge, intercept, "class-aware") == pytest.approx(INFLATE * exact, rel=1e-4)
 
@@ -81,8 +83,9 @@ def test_one_feature_and_equal_columns_are_no_trouble() -> None:
 def test_class_aware_constants_are_worth_their_name_on_digits() -> None:
     X, y = digits()
     problem = ss.Problem(X, y)
-    ratios = problem.block_constants("class-aware") / np.where(problem.block_constants("tight") > 0,
-                                                              problem.block_constants("tight"), 1)
+    ratios = problem.block_constants("class-aware") / np.where(
+        problem.block_constants("tight") > 0, problem.block_constants("tight"), 1
+    )
     assert 0.3 < ratios[problem.block_constants("tight") > 0].mean() < 0.7
     assert problem.full_constant("class-aware") < 0.5 * problem.full_constant("tight")
 

@@ -122,15 +122,24 @@ def test_strangers_are_told_of_errors_without_paths_and_lines_of_code(caplog: py
     assert "Traceback" in caplog.text and "/home/ann/secret" in caplog.text, "the log says it"
 
 
-@pytest.mark.parametrize(("header", "kept"), [
-    ({"type": "notices", "notices": ["C:\\work\\data\\x.npz is damaged", "l1/l2 is kept"]},
-     {"notices": ["x.npz is damaged", "l1/l2 is kept"]}),
-    ({"type": "answer", "kind": "spectrum", "error": "no ~/data/a/b.npz", "detail": "Traceback"},
-     {"error": "no b.npz", "detail": ""}),
-    ({"type": "answer", "kind": "snippet", "text": "ss.datasets.load('/a/b/c')"},
-     {"text": "ss.datasets.load('/a/b/c')"}),
-    ({"type": "frame", "message": "MemoryError in /usr/lib/x.py"}, {"message": "MemoryError in x.py"}),
-])
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        (
+            {"type": "notices", "notices": ["C:\\work\\data\\x.npz is damaged", "l1/l2 is kept"]},
+            {"notices": ["x.npz is damaged", "l1/l2 is kept"]},
+        ),
+        (
+            {"type": "answer", "kind": "spectrum", "error": "no ~/data/a/b.npz", "detail": "Traceback"},
+            {"error": "no b.npz", "detail": ""},
+        ),
+        (
+            {"type": "answer", "kind": "snippet", "text": "ss.datasets.load('/a/b/c')"},
+            {"text": "ss.datasets.load('/a/b/c')"},
+        ),
+        ({"type": "frame", "message": "MemoryError in /usr/lib/x.py"}, {"message": "MemoryError in x.py"}),
+    ],
+)
 def test_what_strangers_see_names_files_without_folders(header: dict[str, Any], kept: dict[str, Any]) -> None:
     assert public(header) == header | kept
 

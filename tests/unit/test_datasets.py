@@ -307,7 +307,7 @@ def test_every_registered_set_loads_with_names_and_a_test_part(name):
     assert data.name == name and data.title and data.description and data.source and data.licence
     assert data.test is not None and len(data.feature_names) == data.d and len(data.class_names) == data.m
     assert data.y.shape == ((data.n, data.m) if data.multilabel else (data.n,))
-    assert (data.y.any(axis=0).all() if data.multilabel else set(np.unique(data.y)) == set(range(data.m)))
+    assert data.y.any(axis=0).all() if data.multilabel else set(np.unique(data.y)) == set(range(data.m))
     assert data.X.dtype == np.float64
     if name in SIZES:
         assert (data.n + len(data.y_test), data.d, data.m) == SIZES[name]

@@ -73,10 +73,19 @@ def test_blocks_are_not_larger_than_promised() -> None:
     assert sizes == [BLOCK, BLOCK, 3]
 
 
-@pytest.mark.parametrize(("given", "dtype"), [
-    (np.float32, np.float32), (np.float64, np.float64), (np.int8, np.float64), (bool, np.float64),
-    (np.float16, np.float64), (np.uint64, np.float64), (np.dtype(">f8"), np.float64), (np.dtype(">f4"), np.float32),
-])
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int8, np.float64),
+        (bool, np.float64),
+        (np.float16, np.float64),
+        (np.uint64, np.float64),
+        (np.dtype(">f8"), np.float64),
+        (np.dtype(">f4"), np.float32),
+    ],
+)
 def test_floating_point_data_keep_their_precision_and_all_else_becomes_double(given: Any, dtype: Any) -> None:
     X = np.arange(6).reshape(3, 2)
     design = Design(X.astype(given))

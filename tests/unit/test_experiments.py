@@ -216,8 +216,17 @@ def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:
     results = conduct(paper, [flowers], Settings(quick=True), folder, paper.choose(None), Report())
     assert not results.interrupted
     names = {p.name for p in folder.path.iterdir()}
-    assert {"counts.csv", "table1.csv", "verdicts.csv", "data.csv", "fig1.html", "plotly.min.js", "index.html",
-            "summary.md", "about.json"} <= names
+    assert {
+        "counts.csv",
+        "table1.csv",
+        "verdicts.csv",
+        "data.csv",
+        "fig1.html",
+        "plotly.min.js",
+        "index.html",
+        "summary.md",
+        "about.json",
+    } <= names
     assert not any(name.endswith(".part") for name in names)
     assert pd.read_csv(folder.path / "counts.csv")["k"].tolist() == [1, 2]
     text = (folder.path / "summary.md").read_text()
@@ -294,8 +303,13 @@ def test_numbers_in_words() -> None:
     assert (number(0.12345), number(float("inf"))) == ("0.123", "never")
     assert (seconds(0.0123), seconds(12.34), seconds(float("inf"))) == ("12.3 ms", "12.3 s", "never")
     assert (times(2.345), times(345.6), points(0.0123)) == ("2.3×", "346×", "+1.2 points")
-    assert [output.cell(v) for v in (float("nan"), 12345.6, 0.12345, 1234, "a|b")] == ["", "12 346", "0.123", "1 234",
-                                                                                      "a\\|b"]
+    assert [output.cell(v) for v in (float("nan"), 12345.6, 0.12345, 1234, "a|b")] == [
+        "",
+        "12 346",
+        "0.123",
+        "1 234",
+        "a\\|b",
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------- command
@@ -320,8 +334,13 @@ def run(*arguments: str) -> int:
         ([], "required"),
     ],
 )
-def test_wrong_arguments_are_explained(arguments: list[str], words: str, tmp_path: Path,
-                                       monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_are_explained(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(*arguments) == cli.USAGE
     error = capsys.readouterr().err
@@ -329,11 +348,12 @@ def test_wrong_arguments_are_explained(arguments: list[str], words: str, tmp_pat
     assert not any(tmp_path.iterdir()), "nothing is written before the arguments are known to be right"
 
 
-@pytest.mark.parametrize(("data", "words"), [("digit", "did you mean 'digits'"),
-                                             ("/nowhere/x.npz", "no data set or file '/nowhere/x.npz'")])
-def test_unknown_data_are_told_as_by_every_command(data: str, words: str, tmp_path: Path,
-                                                   monkeypatch: pytest.MonkeyPatch,
-                                                   capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("data", "words"), [("digit", "did you mean 'digits'"), ("/nowhere/x.npz", "no data set or file '/nowhere/x.npz'")]
+)
+def test_unknown_data_are_told_as_by_every_command(
+    data: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("1", "--data", data) == cli.FAILED
     error = capsys.readouterr().err

@@ -74,6 +74,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
                              iterations(100, 50, ("iterations", "iterations"))),
 }  # fmt: skip
 
+
 def claim(name: str) -> Claim:
     return next(c for c in PAPER.claims if c.name == name)
 
@@ -103,8 +104,10 @@ def test_iterations_that_did_not_end_count_for_what_they_show() -> None:
 
 
 def test_an_unreached_level_gives_a_bound() -> None:
-    table = solvers({"FISTA (LS)": 4.0}, edit=where("FISTA (LS)", objective=lambda run: BEST * np.maximum(
-        1.05, run["objective"] / BEST)))["solvers"]
+    table = solvers(
+        {"FISTA (LS)": 4.0},
+        edit=where("FISTA (LS)", objective=lambda run: BEST * np.maximum(1.05, run["objective"] / BEST)),
+    )["solvers"]
     ratios = reading.speed_ratios(table, "BCD (LS)", "FISTA (LS)")
     last = table.loc[table["solver"] == "FISTA (LS)", "seconds"].max()
     assert ratios[1e-3] == pytest.approx(last / 3.0)
@@ -140,8 +143,14 @@ def test_a_better_value_than_the_references_becomes_the_optimum() -> None:
 def test_table2_has_the_papers_layout() -> None:
     table = table2(objectives()["objectives"])
     assert table["seconds"].tolist() == ["minimum", "median", "maximum"]
-    assert list(table.columns) == ["data", "seconds", protocol.MULTICLASS, protocol.MULTITASK, protocol.LOGISTIC,
-                                   "logistic (LS)"]
+    assert list(table.columns) == [
+        "data",
+        "seconds",
+        protocol.MULTICLASS,
+        protocol.MULTITASK,
+        protocol.LOGISTIC,
+        "logistic (LS)",
+    ]
     assert table[protocol.MULTITASK].tolist() == pytest.approx([1.1, 2.1, 6.1])  # means of the splits first
 
 

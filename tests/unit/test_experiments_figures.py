@@ -20,8 +20,9 @@ PAPER = load_paper(1)
 
 def two_sets(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The same tables for two data sets."""
-    return {name: pd.concat([table, table.assign(data="second <set>")], ignore_index=True)
-            for name, table in tables.items()}
+    return {
+        name: pd.concat([table, table.assign(data="second <set>")], ignore_index=True) for name, table in tables.items()
+    }
 
 
 def texts(fig: go.Figure) -> list[str]:

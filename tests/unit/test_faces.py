@@ -117,8 +117,9 @@ def test_the_default_solver_is_auto_everywhere(problem: ss.Problem) -> None:
 
 @pytest.mark.parametrize("solver", ["bcd-ls", "pd-sparse"])
 def test_a_result_tells_its_support_whatever_the_type_of_w(solver: str) -> None:
-    problem = ss.Problem(*iris(), loss="crammer-singer" if solver == "pd-sparse" else None, penalty="elastic-net",
-                         lam_ratio=0.1)
+    problem = ss.Problem(
+        *iris(), loss="crammer-singer" if solver == "pd-sparse" else None, penalty="elastic-net", lam_ratio=0.1
+    )
     result = ss.solve(problem, solver, tol=1e-4)
     dense = result.W.toarray() if sp.issparse(result.W) else result.W
     np.testing.assert_array_equal(result.support, np.flatnonzero((dense != 0).any(axis=1)))

@@ -46,8 +46,11 @@ def test_features_follow_their_formula(kind: str) -> None:
     scale = data_scale(X)
     drawn = draw(kind, 7, scale, seed=3, stage=2)
     V = X @ drawn.weights + drawn.offset
-    expected = {"fourier": lambda: np.sqrt(2 / 7) * np.cos(V), "logits": lambda: 1 / (1 + np.exp(-V)),
-                "products": lambda: V[:, :7] * V[:, 7:]}
+    expected = {
+        "fourier": lambda: np.sqrt(2 / 7) * np.cos(V),
+        "logits": lambda: 1 / (1 + np.exp(-V)),
+        "products": lambda: V[:, :7] * V[:, 7:],
+    }
     np.testing.assert_allclose(drawn.features(X), expected[kind](), rtol=1e-12)
     assert drawn.p == 7
     spread = V.var(axis=0).mean() / (GAIN if kind == "logits" else 1.0) ** 2
@@ -75,18 +78,22 @@ def test_logits_of_far_samples_stay_finite() -> None:
 
 def test_a_solver_fits_what_a_pipeline_of_pca_and_features_makes() -> None:
     X, y = ss.datasets.load("digits").X, ss.datasets.load("digits").y
-    raw = ss.solve(ss.Problem(X, y, loss="squared", penalty="ridge", lam=1e-3, intercept=True), "gls", tol=1e-8,
-                   record=False)
-    maps = make_pipeline(transformers.PCA(20, random_state=0),
-                         transformers.RandomFourierFeatures(300, random_state=0)).fit(X)
+    raw = ss.solve(
+        ss.Problem(X, y, loss="squared", penalty="ridge", lam=1e-3, intercept=True), "gls", tol=1e-8, record=False
+    )
+    maps = make_pipeline(
+        transformers.PCA(20, random_state=0), transformers.RandomFourierFeatures(300, random_state=0)
+    ).fit(X)
     problem = ss.Problem(maps.transform(X), y, loss="squared", penalty="ridge", lam=1e-6)
     found = ss.solve(problem, "gls", tol=1e-6, record=False)
     assert found.objective < 0.5 * raw.objective
     assert np.mean(problem.predict(found.W, X=maps.transform(X)) == y) > 0.97
 
 
-@pytest.mark.parametrize(("settings", "words"), [
-    ({"n_features": 0}, "n_features is 0"), ({"width": -1.0}, "width is -1"), ({"width": "mean"}, "width is 'mean'")])
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"n_features": 0}, "n_features is 0"), ({"width": -1.0}, "width is -1"), ({"width": "mean"}, "width is 'mean'")],
+)
 def test_parameters_that_cannot_be_are_named(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         transformers.RandomFourierFeatures(**settings).fit(np.eye(4))

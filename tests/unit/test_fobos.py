@@ -37,11 +37,21 @@ def eager(problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float,
 
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize(("penalty", "form"), [
-    pytest.param(*p.values, form, id=f"{p.id}-{form}",
-                 marks=() if (p.id, form) in (("l1/l2", "csr"), ("l1/l2", "dense"), ("sparse-group-rho=0.5", "csr"))
-                 else pytest.mark.slow)
-    for p in PENALTIES for form in ("dense", "csr")])
+@pytest.mark.parametrize(
+    ("penalty", "form"),
+    [
+        pytest.param(
+            *p.values,
+            form,
+            id=f"{p.id}-{form}",
+            marks=()
+            if (p.id, form) in (("l1/l2", "csr"), ("l1/l2", "dense"), ("sparse-group-rho=0.5", "csr"))
+            else pytest.mark.slow,
+        )
+        for p in PENALTIES
+        for form in ("dense", "csr")
+    ],
+)
 def test_lazy_rows_are_the_eager_ones(penalty: Any, form: str, intercept: bool) -> None:
     matrix, y = text()
     problem = ss.Problem(dict(forms(matrix))[form], y, penalty=penalty, intercept=intercept)
@@ -80,23 +90,48 @@ def test_rows_die_and_come_back_within_an_iteration() -> None:
     np.testing.assert_allclose(lazy, coef, rtol=1e-9, atol=1e-12)
 
 
-def run_kernel(kernel: Any, problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float, taken: int,
-               penalty: Any = None) -> np.ndarray:
+def run_kernel(
+    kernel: Any, problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float, taken: int, penalty: Any = None
+) -> np.ndarray:
     """One sweep over the named samples; returns the report."""
     report = np.zeros(REPORT)
     report[FINITE] = 1.0
     penalty = problem.penalty if penalty is None else penalty
-    kernel(problem.design.samples, order, coef, problem.y, problem.loss, penalty, problem.lam, problem.d, eta0, taken,
-           penalty.adds_up, np.zeros(problem.d, np.intp), np.zeros(problem.d, np.uint8), report)
+    kernel(
+        problem.design.samples,
+        order,
+        coef,
+        problem.y,
+        problem.loss,
+        penalty,
+        problem.lam,
+        problem.d,
+        eta0,
+        taken,
+        penalty.adds_up,
+        np.zeros(problem.d, np.intp),
+        np.zeros(problem.d, np.uint8),
+        report,
+    )
     return report
 
 
-@pytest.mark.parametrize(("penalty", "dtype"), [
-    pytest.param(*p.values, dtype, id=f"{p.id}-{dtype}",
-                 marks=() if (p.id, dtype) in (("l1/l2", "float32"), ("sparse-group-rho=0.5", "float64"))
-                 else pytest.mark.slow)
-    for p in PENALTIES if p.id in ("l1/l2", "elastic-net-rho=0.5", "sparse-group-rho=0.5")
-    for dtype in ("float64", "float32")])
+@pytest.mark.parametrize(
+    ("penalty", "dtype"),
+    [
+        pytest.param(
+            *p.values,
+            dtype,
+            id=f"{p.id}-{dtype}",
+            marks=()
+            if (p.id, dtype) in (("l1/l2", "float32"), ("sparse-group-rho=0.5", "float64"))
+            else pytest.mark.slow,
+        )
+        for p in PENALTIES
+        if p.id in ("l1/l2", "elastic-net-rho=0.5", "sparse-group-rho=0.5")
+        for dtype in ("float64", "float32")
+    ],
+)
 def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: Any, dtype: str) -> None:
     matrix, y = text()
     problem = ss.Problem(matrix.astype(dtype), y, penalty=penalty, intercept=True, loss="logistic", lam=0.01)
@@ -159,7 +194,8 @@ def test_the_unit_of_the_step_follows_the_data() -> None:
     problem = ss.Problem(X, y)
     assert data_unit(problem) == pytest.approx(1.0 / (6.0 * (X**2).sum(axis=1).mean()))
     assert data_unit(ss.Problem(X, y, loss="squared", intercept=True)) == pytest.approx(
-        1.0 / ((X**2).sum(axis=1).mean() + 1.0))
+        1.0 / ((X**2).sum(axis=1).mean() + 1.0)
+    )
     assert data_unit(ss.Problem(np.zeros((4, 2)), [0, 1, 0, 1])) == 1.0
     ends = []
     for scale in (1.0, 1000.0):  # the same problem in other units of X takes the same way
@@ -258,8 +294,9 @@ def test_a_loss_without_gradient_is_refused_in_words() -> None:
     pytest.param("multiclass-squared-hinge", "l1/linf", "float32", "dense", marks=pytest.mark.slow),
     pytest.param("squared", "l1/l2", "float32", "dense", marks=pytest.mark.slow),
 ])  # fmt: skip
-def test_a_step_size_that_is_too_large_ends_in_a_clear_error(loss: str, penalty: str, dtype: str, form: str,
-                                                              recwarn: pytest.WarningsRecorder) -> None:
+def test_a_step_size_that_is_too_large_ends_in_a_clear_error(
+    loss: str, penalty: str, dtype: str, form: str, recwarn: pytest.WarningsRecorder
+) -> None:
     matrix, y = text()
     problem = ss.Problem(dict(forms(matrix))[form].astype(dtype), y, loss=loss, penalty=penalty, lam=1e-4)
     run = ss.Run(problem, ss.solvers.FOBOS(eta0=1e6), stop=Iterations(5))

@@ -88,8 +88,7 @@ def test_means_of_the_largest_and_smallest_numbers_are_exact() -> None:
 # ----------------------------------------------------------------------------------------------------- the same problem
 @pytest.mark.parametrize("standardize", [False, True], ids=["as-given", "standardize"])
 @pytest.mark.parametrize("form", ["dense", "csc"])
-def test_what_a_problem_says_of_a_point_is_about_the_given_data(form: str, standardize: bool,
-                                                                monkeypatch: Any) -> None:
+def test_what_a_problem_says_of_a_point_is_about_the_given_data(form: str, standardize: bool, monkeypatch: Any) -> None:
     X, y = toy(10.0)
     given = sp.csc_array(X) if form == "csc" else X
     problem = ss.Problem(given, y, loss="logistic", lam=0.03, intercept=True, standardize=standardize)
@@ -193,8 +192,9 @@ def test_single_precision_keeps_its_gap_far_from_zero() -> None:
     far = (X + 1000.0 * np.arange(1, 7)).astype(np.float32)
     found = ss.solve(ss.Problem(far, y, loss="logistic", lam=0.05, intercept=True), "bcd-ls", tol=1e-4, max_iter=200)
     assert found.converged
-    assert objective(far.astype(float), y, ss.losses.Logistic(), ss.penalties.L1L2(), 0.05, found.W.astype(float),
-                     found.b) == pytest.approx(found.objective, rel=1e-3)
+    assert objective(
+        far.astype(float), y, ss.losses.Logistic(), ss.penalties.L1L2(), 0.05, found.W.astype(float), found.b
+    ) == pytest.approx(found.objective, rel=1e-3)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -220,6 +220,8 @@ def test_iris_is_fitted_as_it_is() -> None:
     X, y = iris()
     raw = X * [0.8, 0.4, 1.8, 0.8] + [5.8, 3.1, 3.8, 1.2]
     given = {"loss": "logistic", "lam": 0.01, "intercept": True}
-    found = [ss.solve(ss.Problem(data, y, **given), "bcd-ls", tol=1e-9, max_iter=20_000).iterations
-             for data in (raw, raw - raw.mean(axis=0))]
+    found = [
+        ss.solve(ss.Problem(data, y, **given), "bcd-ls", tol=1e-9, max_iter=20_000).iterations
+        for data in (raw, raw - raw.mean(axis=0))
+    ]
     assert abs(found[0] - found[1]) <= 5  # certificates are looked for at every fifth

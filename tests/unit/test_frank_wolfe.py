@@ -28,6 +28,7 @@ def on_simplex(v: np.ndarray, total: float) -> np.ndarray:
 
 def by_search(b: np.ndarray, c: np.ndarray, most: float) -> float:
     """The best sum t, by a search over [0, most]: what is left is a simplex on each side."""
+
     def distance(t: float) -> float:
         return float(((on_simplex(b, t) - b) ** 2).sum() + ((on_simplex(c, t) - c) ** 2).sum())
 
@@ -99,9 +100,28 @@ class Case:
     def sweep(self, order: np.ndarray, wanted: int, anew: bool = False) -> None:
         at = 0
         while at < self.n:
-            at = fw.sweep(self.design.sparse_samples, self.squares, order, at, self.parts, wanted, self.rate, False,
-                          anew, self.indptr, self.targets, self.alpha, self.active, self.rows, self.C, self.margin,
-                          self.lam4, self.s, self.gains, self.report)
+            at = fw.sweep(
+                self.design.sparse_samples,
+                self.squares,
+                order,
+                at,
+                self.parts,
+                wanted,
+                self.rate,
+                False,
+                anew,
+                self.indptr,
+                self.targets,
+                self.alpha,
+                self.active,
+                self.rows,
+                self.C,
+                self.margin,
+                self.lam4,
+                self.s,
+                self.gains,
+                self.report,
+            )
             self.room()
 
     def rebuild(self) -> None:
@@ -112,14 +132,14 @@ class Case:
         """α (n, m), with its signs."""
         A = np.zeros((self.n, self.m))
         for i, (start, size, _, _) in enumerate(self.active.head):
-            A[i, self.active.labels[start: start + size]] = -self.active.values[start: start + size]
-            A[i, self.sets[i]] = self.alpha[self.indptr[i]: self.indptr[i + 1]]
+            A[i, self.active.labels[start : start + size]] = -self.active.values[start : start + size]
+            A[i, self.sets[i]] = self.alpha[self.indptr[i] : self.indptr[i + 1]]
         return A
 
     def v(self) -> np.ndarray:
         V = np.zeros((self.d, self.m))
         for r, (start, size, _, _) in enumerate(self.rows.head):
-            V[r // self.parts, self.rows.labels[start: start + size]] = self.rows.values[start: start + size]
+            V[r // self.parts, self.rows.labels[start : start + size]] = self.rows.values[start : start + size]
         return V
 
     def w(self, V: np.ndarray) -> np.ndarray:
@@ -160,14 +180,19 @@ def reference_sweep(c: Case, A: np.ndarray, order: np.ndarray) -> None:
         if not own or not len(off) or c.squares[i] == 0.0:
             continue
         z = c.w(c.dense.T @ A).T @ c.dense[i]
-        x, y, t = (((z[off] + c.margin) / c.squares[i] - A[i, off])[None], (A[i, own] - z[own] / c.squares[i])[None],
-                   np.empty(1))
+        x, y, t = (
+            ((z[off] + c.margin) / c.squares[i] - A[i, off])[None],
+            (A[i, own] - z[own] / c.squares[i])[None],
+            np.empty(1),
+        )
         project_two_sides(x, y, c.C, t)
         A[i, off], A[i, own] = -x[0], y[0]
 
 
-@pytest.mark.parametrize(("kind", "margin", "lam4"), [
-    ("classes", 1.0, 0.15), ("sets", 1.0, 0.15), ("classes", 0.4, 0.15), ("sets", 0.4, 0.0), ("classes", 1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("kind", "margin", "lam4"),
+    [("classes", 1.0, 0.15), ("sets", 1.0, 0.15), ("classes", 0.4, 0.15), ("sets", 0.4, 0.0), ("classes", 1.0, 0.0)],
+)
 def test_sweeps_with_all_labels_are_those_of_whole_arrays(kind: str, margin: float, lam4: float) -> None:
     c = case(kind, margin=margin, lam4=lam4)
     A = c.dual()
@@ -182,8 +207,10 @@ def test_sweeps_with_all_labels_are_those_of_whole_arrays(kind: str, margin: flo
         assert (A[2:4] == 0).all(), "empty and full sets take no part"
 
 
-@pytest.mark.parametrize(("kind", "parts", "rate", "lam4"), [
-    ("classes", 1, 1, 0.15), ("sets", 1, 1, 0.0), ("sets", 3, 2, 0.15), ("many", 1, 1, 0.15), ("many", 3, 3, 0.0)])
+@pytest.mark.parametrize(
+    ("kind", "parts", "rate", "lam4"),
+    [("classes", 1, 1, 0.15), ("sets", 1, 1, 0.0), ("sets", 3, 2, 0.15), ("many", 1, 1, 0.15), ("many", 3, 3, 0.0)],
+)
 def test_sweeps_raise_the_dual_and_close_the_gap(kind: str, parts: int, rate: int, lam4: float) -> None:
     c = case(kind, parts=parts, rate=rate, lam4=lam4)
     rng = np.random.default_rng(0)
@@ -264,10 +291,13 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
     sets = [sorted(rng.permutation(m)[: rng.integers(0, 4)].tolist()) for _ in range(n)]
     sets[0] = list(range(m))
     indptr = np.r_[0, np.cumsum([len(labels) for labels in sets])].astype(np.int64)
-    hinges = [max(0.0, 0.5 + np.delete(z, own).max() - z[own].min()) if 0 < len(own) < m else 0.0
-              for z, own in zip(Z, sets, strict=True)]
-    total, active = hinge_sum(Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5,
-                              1e-9, 1.0, s)
+    hinges = [
+        max(0.0, 0.5 + np.delete(z, own).max() - z[own].min()) if 0 < len(own) < m else 0.0
+        for z, own in zip(Z, sets, strict=True)
+    ]
+    total, active = hinge_sum(
+        Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, 1.0, s
+    )
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
 
 

@@ -51,23 +51,47 @@ async def get(port: int, path: str = STATIC, **headers: str) -> HTTPResponse:
 
 def request(path: str = "/", **headers: str) -> Any:
     """What the gate reads of a request (Tornado's own class refuses some of these before the gate does)."""
-    arguments = {key: [value.encode() for value in values]
-                 for key, values in parse_qs(urlsplit(path).query, keep_blank_values=True).items()}
+    arguments = {
+        key: [value.encode() for value in values]
+        for key, values in parse_qs(urlsplit(path).query, keep_blank_values=True).items()
+    }
     named = HTTPHeaders({name.replace("_", "-"): value for name, value in headers.items()})
-    return SimpleNamespace(method="GET", headers=named, arguments=arguments, connection=None,
-                           cookies=SimpleCookie(headers.get("Cookie", "")))
+    return SimpleNamespace(
+        method="GET",
+        headers=named,
+        arguments=arguments,
+        connection=None,
+        cookies=SimpleCookie(headers.get("Cookie", "")),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- names and origins
-@pytest.mark.parametrize("host", ["localhost", "localhost:5006", "LOCALHOST:80", "127.0.0.1:5006", "[::1]:5006",
-                                  "127.8.9.1", "localhost."])
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:5006", "LOCALHOST:80", "127.0.0.1:5006", "[::1]:5006", "127.8.9.1", "localhost."]
+)
 def test_loopback_names_are_let_in(host: str) -> None:
     assert Gate().refusal(request(Host=host)) is None
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:5006", "localhost.evil.example", "", "192.168.1.5",
-                                  "localhost@evil.example", "evil.example#localhost", "[::1", "localhost:x", "a b",
-                                  "localhost/..", "\u212aocalhost", "0x7f000001", "2130706433"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:5006",
+        "localhost.evil.example",
+        "",
+        "192.168.1.5",
+        "localhost@evil.example",
+        "evil.example#localhost",
+        "[::1",
+        "localhost:x",
+        "a b",
+        "localhost/..",
+        "\u212aocalhost",
+        "0x7f000001",
+        "2130706433",
+    ],
+)
 def test_other_names_are_refused_by_a_loopback_server(host: str) -> None:
     refusal = Gate().refusal(request(Host=host))
     assert refusal is not None and refusal.status == 403
@@ -92,14 +116,22 @@ def test_a_page_talks_to_its_own_server_only(address: str) -> None:
     gate = Gate(address, ("a.example",))
     for origin in ("http://localhost:5006", "HTTP://LOCALHOST:5006", "https://a.example", "http://a.example:8080"):
         assert gate.refusal(request(Host="localhost:5006", Origin=origin)) is None, origin
-    for origin in ("http://evil.example", "http://localhost:3000", "null", "file://localhost:5006", "", "http://[",
-                   "http://localhost:5006.evil.example"):
+    for origin in (
+        "http://evil.example",
+        "http://localhost:3000",
+        "null",
+        "file://localhost:5006",
+        "",
+        "http://[",
+        "http://localhost:5006.evil.example",
+    ):
         assert gate.refusal(request(Host="localhost:5006", Origin=origin)) is not None, origin
 
 
 def test_who_is_local() -> None:
-    assert [is_loopback(a) for a in ("localhost", "127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "::", "10.0.0.1", "")] \
-        == [True] * 4 + [False] * 4
+    assert [
+        is_loopback(a) for a in ("localhost", "127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "::", "10.0.0.1", "")
+    ] == [True] * 4 + [False] * 4
     assert Gate().local and not Gate("0.0.0.0").local and not Gate("localhost", ("a.example",)).local
     assert host_of("LOCALHOST:80") == "localhost"
 
@@ -160,8 +192,15 @@ async def connect(port: int, token: str, **headers: str) -> WebSocketClientConne
 
 def test_a_foreign_name_gets_neither_page_nor_websocket_nor_static_file() -> None:
     async def visit(port: int) -> None:
-        for path in ("/", "/ws", STATIC, "/static/js/bokeh.min.js", "/autoload.js?bokeh-autoload-element=1", "/nowhere",
-                     "/metadata"):
+        for path in (
+            "/",
+            "/ws",
+            STATIC,
+            "/static/js/bokeh.min.js",
+            "/autoload.js?bokeh-autoload-element=1",
+            "/nowhere",
+            "/metadata",
+        ):
             refused = await get(port, path, Host=f"evil.example:{port}")
             assert refused.code == 403 and b"--allow-host" in refused.body, path
         page = await get(port, "/")
@@ -170,9 +209,12 @@ def test_a_foreign_name_gets_neither_page_nor_websocket_nor_static_file() -> Non
         good = await connect(port, token, Origin=f"http://127.0.0.1:{port}")
         assert json.loads(await good.read_message())["msgtype"] == "ACK"  # type: ignore[arg-type]
         good.close()
-        for headers in ({"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"},
-                        {"Host": f"evil.example:{port}", "Sec-Fetch-Site": "same-origin"},
-                        {"Origin": "http://localhost:3000"}, {"Origin": "null"}):
+        for headers in (
+            {"Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"},
+            {"Host": f"evil.example:{port}", "Sec-Fetch-Site": "same-origin"},
+            {"Origin": "http://localhost:3000"},
+            {"Origin": "null"},
+        ):
             with pytest.raises(Exception, match="403"):
                 await connect(port, token, **headers)
 
@@ -181,7 +223,11 @@ def test_a_foreign_name_gets_neither_page_nor_websocket_nor_static_file() -> Non
 
 def test_a_session_id_from_outside_is_refused() -> None:
     async def visit(port: int) -> None:
-        for path in ("/?bokeh-session-id=x", "/?bokeh-token=x", "/?a=1&bokeh-session-id=",):
+        for path in (
+            "/?bokeh-session-id=x",
+            "/?bokeh-token=x",
+            "/?a=1&bokeh-session-id=",
+        ):
             assert (await get(port, path)).code in ({403} if "=x" in path else {200, 403}), path
         assert (await get(port, "/", Bokeh_Session_Id="x")).code == 403
         token = token_of((await get(port, "/")).body)
@@ -223,15 +269,33 @@ def test_messages_beyond_the_limits_close_the_connection_before_anything_is_unpa
 
 
 # ---------------------------------------------------------------------------------------------------- limits
-@pytest.mark.parametrize("text", ["", "{", "]]]]", '{"a": "[[[[' + "[" * 100 + '"}', json.dumps({"bytes": 1}),
-                                  '{"text": "\\"type\\": \\"bytes\\""}', json.dumps({"x": ["ndarray"]})])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "]]]]",
+        '{"a": "[[[[' + "[" * 100 + '"}',
+        json.dumps({"bytes": 1}),
+        '{"text": "\\"type\\": \\"bytes\\""}',
+        json.dumps({"x": ["ndarray"]}),
+    ],
+)
 def test_harmless_fragments_pass(text: str) -> None:
     limits.check_fragment(text)
 
 
-@pytest.mark.parametrize("text", ['{"type": "bytes", "data": "x"}', '[[{"a": {"type":"ndarray"}}]]',
-                                  '{"type": "b\\u0079tes", "data": "x"}', '{"\\u0074ype": "typed_array"}',
-                                  "[" * 33 + "]" * 33, "[" + "0," * 20_001 + "0]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "bytes", "data": "x"}',
+        '[[{"a": {"type":"ndarray"}}]]',
+        '{"type": "b\\u0079tes", "data": "x"}',
+        '{"\\u0074ype": "typed_array"}',
+        "[" * 33 + "]" * 33,
+        "[" + "0," * 20_001 + "0]",
+    ],
+)
 def test_harmful_fragments_do_not(text: str) -> None:
     with pytest.raises(limits.TooMuch):
         limits.check_fragment(text)

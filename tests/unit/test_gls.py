@@ -79,8 +79,10 @@ def test_iterations_do_not_depend_on_the_conditioning(accelerated: bool) -> None
 def test_the_accelerated_variant_needs_fewer_steps_and_shows_its_own_point() -> None:
     X, y = digits()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-4)
-    counts = [len(list(ss.Run(problem, ss.solvers.GLS(accelerated=a), stop=Gap(1e-4) | Iterations(2000))))
-              for a in (False, True)]
+    counts = [
+        len(list(ss.Run(problem, ss.solvers.GLS(accelerated=a), stop=Gap(1e-4) | Iterations(2000))))
+        for a in (False, True)
+    ]
     assert 4 * counts[1] < counts[0]
     solver = ss.solvers.GLS()
     state = solver.init(problem)
@@ -122,8 +124,12 @@ def test_a_singular_matrix_with_a_ridge_that_vanishes_beside_it_is_named() -> No
 def test_other_penalties_and_matrices_that_do_not_fit_are_refused_in_words() -> None:
     X, y = iris()
     assert "needs the ridge penalty" in str(ss.solvers.GLS().solves(ss.Problem(X, y, loss="squared")))
-    wide = ss.Problem(sp.csr_array((np.ones(4), (np.arange(4), np.arange(4))), shape=(4, 40_000)), [0, 1, 0, 1],
-                      loss="squared", penalty="ridge")
+    wide = ss.Problem(
+        sp.csr_array((np.ones(4), (np.arange(4), np.arange(4))), shape=(4, 40_000)),
+        [0, 1, 0, 1],
+        loss="squared",
+        penalty="ridge",
+    )
     reason = str(ss.solvers.GLS().solves(wide))
     assert "40000 × 40000" in reason and "GB" in reason
 
@@ -202,8 +208,14 @@ def test_a_link_of_ones_own_is_fitted_to_a_certified_optimum(kind: str) -> None:
     assert np.isinf(ss.Problem(X, y, loss=Arctan(), penalty="ridge", lam=0.05, intercept=True).gap(found.W))
 
 
-@pytest.mark.parametrize(("link", "words"), [(Falling, "not monotone"), (Steep, "changes faster than curvature"),
-                                              (Turning, "not the gradient of its potential")])
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (Falling, "not monotone"),
+        (Steep, "changes faster than curvature"),
+        (Turning, "not the gradient of its potential"),
+    ],
+)
 def test_a_link_that_breaks_its_promise_is_refused_with_the_reason(link: Any, words: str) -> None:
     X, y = iris()
     assert link_fault(Arctan(), 3) is None

@@ -32,8 +32,14 @@ def run_python(code: str, folder: Path, **environment: str) -> dict[str, Any]:
     """Run code in a fresh process whose modules and cache are in ``folder``; what it prints last is JSON."""
     variables = {**os.environ, "SPARSESCOPE_CACHE": str(folder / "cache"), "PYTHONPATH": str(folder), **environment}
     variables.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=300,
-                          env=variables, cwd=folder)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=variables,
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
@@ -133,8 +139,9 @@ def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited
     assert run_python(USE, tmp_path, **package) == {"values": [18.0, 18.0], **fresh}
     tools.write_text(TOOLS.replace("2.0 * x", "5.0 * x"), encoding="utf-8")  # a helper in another file
     assert run_python(USE, tmp_path, **package) == {"values": [45.0, 45.0], **fresh}
-    mine.write_text(USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"),
-                    encoding="utf-8")  # the user's own kernel: only this one is new
+    mine.write_text(
+        USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"), encoding="utf-8"
+    )  # the user's own kernel: only this one is new
     assert run_python(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
 
 
@@ -163,7 +170,8 @@ def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path) -> Non
 def define(factor: float) -> Any:
     """What a notebook cell does that is run again after an edit."""
     space = {"part": part, "Loss": ss.losses.Loss, "__name__": __name__}
-    exec(textwrap.dedent(f"""
+    exec(
+        textwrap.dedent(f"""
     @part
     class Repeated(Loss):
         title = "repeated"
@@ -174,7 +182,9 @@ def define(factor: float) -> Any:
         def gradient(self, z, y, x, g, work):
             g[y] += {factor} * x
             return {factor} * z[y]
-    """), space)
+    """),
+        space,
+    )
     return space["Repeated"]
 
 
@@ -344,8 +354,11 @@ def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -
     for name in kernel_cache.SOURCES:
         assert (PACKAGE / name).exists()
     marks = ("@kernel\n", "@helper\n", "@part\n", "@struct\n")
-    compiled = [path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")
-                if any(mark in path.read_text(encoding="utf-8") for mark in marks)]
+    compiled = [
+        path.relative_to(PACKAGE)
+        for path in PACKAGE.rglob("*.py")
+        if any(mark in path.read_text(encoding="utf-8") for mark in marks)
+    ]
     missing = [path for path in compiled if not any(path.is_relative_to(source) for source in kernel_cache.SOURCES)]
     assert compiled and not missing, "code that is compiled has to count for the name of the cache folder"
 
@@ -378,7 +391,8 @@ def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:
 
 def test_without_numbas_private_names_it_compiles_in_numbas_way_and_doctor_says_so(tmp_path: Path) -> None:
     """Newer versions of numba may lack them: nothing breaks, everything is compiled in each process."""
-    found = run_python("""
+    found = run_python(
+        """
         import contextlib, io, json
         from numba.core import caching, typed_passes
         del caching._CacheLocator, typed_passes.NativeLowering
@@ -392,7 +406,10 @@ def test_without_numbas_private_names_it_compiles_in_numbas_way_and_doctor_says_
             cli.main(["doctor"])
         print(json.dumps({"hooks": [cache.HOOKS, compiler.HOOKS, compiler.LEAN], "value": value,
                           "files": len(list(cache.cache_folder().glob("*.nb?"))), "said": said.getvalue()}))
-    """, tmp_path, PYTHONPATH=str(PACKAGE.parent))
+    """,
+        tmp_path,
+        PYTHONPATH=str(PACKAGE.parent),
+    )
     assert found["hooks"] == [False, False, False] and found["value"] == 1.0 and found["files"] == 0
     lines = [line for line in found["said"].splitlines() if line.startswith("fallback")]
     assert len(lines) == 2 and "compiles in its own way" in lines[0] and "compiled anew in each process" in lines[1]
@@ -422,7 +439,9 @@ def test_other_versions_of_numba_compile_their_own_way_and_find_the_same(tmp_pat
         found = ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02), "bcd-ls", tol=1e-8)
         print(json.dumps({"lean": kernel_compiler.LEAN, "objective": found.objective}))
     """
-    ends = [run_python(f"VERSION = {version!r}\n" + textwrap.dedent(code), tmp_path, PYTHONPATH=str(PACKAGE.parent))
-            for version in (numba.__version__, "0.61.0")]
+    ends = [
+        run_python(f"VERSION = {version!r}\n" + textwrap.dedent(code), tmp_path, PYTHONPATH=str(PACKAGE.parent))
+        for version in (numba.__version__, "0.61.0")
+    ]
     assert [end["lean"] for end in ends] == [numba.__version__.startswith(kernel_compiler.LEAN_VERSIONS), False]
     assert ends[0]["objective"] == pytest.approx(ends[1]["objective"], rel=1e-12)

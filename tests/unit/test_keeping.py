@@ -133,8 +133,14 @@ def test_a_trace_keeps_the_mode_of_its_file_and_follows_links(problem: ss.Proble
     assert file_of("a/b") == Path("a/b.npz")
 
 
-@pytest.mark.parametrize(("place", "words"), [("nowhere/run.npz", "there is no such folder"),
-                                              ("here.npz", "is a folder"), ("file/run.npz", "cannot be written")])
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("nowhere/run.npz", "there is no such folder"),
+        ("here.npz", "is a folder"),
+        ("file/run.npz", "cannot be written"),
+    ],
+)
 def test_a_place_that_cannot_be_written_is_found_before_the_fit(
     place: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,8 +187,9 @@ def test_checkpoints_come_every_few_seconds_and_cost_little(problem: ss.Problem,
 
 # ------------------------------------------------------------------------------------------------------- the command
 def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-m", "sparsescope", *arguments], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "sparsescope", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def after_line(process: subprocess.Popen[str], text: str) -> None:

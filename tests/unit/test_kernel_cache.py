@@ -238,8 +238,9 @@ def test_a_folder_of_an_earlier_version_is_closed_to_others(tmp_path: Path) -> N
 
 
 # --------------------------------------------------------------------------------------------- disks that take nothing
-@pytest.mark.parametrize(("fault", "words"), [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only"),
-                                              (errno.EDQUOT, "quota")])
+@pytest.mark.parametrize(
+    ("fault", "words"), [(errno.ENOSPC, "No space left"), (errno.EROFS, "Read-only"), (errno.EDQUOT, "quota")]
+)
 @pytest.mark.parametrize("step", ["open", "replace"])
 def test_a_disk_that_takes_nothing_does_not_stop_computing(
     fault: int, words: str, step: str, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -303,8 +304,9 @@ def kill_in_mid_write(folder: Path, times: int, seed: int = 0) -> int:
     store.save("key", b"first")
     draw = random.Random(seed)
     for _ in range(times):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, kernel_store.__file__, str(folder)],
-                                  stdout=subprocess.PIPE, text=True)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, kernel_store.__file__, str(folder)], stdout=subprocess.PIPE, text=True
+        )
         assert writer.stdout is not None
         writer.stdout.readline()
         time.sleep(draw.random() * 0.1)
@@ -335,8 +337,16 @@ def race(folder: Path, processes: int = 8) -> None:
     """Let processes compile the same kernels for the same cold cache at the same time; every result has to be right."""
     (folder / "triples.py").write_text(MODULE, encoding="utf-8")
     variables = {**os.environ, "SPARSESCOPE_CACHE": str(folder / "cold"), "PYTHONPATH": str(PACKAGE.parent)}
-    racers = [subprocess.Popen([sys.executable, "-c", RACER, str(folder)], env=variables, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(processes)]
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, str(folder)],
+            env=variables,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(processes)
+    ]
     for racer in racers:
         output, errors = racer.communicate(timeout=600)
         assert output.strip() == "right" and racer.returncode == 0 and not errors, errors

@@ -26,7 +26,8 @@ def test_lists_and_indicators_say_the_same(form: Any) -> None:
     np.testing.assert_array_equal(sets.partial, (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 5))
     np.testing.assert_allclose(sets.shares, Y.mean(axis=0))
     assert [sets.labels[a:b].tolist() for a, b in zip(sets.indptr[:-1], sets.indptr[1:], strict=True)] == [
-        np.flatnonzero(row).tolist() for row in Y]
+        np.flatnonzero(row).tolist() for row in Y
+    ]
 
 
 def test_a_sparse_indicator_is_not_changed_and_may_hold_zeros_and_repeat_entries() -> None:
@@ -52,8 +53,11 @@ def test_more_labels_than_memory_are_kept_as_lists_and_refused_where_they_would_
     assert problem.multilabel and problem.m == 100_000 and problem.sets is not None
     assert problem.class_shares.sum() == pytest.approx(1.0)
     sparse = sp.csr_array((50, 100_000))
-    for ask, what in ((lambda: problem.y, "the label sets"), (lambda: problem.lam_max, "scores"),
-                      (lambda: problem.scores(sparse), "scores")):
+    for ask, what in (
+        (lambda: problem.y, "the label sets"),
+        (lambda: problem.lam_max, "scores"),
+        (lambda: problem.scores(sparse), "scores"),
+    ):
         with pytest.raises(ValueError, match=rf"{what} as a full array of 50000 × 100000 numbers would take .* GB"):
             ask()
     fits_dense("it", 10, 10, 8, "")

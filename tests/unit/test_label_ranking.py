@@ -34,8 +34,16 @@ def row(m: int, inside: int, lead: float, seed: int = 0, scale: float = 1.0) -> 
 
 
 # m, labels in the set, their lead, scale: few in the set, few off it, many on both sides with many and few active
-ROWS = [(40, 3, 0.0, 1.0), (40, 37, 0.0, 1.0), (40, 20, 0.5, 1.0), (1000, 500, 0.0, 1.0), (1000, 400, 2.5, 0.7),
-        (1000, 500, 3.0, 0.3), (1000, 500, 0.0, 300.0), (1200, 700, -2.0, 1.0)]
+ROWS = [
+    (40, 3, 0.0, 1.0),
+    (40, 37, 0.0, 1.0),
+    (40, 20, 0.5, 1.0),
+    (1000, 500, 0.0, 1.0),
+    (1000, 400, 2.5, 0.7),
+    (1000, 500, 3.0, 0.3),
+    (1000, 500, 0.0, 300.0),
+    (1200, 700, -2.0, 1.0),
+]
 
 
 def sorts(z: np.ndarray, y: np.ndarray) -> bool:
@@ -50,8 +58,9 @@ def test_the_rows_below_take_both_ways() -> None:
 
 @pytest.mark.parametrize(("m", "inside", "lead", "scale"), ROWS)
 @pytest.mark.parametrize("run", [lambda f: f, interpreted], ids=["compiled", "interpreted"])
-def test_sums_over_pairs_are_right_by_loops_and_by_sorting(run: Any, m: int, inside: int, lead: float,
-                                                           scale: float) -> None:
+def test_sums_over_pairs_are_right_by_loops_and_by_sorting(
+    run: Any, m: int, inside: int, lead: float, scale: float
+) -> None:
     for seed in range(2):
         z, y = row(m, inside, lead, seed, scale)
         if seed:
@@ -108,8 +117,22 @@ def test_a_class_is_a_set_of_one_label_and_that_is_the_multiclass_hinge(m: int) 
             loss.hessian_product(z, target, np.sin(np.arange(m)), out)
             u = np.zeros(m)
             loss.gradient(z, target, 1.0, u, work[0])
-            found.append(np.concatenate([[value, loss.value(z, target), loss.conjugate(0.7 * u, target),
-                                          loss.scaled_conjugate(z, u, target, 0.7, work)], g, h, out, u]))
+            found.append(
+                np.concatenate(
+                    [
+                        [
+                            value,
+                            loss.value(z, target),
+                            loss.conjugate(0.7 * u, target),
+                            loss.scaled_conjugate(z, u, target, 0.7, work),
+                        ],
+                        g,
+                        h,
+                        out,
+                        u,
+                    ]
+                )
+            )
         np.testing.assert_array_equal(found[1], found[0])
         np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)
 
@@ -147,16 +170,24 @@ def cheapest_flow(u: np.ndarray, y: np.ndarray) -> float:
     equal = np.vstack([np.kron(np.eye(a), np.ones(b)), np.kron(np.ones(a), np.eye(b))])[1:]  # the first follows
     right = np.concatenate([-u[inside], u[outside]])[1:]
     start = linprog(np.zeros(a * b), A_eq=equal, b_eq=right).x
-    found = minimize(lambda f: (f @ f / 4 - f.sum(), f / 2 - 1), start, jac=True, method="SLSQP",
-                     bounds=[(0, None)] * (a * b), constraints={"type": "eq", "fun": lambda f: equal @ f - right},
-                     options={"ftol": 1e-14, "maxiter": 500})
+    found = minimize(
+        lambda f: (f @ f / 4 - f.sum(), f / 2 - 1),
+        start,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, None)] * (a * b),
+        constraints={"type": "eq", "fun": lambda f: equal @ f - right},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
     return float(found.fun)
 
 
 def test_dual_values_are_the_cheapest_flow_or_above_it() -> None:
     rng = np.random.default_rng(0)
-    Y = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 1, 1], [1, 0, 0, 1, 0], [0, 1, 1, 0, 0]],
-                 dtype=np.uint8)
+    Y = np.array(
+        [[1, 1, 0, 0, 0], [1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 1, 1], [1, 0, 0, 1, 0], [0, 1, 1, 0, 0]],
+        dtype=np.uint8,
+    )
     Z = rng.standard_normal((6, 5))
     U = np.empty_like(Z)
     loss_gradient(Z, Y, LOSS, U)
@@ -178,7 +209,8 @@ def test_dual_values_are_the_cheapest_flow_or_above_it() -> None:
             excess[k] = max(excess[k], found)
     assert excess[0] > 0.1 and excess[1] < 0.3 * excess[0] and excess[2] < 0.003 * excess[0] + 1e-6
     assert repaired_conjugate_sum(Z, V, 1.0, Y, LOSS) == pytest.approx(
-        sum(LOSS.repaired_conjugate(z, v, y, 1.0, work) for z, v, y in zip(Z, V, Y, strict=True)))
+        sum(LOSS.repaired_conjugate(z, v, y, 1.0, work) for z, v, y in zip(Z, V, Y, strict=True))
+    )
 
 
 def test_flows_go_over_a_third_label_and_end_at_zero_where_there_is_no_way() -> None:
@@ -190,8 +222,15 @@ def test_flows_go_over_a_third_label_and_end_at_zero_where_there_is_no_way() -> 
     assert all(np.isfinite(LOSS.conjugate(u, y)) for u, y in zip(U, Y, strict=True))
     # Label 0 implies 1 and 1 implies 2: what flows down the chain never comes back.
     Y = np.array([[1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 1, 1]], dtype=np.uint8)
-    U = np.array([[-0.1, -0.1, 0.0, 0.2], [0.5, -0.3, -0.2, 0.0], [0.3, 0.3, -0.6, 0.0], [0.1, 0.1, 0.1, -0.3],
-                  [0.9, -0.3, -0.3, -0.3]])
+    U = np.array(
+        [
+            [-0.1, -0.1, 0.0, 0.2],
+            [0.5, -0.3, -0.2, 0.0],
+            [0.3, 0.3, -0.6, 0.0],
+            [0.1, 0.1, 0.1, -0.3],
+            [0.9, -0.3, -0.3, -0.3],
+        ]
+    )
     repair_dual(U, Y, LOSS)
     assert np.abs(U.sum(axis=0)).max() < 1e-14
     assert all(np.isfinite(LOSS.conjugate(u, y)) for u, y in zip(U, Y, strict=True))

@@ -20,13 +20,31 @@ def problem(y: Any, **given: Any) -> ss.Problem:
     return ss.Problem(X, y, **given)
 
 
-@pytest.mark.parametrize("y", [
-    Y, Y.astype(bool), Y.astype(float), Y.astype(np.float32), Y.astype(np.uint8), Y.tolist(), np.asfortranarray(Y),
-    sp.csr_matrix(Y), sp.csc_array(Y.astype(float)), sp.coo_array(Y.astype(bool)), sp.lil_matrix(Y),
-    SETS, [frozenset(s) for s in SETS], [sorted(s) for s in SETS], tuple(tuple(s) for s in SETS),
-    [np.array(sorted(s), dtype=int) for s in SETS], np.array(SETS, dtype=object), [{0.0, 2.0}, *SETS[1:]],
-    [{0, 2}, [], (1,), {0, 1, 2}],
-], ids=lambda y: type(y).__name__)
+@pytest.mark.parametrize(
+    "y",
+    [
+        Y,
+        Y.astype(bool),
+        Y.astype(float),
+        Y.astype(np.float32),
+        Y.astype(np.uint8),
+        Y.tolist(),
+        np.asfortranarray(Y),
+        sp.csr_matrix(Y),
+        sp.csc_array(Y.astype(float)),
+        sp.coo_array(Y.astype(bool)),
+        sp.lil_matrix(Y),
+        SETS,
+        [frozenset(s) for s in SETS],
+        [sorted(s) for s in SETS],
+        tuple(tuple(s) for s in SETS),
+        [np.array(sorted(s), dtype=int) for s in SETS],
+        np.array(SETS, dtype=object),
+        [{0.0, 2.0}, *SETS[1:]],
+        [{0, 2}, [], (1,), {0, 1, 2}],
+    ],
+    ids=lambda y: type(y).__name__,
+)
 def test_every_form_of_label_sets_is_understood(y: Any) -> None:
     made = problem(y)
     assert made.multilabel and made.m == 3 and made.class_names == ["0", "1", "2"]
@@ -99,49 +117,68 @@ def test_parts_of_a_data_set_share_their_labels() -> None:
         read_sets([Y, Y[:, :2]])
 
 
-@pytest.mark.parametrize(("y", "message"), [
-    (2 * Y, "6 entries other than 0 and 1, the first, 2, at sample 0, label 0"),
-    (np.where(Y == 1, 0.5, 0), "0.5, at sample 0, label 0"),
-    (np.where(Y == 1, np.nan, 0), "nan, at sample 0"),
-    (sp.csr_array(-Y), "the first, -1, at sample 0, label 0"),
-    (sp.coo_array((np.ones(2), ([1, 1], [2, 2])), shape=(4, 3)), "the first, 2, at sample 1, label 2"),
-    ([[0, 5], [1, 2], [3, 4], [2, 2]], "the first, 5, at sample 0, label 1.*lists of labels: give sets"),
-    (Y[:3], "3 label sets, X has 4 samples"),
-    (sp.csr_array(np.vstack([Y, Y])), "8 label sets, X has 4"),
-    (SETS[:2] + SETS, "6 label sets, X has 4"),
-    (sp.csr_array(Y[:, :1]), r"1 label\(s\) only; at least two"),
-    ([{0}, set(), {0}, {0}], r"1 label\(s\) only"),
-    ([set(), set(), set(), set()], r"0 label\(s\) only"),
-    (np.zeros((4, 3)), "empty or full"), (np.ones((4, 3)), "empty or full"),
-    (np.array([[1, 1], [0, 0], [1, 1], [0, 0]]), "empty or full"),
-    ([{0, 2}, None, {1}, set()], "sample 1 has None"), ([{0, 2}, 1, {1}, set()], "sample 1 has 1"),
-    ([{0, None}, {1}, {2}, {1}], "sample 0 has the label None"), ([{0.5}, {1}, {2}, {1}], "label 0.5"),
-    ([{float("nan")}, {1}, {2}, {1}], "label nan"), ([{(1, 2)}, {1}, {2}, {1}], "sample 0 has the label"),
-    ([{"a", 1}, {1}, {2}, {1}], "different kinds"),
-    (Y.astype(complex), "complex128 values"), (np.zeros((4, 3, 2)), "shape"),
-])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (2 * Y, "6 entries other than 0 and 1, the first, 2, at sample 0, label 0"),
+        (np.where(Y == 1, 0.5, 0), "0.5, at sample 0, label 0"),
+        (np.where(Y == 1, np.nan, 0), "nan, at sample 0"),
+        (sp.csr_array(-Y), "the first, -1, at sample 0, label 0"),
+        (sp.coo_array((np.ones(2), ([1, 1], [2, 2])), shape=(4, 3)), "the first, 2, at sample 1, label 2"),
+        ([[0, 5], [1, 2], [3, 4], [2, 2]], "the first, 5, at sample 0, label 1.*lists of labels: give sets"),
+        (Y[:3], "3 label sets, X has 4 samples"),
+        (sp.csr_array(np.vstack([Y, Y])), "8 label sets, X has 4"),
+        (SETS[:2] + SETS, "6 label sets, X has 4"),
+        (sp.csr_array(Y[:, :1]), r"1 label\(s\) only; at least two"),
+        ([{0}, set(), {0}, {0}], r"1 label\(s\) only"),
+        ([set(), set(), set(), set()], r"0 label\(s\) only"),
+        (np.zeros((4, 3)), "empty or full"),
+        (np.ones((4, 3)), "empty or full"),
+        (np.array([[1, 1], [0, 0], [1, 1], [0, 0]]), "empty or full"),
+        ([{0, 2}, None, {1}, set()], "sample 1 has None"),
+        ([{0, 2}, 1, {1}, set()], "sample 1 has 1"),
+        ([{0, None}, {1}, {2}, {1}], "sample 0 has the label None"),
+        ([{0.5}, {1}, {2}, {1}], "label 0.5"),
+        ([{float("nan")}, {1}, {2}, {1}], "label nan"),
+        ([{(1, 2)}, {1}, {2}, {1}], "sample 0 has the label"),
+        ([{"a", 1}, {1}, {2}, {1}], "different kinds"),
+        (Y.astype(complex), "complex128 values"),
+        (np.zeros((4, 3, 2)), "shape"),
+    ],
+)
 def test_bad_label_sets_are_refused(y: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         problem(y)
 
 
-@pytest.mark.parametrize(("y", "names", "message"), [
-    (SETS, ["a", "b"], "label 2 of sample 0 is none of the labels; known: a, b, 0, 1"),
-    ([{"x"}, {"a"}, set(), {"b"}], ["a", "b"], "label 'x' of sample 0 is none"),
-    ([{-1}, {1}, set(), {1}], ["a", "b"], "label -1 of sample 0"),
-    (Y, ["a", "b"], "2 class names for the 3 columns"), (Y, ["a"], "1 class names"),
-    (SETS, ["a"], "label 2 of sample 0 is none"), ([{0}, set(), {0}, set()], ["a"], r"1 label\(s\) only"),
-])
+@pytest.mark.parametrize(
+    ("y", "names", "message"),
+    [
+        (SETS, ["a", "b"], "label 2 of sample 0 is none of the labels; known: a, b, 0, 1"),
+        ([{"x"}, {"a"}, set(), {"b"}], ["a", "b"], "label 'x' of sample 0 is none"),
+        ([{-1}, {1}, set(), {1}], ["a", "b"], "label -1 of sample 0"),
+        (Y, ["a", "b"], "2 class names for the 3 columns"),
+        (Y, ["a"], "1 class names"),
+        (SETS, ["a"], "label 2 of sample 0 is none"),
+        ([{0}, set(), {0}, set()], ["a"], r"1 label\(s\) only"),
+    ],
+)
 def test_labels_outside_the_named_ones_are_refused(y: Any, names: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         problem(y, class_names=names)
 
 
-@pytest.mark.parametrize(("y", "message"), [
-    (Y[:, :2], "2 columns, the problem 3 labels"), ([{5}], "label 5 of sample 0 is none"),
-    ([0, 1, 1], "label sets are needed"), (["a", "b"], "label sets are needed"), (3, "label sets are needed"),
-    (2 * Y, "other than 0 and 1"),
-])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Y[:, :2], "2 columns, the problem 3 labels"),
+        ([{5}], "label 5 of sample 0 is none"),
+        ([0, 1, 1], "label sets are needed"),
+        (["a", "b"], "label sets are needed"),
+        (3, "label sets are needed"),
+        (2 * Y, "other than 0 and 1"),
+    ],
+)
 def test_held_out_label_sets_have_to_fit(y: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         problem(Y).encode(y)

@@ -29,17 +29,25 @@ def test_zero_is_optimal_at_lam_max_and_not_just_below(loss: str, kind: str, pen
     assert 0.0 <= problem.lam_max_slack < 2e-3
     zero, b = np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None
     null = problem.objective(zero, b)
-    above = ss.solve(problem.with_lam(problem.lam_max), "fbpd", tol=1e-7, max_iter=50_000, record=False,
-                     certify_every=20)
+    above = ss.solve(
+        problem.with_lam(problem.lam_max), "fbpd", tol=1e-7, max_iter=50_000, record=False, certify_every=20
+    )
     assert above.converged and above.dual >= null * (1 - 2e-7), "nothing is better than zero"
     # Just below, the optimum gains the square of what is missing to λ_max: more than the gap that is left.
-    below = ss.solve(problem.with_lam(0.99 * (1 - problem.lam_max_slack) * problem.lam_max), "fbpd", tol=1e-7,
-                     max_iter=50_000, record=False, certify_every=20)
+    below = ss.solve(
+        problem.with_lam(0.99 * (1 - problem.lam_max_slack) * problem.lam_max),
+        "fbpd",
+        tol=1e-7,
+        max_iter=50_000,
+        record=False,
+        certify_every=20,
+    )
     assert below.converged and below.W.any() and below.objective < null * (1 - 2e-7)
 
 
 def test_the_first_bound_is_above_it_and_stays_where_the_programme_would_be_too_large(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     exact = problem_of("crammer-singer", "classes", "l1/l2", False).lam_max
     monkeypatch.setattr(null_programs, "MOST_FLOWS", 10)
     rough = problem_of("crammer-singer", "classes", "l1/l2", False)

@@ -93,7 +93,10 @@ def test_near_the_optimum_one_leap_closes_the_gap(form: str) -> None:
 
 @pytest.mark.parametrize("form", ["lam", "budget"])
 def test_leaps_reach_the_optimum(form: str) -> None:
-    solver = ss.solvers.FBPD(acceleration="leaps") if form == "lam" else (
-        ss.solvers.FBPDConstrained(acceleration="leaps", eta=0.5))
+    solver = (
+        ss.solvers.FBPD(acceleration="leaps")
+        if form == "lam"
+        else (ss.solvers.FBPDConstrained(acceleration="leaps", eta=0.5))
+    )
     last = list(ss.Run(hinge(), solver, stop=Gap(1e-8) | Iterations(20_000), certify_every=10))[-1]
     assert "certified" in last.message, last

@@ -75,7 +75,10 @@ def test_javascript(path: Path) -> None:
     """The parts of the page that do not draw, tested where they run."""
     assert NODE is not None
     done = subprocess.run(
-        [NODE, "--no-warnings", "--test", str(path)], capture_output=True, text=True, timeout=300,
+        [NODE, "--no-warnings", "--test", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
         env={"STATIC": (assets.STATIC / "js").as_uri(), "PATH": ""},
     )
     assert done.returncode == 0, done.stdout + done.stderr

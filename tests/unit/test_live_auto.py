@@ -44,8 +44,10 @@ def test_a_page_can_follow_the_working_set_of_a_session() -> None:
             header = packer.columns(block)
             if header["working"]:
                 data = b"".join(block.buffers())
-                cut = {name: np.frombuffer(data, dtype=dtype, count=size, offset=at)
-                       for name, (dtype, at, size) in header["working"].items()}
+                cut = {
+                    name: np.frombuffer(data, dtype=dtype, count=size, offset=at)
+                    for name, (dtype, at, size) in header["working"].items()
+                }
                 working = (working | set(cut["entered"].tolist())) - set(cut["left"].tolist())
             assert working == set(session.trace.working().tolist())
         assert 0 < len(working) < prepared.problem.d

@@ -87,8 +87,9 @@ def test_impossible_choices_keep_their_place_and_say_why(monkeypatch: pytest.Mon
 
 def test_a_loss_that_no_method_takes_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in registry.solvers:
-        monkeypatch.setattr(registry.solvers[name], "solves",
-                            lambda self, p: f"no {self.name}" if "Logistic" in repr(p.loss) else None)
+        monkeypatch.setattr(
+            registry.solvers[name], "solves", lambda self, p: f"no {self.name}" if "Logistic" in repr(p.loss) else None
+        )
     rng = np.random.default_rng(0)
     problem = Problem(rng.normal(size=(20, 4)), rng.integers(0, 3, 20), loss="squared", lam=0.1)
     settings, _ = st.clean({"solver": "ista", "loss": "squared"})

@@ -266,8 +266,16 @@ def test_pictures_and_exact_values(client: Page) -> None:
     client.send("layout", rows=100, mode="matrix", visible=True, row=0)
     client.applied(client.send("do", action="step", n=5))
     frame = client.until(
-        lambda: next((f for f in client.frames() if f["picture"] and f["picture"]["iteration"] == 5
-                      and f["picture"]["row"] == 0), None), "a picture after step 5")
+        lambda: next(
+            (
+                f
+                for f in client.frames()
+                if f["picture"] and f["picture"]["iteration"] == 5 and f["picture"]["row"] == 0
+            ),
+            None,
+        ),
+        "a picture after step 5",
+    )
     assert frame["picture"]["shape"][1] == 3
     assert len(frame["picture"]["row_values"]) == 3
     key = client.send("ask", kind="value", row=0, cls=1)
@@ -347,6 +355,7 @@ def test_data_that_cannot_be_used_are_said_and_the_page_lives_on() -> None:
 
 def test_an_error_in_the_worker_is_shown_with_its_traceback(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     client.start()
+
     def fail(self: Any, problem: Any, state: Any) -> None:
         raise FloatingPointError("the step went wrong")
 
@@ -426,8 +435,11 @@ def test_label_sets_get_a_loss_that_takes_them_and_their_measures_are_sent() -> 
 def test_a_loss_with_kinks_goes_to_a_method_that_takes_it_or_is_refused_in_words(client: Page) -> None:
     page = client.start()
     page.send("set", changes={"loss": "crammer-singer"})
-    able = [name for name in registry.solvers
-            if registry.solvers.create(name).solves(Problem(X, Y, loss="crammer-singer")) is None]
+    able = [
+        name
+        for name in registry.solvers
+        if registry.solvers.create(name).solves(Problem(X, Y, loss="crammer-singer")) is None
+    ]
     if able:
         page.until(lambda: page.marks(), "the change of the loss")
         assert client.explorer.settings["solver"] == "auto"

@@ -18,8 +18,25 @@ LONG = "x" * 100_000
 DEEP: Any = []
 for _ in range(200):
     DEEP = [DEEP]
-ODD = [None, True, -1, 10**30, 1e308, float("inf"), float("nan"), "", LONG, "\n" * 50, "<b>", "\0", [], [LONG], {},
-       DEEP, {"a": DEEP}]
+ODD = [
+    None,
+    True,
+    -1,
+    10**30,
+    1e308,
+    float("inf"),
+    float("nan"),
+    "",
+    LONG,
+    "\n" * 50,
+    "<b>",
+    "\0",
+    [],
+    [LONG],
+    {},
+    DEEP,
+    {"a": DEEP},
+]
 
 
 @pytest.fixture
@@ -50,19 +67,39 @@ def told(explorer: Explorer) -> list[str]:
 def messages() -> list[Any]:
     """Every message of the protocol with every odd value in every field."""
     made: list[Any] = list(ODD)
-    fields = {"credit": ["n", "seq"], "layout": ["rows", "columns", "mode", "visible", "row", "zoom", "part"],
-              "do": ["id", "action", "n"], "set": ["id", "changes"], "ready": ["version"],
-              "ask": ["id", "kind", "row", "cls", "line", "column", "rows"]}
+    fields = {
+        "credit": ["n", "seq"],
+        "layout": ["rows", "columns", "mode", "visible", "row", "zoom", "part"],
+        "do": ["id", "action", "n"],
+        "set": ["id", "changes"],
+        "ready": ["version"],
+        "ask": ["id", "kind", "row", "cls", "line", "column", "rows"],
+    }
     for odd in ODD:
         made.append({"type": odd})
         for kind, names in fields.items():
             for name in names:
                 usual = {"action": "pause", "kind": "value", "row": 0, "cls": 0, "changes": {}}
                 made.append({"type": kind, **usual, name: odd})
-        made += [{"type": "ask", "kind": kind, "row": odd, "line": odd, "column": 0, "cls": odd, "rows": [odd]}
-                 for kind in ("cell", "names", "value")]
-        made += [{"type": "set", "changes": {key: odd}} for key in
-                 ("loss", "lam_ratio", "speed", "seed", "dataset", "xlog", "task", "version", "penalty.alpha", LONG)]
+        made += [
+            {"type": "ask", "kind": kind, "row": odd, "line": odd, "column": 0, "cls": odd, "rows": [odd]}
+            for kind in ("cell", "names", "value")
+        ]
+        made += [
+            {"type": "set", "changes": {key: odd}}
+            for key in (
+                "loss",
+                "lam_ratio",
+                "speed",
+                "seed",
+                "dataset",
+                "xlog",
+                "task",
+                "version",
+                "penalty.alpha",
+                LONG,
+            )
+        ]
         made.append({"type": "layout", "zoom": [0, odd, 0, 4]})
     made.append({"type": "set", "changes": {f"k{i}": 1 for i in range(5000)}})
     return made
@@ -88,8 +125,20 @@ def test_an_address_says_at_most_a_line_of_each_setting_and_names_few() -> None:
     assert any("more settings are not known" in text for text in notices)
 
 
-@pytest.mark.parametrize("value", ["/etc/passwd", "../../etc/passwd", "file:///etc/passwd", "~/x.csv", "mine.npz", "\0",
-                                   "C:\\x.csv", "digits/../../etc/passwd", "own"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "/etc/passwd",
+        "../../etc/passwd",
+        "file:///etc/passwd",
+        "~/x.csv",
+        "mine.npz",
+        "\0",
+        "C:\\x.csv",
+        "digits/../../etc/passwd",
+        "own",
+    ],
+)
 def test_no_path_from_a_page_is_ever_opened(explorer: Explorer, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     real = builtins.open
@@ -124,5 +173,7 @@ def test_values_are_written_on_one_short_line() -> None:
     assert len(brief(LONG)) == LINE and brief(LONG).endswith("…'")
     assert brief([LONG]) == "a value of type list"
     assert "digits" in brief(10**5000)
-    assert without_paths("no file /a/b/c.csv; see l1/l2 and https://x.org/a/b") == \
-        "no file c.csv; see l1/l2 and https://x.org/a/b"
+    assert (
+        without_paths("no file /a/b/c.csv; see l1/l2 and https://x.org/a/b")
+        == "no file c.csv; see l1/l2 and https://x.org/a/b"
+    )

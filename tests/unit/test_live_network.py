@@ -81,8 +81,16 @@ def test_solvers_of_the_other_task_are_replaced_and_only_those_of_this_one_are_o
 
 
 def test_the_task_goes_through_an_address() -> None:
-    chosen, notices = st.clean({"task": "covariance", "features": 30, "diagonal": False, "order": "degree",
-                                "penalty": "elastic-net", "penalty.rho": 0.5})
+    chosen, notices = st.clean(
+        {
+            "task": "covariance",
+            "features": 30,
+            "diagonal": False,
+            "order": "degree",
+            "penalty": "elastic-net",
+            "penalty.rho": 0.5,
+        }
+    )
     query = st.to_query(chosen)
     assert notices == [] and st.from_query(query) == (chosen, [])
     assert query["task"] == "covariance" and query["features"] == "30" and query["diagonal"] == "0"
@@ -103,8 +111,10 @@ def test_lambda_solver_and_diagonal_change_while_it_runs(client: Page) -> None:
     client.applied(client.send("set", changes={"solver": "lhac-covariance"}))
     client.applied(client.send("set", changes={"diagonal": False}))
     assert [mark["kind"] for mark in client.marks()] == ["lam", "solver", "diagonal"]
-    pictures = client.until(lambda: [frame["picture"] for frame in client.frames() if frame["picture"]
-                                     and frame["picture"]["nonzero"] > 0], "a picture with edges")
+    pictures = client.until(
+        lambda: [frame["picture"] for frame in client.frames() if frame["picture"] and frame["picture"]["nonzero"] > 0],
+        "a picture with edges",
+    )
     assert {picture["kind"] for picture in pictures} == {"theta"}
     seen = [frame["status"] for frame in client.frames() if frame["status"]]
     assert any((status["inner_sweeps"] or 0) > 0 and status["step_flops"] > 0 for status in seen)

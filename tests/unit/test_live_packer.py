@@ -239,8 +239,15 @@ def test_too_many_rows_are_binned_by_the_largest_magnitude() -> None:
     assert 123 in shot.rows.tolist()  # its bin is named after the row with the largest norm
 
 
-@pytest.mark.parametrize("wish", [pictures.Wish(rows=100), pictures.Wish(rows=20), pictures.Wish(kind="images"),
-                                  pictures.Wish(row=7, asks=(("q", 3, 1),), visible=False)])
+@pytest.mark.parametrize(
+    "wish",
+    [
+        pictures.Wish(rows=100),
+        pictures.Wish(rows=20),
+        pictures.Wish(kind="images"),
+        pictures.Wish(row=7, asks=(("q", 3, 1),), visible=False),
+    ],
+)
 def test_sparse_weights_have_the_picture_of_dense_ones(wish: pictures.Wish) -> None:
     rng = np.random.default_rng(0)
     W = rng.standard_normal((300, 9)) * (rng.random((300, 9)) < 0.1)
@@ -268,7 +275,7 @@ def test_very_many_classes_share_columns_and_those_without_weights_are_left_out(
         top = cell.flat[np.abs(cell).argmax()]
         assert shot.cells[line, column] * shot.scale / 127 == pytest.approx(top, abs=shot.scale / 127)
         if (line, column) == (30, 40):  # what hovering tells: the very weight behind the cell
-            (key, j, c, value, _, _), = shot.answers
+            ((key, j, c, value, _, _),) = shot.answers
             assert key == "q" and j in rows and c in classes and value == W[j, c] and abs(value) == abs(top)
     assert shot.cells.min() == -127
     near = pictures.take(kind(W), pictures.Wish(rows=100, columns=60, sort="block", zoom=(10, 40, 580, 620)))
@@ -311,8 +318,9 @@ def test_sorting_by_name_and_first_entry() -> None:
 
 def test_blocks_stand_together_and_come_with_their_names_and_norms() -> None:
     names = [f"{'ab'[j % 2]}{j}" for j in range(50)]
-    problem = ss.Problem(np.eye(50), np.arange(50) % 4, penalty=ss.penalties.BlockL1Linf(blocks=["b", "a"]),
-                         feature_names=names)
+    problem = ss.Problem(
+        np.eye(50), np.arange(50) % 4, penalty=ss.penalties.BlockL1Linf(blocks=["b", "a"]), feature_names=names
+    )
     W = weights(rows=(3, 6, 7, 20))
     wish = pictures.Wish(sort="block", asks=(("q", 7, 1), ("p", 6, 2)))
     shot = pictures.take(W, wish, problem.regulariser)

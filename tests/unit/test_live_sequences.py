@@ -88,8 +88,12 @@ def test_there_and_back_in_mid_run_and_what_is_not_carried_over_is_said() -> Non
         third = page.explorer.session
         assert third.problem.kind == "prediction" and third.problem.design is first.problem.design
         assert third.problem.penalty == first.problem.penalty and third.problem.lam == pytest.approx(first.problem.lam)
-        page.until(lambda: (page.last()["status"]["iteration"] > 0 and page.last()["playing"]) or
-                   page.last()["mode"] == "finished", "it goes on running")
+        page.until(
+            lambda: (
+                (page.last()["status"]["iteration"] > 0 and page.last()["playing"]) or page.last()["mode"] == "finished"
+            ),
+            "it goes on running",
+        )
         assert "the sequence of stages is not carried over. It begins at W = 0" in notices(page)
         assert [m["kind"] for m in page.of("problem")] == ["prediction", "sequence", "prediction"]
 
@@ -159,19 +163,34 @@ def test_a_new_sequence_says_how_many_iterations_there_were_before() -> None:
         frame = stepped(page, 1)
         assert frame["status"]["features"] == 12
         assert picture(page)[0]["steps"] == {
-            "before": 3, "names": [[1, "5 random Fourier features"], [2, "7 random Fourier features"]]}
+            "before": 3,
+            "names": [[1, "5 random Fourier features"], [2, "7 random Fourier features"]],
+        }
 
 
 # ---------------------------------------------------------------------------------------------- settings and controls
 def test_wrong_values_are_corrected_with_a_notice() -> None:
-    clean, said = st.clean({"solver": "stagewise", "solver.features": "50000", "solver.generator": "sine",
-                            "solver.inner": 0, "ridge": -1, "stop": "gap", "solver.basis": "cube"})
+    clean, said = st.clean(
+        {
+            "solver": "stagewise",
+            "solver.features": "50000",
+            "solver.generator": "sine",
+            "solver.inner": 0,
+            "ridge": -1,
+            "stop": "gap",
+            "solver.basis": "cube",
+        }
+    )
     assert clean["solver.features"] == 4000 and clean["solver.generator"] == "columns" and clean["solver.inner"] == 1
     assert clean["ridge"] == st.RIDGE_LOW and clean["stop"] == "precision"
     text = "; ".join(said)
-    for words in ("solver.features is 50000, outside 1 to 4000", "allowed: columns, gradient, fourier",
-                  "the ridge is -1", "no gap is known of a sequence",
-                  "solver.basis does not apply to solver 'stagewise'"):
+    for words in (
+        "solver.features is 50000, outside 1 to 4000",
+        "allowed: columns, gradient, fourier",
+        "the ridge is -1",
+        "no gap is known of a sequence",
+        "solver.basis does not apply to solver 'stagewise'",
+    ):
         assert words in text
     assert st.clean({"solver": "bcd-ls", "stop": "gap"})[0]["stop"] == "gap"
     again, said = st.from_query(st.to_query(clean))
@@ -182,8 +201,9 @@ def test_wrong_values_are_corrected_with_a_notice() -> None:
 def test_the_controls_are_those_of_sequences() -> None:
     settings = st.clean({**FOURIER, "ridge": 1e-5})[0]
     prepared = prepare(settings, (X, Y), None)
-    groups = controls.schema(settings, reasons=prepared.reasons, lam_reference=prepared.lam_reference,
-                             lam_finite=prepared.lam_finite)
+    groups = controls.schema(
+        settings, reasons=prepared.reasons, lam_reference=prepared.lam_reference, lam_finite=prepared.lam_finite
+    )
     found = {control["id"]: control for group in groups for control in group["controls"]}
     assert not {"penalty", "lam_ratio"} & set(found)
     assert found["ridge"]["value"] == 1e-5 and found["ridge"]["log"] and "come back" in found["ridge"]["doc"]

@@ -14,8 +14,14 @@ import sparsescope as ss
 from sparsescope import registry
 from sparsescope.live import Explorer, spectra
 
-GLS = {"speed": "max", "loss": "logistic", "penalty": "ridge", "solver": "gls", "solver.accelerated": False,
-       "lam_ratio": 0.01}
+GLS = {
+    "speed": "max",
+    "loss": "logistic",
+    "penalty": "ridge",
+    "solver": "gls",
+    "solver.accelerated": False,
+    "lam_ratio": 0.01,
+}
 
 
 def asked(page: Page, kind: str) -> dict[str, Any]:

@@ -16,8 +16,12 @@ from sparsescope.problems.certificate import Workspace
 rng = np.random.default_rng(5)
 X = rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.6)
 Y = (X[:, 0] + 0.4 * rng.normal(size=80) > 0).astype(int) + (X[:, 1] > 0.4)
-ROWS = {"l1/l2": lambda g: np.linalg.norm(g, axis=1), "l1": lambda g: np.abs(g).max(axis=1),
-        "l1/linf": lambda g: np.abs(g).sum(axis=1), "elastic-net": lambda g: np.abs(g).max(axis=1) / 0.5}
+ROWS = {
+    "l1/l2": lambda g: np.linalg.norm(g, axis=1),
+    "l1": lambda g: np.abs(g).max(axis=1),
+    "l1/linf": lambda g: np.abs(g).sum(axis=1),
+    "elastic-net": lambda g: np.abs(g).max(axis=1) / 0.5,
+}
 
 
 def problem_of(penalty: Any, *, sparse: bool = False, ratio: float = 0.2, **options: Any) -> ss.Problem:
@@ -50,8 +54,17 @@ def test_a_level_is_the_dual_norm_of_the_gradient_of_a_row(penalty: str, sparse:
     np.testing.assert_allclose(strip.norms, np.linalg.norm(state.weights(), axis=1), rtol=1e-6)
 
 
-@pytest.mark.parametrize("penalty", ["l1/l2", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3),
-                                     ss.penalties.BlockL1Linf(size=5)])
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        "l1/l2",
+        "l1/linf",
+        "sparse-group",
+        "elastic-net",
+        ss.penalties.BlockL1L2(size=3),
+        ss.penalties.BlockL1Linf(size=5),
+    ],
+)
 def test_the_highest_level_at_zero_is_lam_max(penalty: Any) -> None:
     problem = problem_of(penalty)
     strip, _ = measured(problem, 0)
@@ -81,8 +94,9 @@ def test_at_the_optimum_the_rows_that_are_in_stand_at_the_bar(penalty: str) -> N
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("penalty", ["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net",
-                                     ss.penalties.BlockL1L2(size=3)])
+@pytest.mark.parametrize(
+    "penalty", ["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3)]
+)
 def test_what_is_proved_out_is_out(penalty: Any, intercept: bool) -> None:
     problem = problem_of(penalty, intercept=intercept)
     optimum = ss.solve(problem, "fista-ls", tol=1e-12, max_iter=20_000)

@@ -17,8 +17,10 @@ case "$(basename "$0") $*" in *"$FAILS"*) exit 1;; esac
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-@pytest.mark.parametrize(("fails", "part"), [
-    ("ruff", "lint"), ("mypy", "types"), ("-m not ui", "unit"), ("-m ui", "pages"), ("nothing", None)])
+@pytest.mark.parametrize(
+    ("fails", "part"),
+    [("ruff", "lint"), ("mypy", "types"), ("-m not ui", "unit"), ("-m ui", "pages"), ("nothing", None)],
+)
 def test_all_parts_run_and_what_failed_is_said_at_the_end(fails: str, part: str | None, tmp_path: Path) -> None:
     for name in ("python", "ruff", "mypy", "ready"):
         (tmp_path / name).write_text(TOOL)
@@ -30,7 +32,8 @@ def test_all_parts_run_and_what_failed_is_said_at_the_end(fails: str, part: str 
         env={**os.environ, "CALLS": str(calls), "FAILS": fails, "SPARSESCOPE_CHROMIUM": "a browser"},
     )  # fmt: skip
     seen = calls.read_text()
-    assert [line.split()[0] for line in seen.splitlines()] == ["ruff", "mypy", "python", "python"]
+    named = [line.split()[0] for line in seen.splitlines()]
+    assert named == [*["ruff"] * (1 if part == "lint" else 2), "mypy", "python", "python"]  # check, then format --check
     assert "not ui and not slow" in seen and "-m ui and not slow" in seen
     assert (done.returncode == 0) == (part is None)
     assert part is None or f"FAILED: {part}\n" in done.stderr

@@ -51,8 +51,10 @@ def test_measures_that_need_more_labels_than_there_are_are_not_known() -> None:
     found = set_measures(Z, Y, 0.0)
     assert np.isfinite(found.precision_at_3) and np.isnan(found.precision_at_5)
     for part, y in (("train", Y), ("test", Y)):
-        assert set(watched(part, Z, y, 0.0)) == {f"{part}_{name}" for name in (
-            "precision_at_1", "precision_at_3", "precision_at_5", "micro_f1", "macro_f1", "ranking_loss")}
+        assert set(watched(part, Z, y, 0.0)) == {
+            f"{part}_{name}"
+            for name in ("precision_at_1", "precision_at_3", "precision_at_5", "micro_f1", "macro_f1", "ranking_loss")
+        }
     assert watched("test", Z, np.argmax(Y, axis=1), None) == {"test_accuracy": accuracy(Z, np.argmax(Y, axis=1))}
 
 

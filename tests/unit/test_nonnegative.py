@@ -12,8 +12,11 @@ import sparsescope as ss
 from helpers import iris
 from sparsescope.registry import solvers
 
-PENALTIES = [ss.penalties.L1(nonnegative=True), ss.penalties.ElasticNet(rho=0.5, nonnegative=True),
-             ss.penalties.L1L2(nonnegative=True)]
+PENALTIES = [
+    ss.penalties.L1(nonnegative=True),
+    ss.penalties.ElasticNet(rho=0.5, nonnegative=True),
+    ss.penalties.L1L2(nonnegative=True),
+]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=lambda part: part.plain_name)
 
 
@@ -23,8 +26,13 @@ def problem_with(penalty: Any, loss: str = "logistic", **given: Any) -> ss.Probl
 
 def claiming(problem: ss.Problem) -> list[str]:
     """Solvers that say they solve a problem and can prove it: no stochastic ones."""
-    return [name for name in solvers if "prediction" in solvers[name].kinds and solvers[name].converges
-            and solvers.create(name).solves(problem) is None]
+    return [
+        name
+        for name in solvers
+        if "prediction" in solvers[name].kinds
+        and solvers[name].converges
+        and solvers.create(name).solves(problem) is None
+    ]
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -41,8 +49,14 @@ def test_the_optimum_is_that_of_a_solver_with_bounds(intercept: bool) -> None:
         return problem.objective(W, b), np.concatenate([G.ravel(), g])
 
     bounds = [(0.0, None)] * (d * m) + [(None, None)] * (m if intercept else 0)
-    found = minimize(objective, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B",
-                     options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000})
+    found = minimize(
+        objective,
+        np.zeros(len(bounds)),
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000},
+    )
     result = ss.solve(problem, "fista-ls", restart=True, tol=1e-9)
     assert result.converged
     assert result.objective == pytest.approx(found.fun, rel=1e-7)

@@ -35,8 +35,14 @@ def test_the_names_are_the_papers() -> None:
     assert all(getattr(ss.objectives.loss(name), "margin", 1.0) == 1.0 for name in ss.objectives.names())
 
 
-@pytest.mark.parametrize(("given", "words"), [("logist", "did you mean 'logit'?"), ("one vs all", "'one-vs-all'"),
-                                              (7, "known: hinge, square, logit, one-vs-all")])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("logist", "did you mean 'logit'?"),
+        ("one vs all", "'one-vs-all'"),
+        (7, "known: hinge, square, logit, one-vs-all"),
+    ],
+)
 def test_an_unknown_name_is_answered(given: str, words: str) -> None:
     with pytest.raises(ss.registry.UnknownName, match="unknown objective") as error:
         ss.objectives.loss(given)

@@ -32,9 +32,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     few = dataclasses.replace(digits, X=digits.X[:400], y=digits.y[:400])
     text = pool(ss.datasets.make_extreme(300, 200, 12, length=25.0, words=5, test_size=0.0))
     patch = pytest.MonkeyPatch()
-    patch.setattr(protocol, "QUICK", dataclasses.replace(
-        protocol.QUICK, features=(30,), blocks=(10, 20), most=40, peer_features=20, values=20, spectrum_features=30,
-        rate_steps=30))
+    patch.setattr(
+        protocol,
+        "QUICK",
+        dataclasses.replace(
+            protocol.QUICK,
+            features=(30,),
+            blocks=(10, 20),
+            most=40,
+            peer_features=20,
+            values=20,
+            spectrum_features=30,
+            rate_steps=30,
+        ),
+    )
     patch.setattr(protocol, "PIXEL_INNER", 10)
     patch.setattr(protocol, "CALIBRATIONS", 3)
     try:
@@ -88,48 +99,103 @@ Changes = dict[str, float]
 def fits(errors: Changes | None = None, n: int = 60_000, methods: tuple[str, ...] = protocol.METHODS) -> Any:
     """Table 1 as the paper has it."""
     known = {RAW: (14.1, 7.8, 8.1), "4000": (1.83, 1.48, 1.54), "8000": (1.48, 1.33, 1.36)}
-    rows = [{"data": "hand", "set": name, "method": method, "dims": 784, "samples": n, "tests": 10_000, "classes": 10,
-             "stage": 1, "seconds": 1.0, "features": 784.0, "error": (errors or {}).get(method, value)}
-            for name, values in known.items() for method, value in zip(protocol.METHODS, values, strict=True)
-            if method in methods]
+    rows = [
+        {
+            "data": "hand",
+            "set": name,
+            "method": method,
+            "dims": 784,
+            "samples": n,
+            "tests": 10_000,
+            "classes": 10,
+            "stage": 1,
+            "seconds": 1.0,
+            "features": 784.0,
+            "error": (errors or {}).get(method, value),
+        }
+        for name, values in known.items()
+        for method, value in zip(protocol.METHODS, values, strict=True)
+        if method in methods
+    ]
     return {"fits": pd.DataFrame(rows)}
 
 
-def stages(speed: dict[tuple[str, int], float] | None = None, last: Changes | None = None, n: int = 60_000,
-           only: tuple[str, ...] = protocol.METHODS) -> Any:
+def stages(
+    speed: dict[tuple[str, int], float] | None = None,
+    last: Changes | None = None,
+    n: int = 60_000,
+    only: tuple[str, ...] = protocol.METHODS,
+) -> Any:
     """Errors fall from 4 % to what ``last`` says; logistic stages and large ones take longer."""
     ends = {LINEAR: 1.2, CALIBRATED: 1.1, LOGISTIC: 1.1, **(last or {})}
     rows = []
     for block in (512, 1024):
         for method in only:
             unit = (speed or {}).get((method, block), {LOGISTIC: 9.0}.get(method, 1.0) * block / 512)
-            rows += [{"data": "hand", "method": method, "block": block, "stage": k, "seconds": unit * k,
-                      "features": float(block * k), "error": 4.0 + (ends[method] - 4.0) * (k - 1) / 9, "samples": n,
-                      "tests": 10_000} for k in range(1, 11)]
+            rows += [
+                {
+                    "data": "hand",
+                    "method": method,
+                    "block": block,
+                    "stage": k,
+                    "seconds": unit * k,
+                    "features": float(block * k),
+                    "error": 4.0 + (ends[method] - 4.0) * (k - 1) / 9,
+                    "samples": n,
+                    "tests": 10_000,
+                }
+                for k in range(1, 11)
+            ]
     return {"blocks": pd.DataFrame(rows)}
 
 
 def peers(seconds: float = 900.0, error: float = 2.0) -> Any:
-    rows = [{"data": "hand", "method": SVM, "features": 2000, "error": error, "seconds": seconds, "note": ""},
-            {"data": "hand", "method": VW, "features": 2000, "error": np.nan, "seconds": np.nan, "note": "not here"}]
+    rows = [
+        {"data": "hand", "method": SVM, "features": 2000, "error": error, "seconds": seconds, "note": ""},
+        {"data": "hand", "method": VW, "features": 2000, "error": np.nan, "seconds": np.nan, "note": "not here"},
+    ]
     return {"peers": pd.DataFrame(rows), **stages()}
 
 
 def text(error: float = 11.7, seconds: float = 40.0, other: float = 13.8) -> Any:
-    rows = [{"data": "hand", "method": STAGEWISE, "error": error, "seconds": seconds, "note": "", "words": 44_000},
-            {"data": "hand", "method": SVM, "error": other, "seconds": 27.0, "note": "", "words": 44_000}]
+    rows = [
+        {"data": "hand", "method": STAGEWISE, "error": error, "seconds": seconds, "note": "", "words": 44_000},
+        {"data": "hand", "method": SVM, "error": other, "seconds": 27.0, "note": "", "words": 44_000},
+    ]
     return {"text": pd.DataFrame(rows[: 1 if np.isnan(other) else 2])}
 
 
 def spectra(images: float = 72_000.0, kinds: tuple[str, ...] = ("3000 random features", "words")) -> Any:
-    rows = [{"data": of, "of": of, "number": k, "value": 1.0 / k, "share": min(1.0, k / 5),
-             "condition": 19.8 if of == "words" else images} for of in kinds for k in range(1, 6)]
+    rows = [
+        {
+            "data": of,
+            "of": of,
+            "number": k,
+            "value": 1.0 / k,
+            "share": min(1.0, k / 5),
+            "condition": 19.8 if of == "words" else images,
+        }
+        for of in kinds
+        for k in range(1, 6)
+    ]
     return {"spectra": pd.DataFrame(rows)}
 
 
 def descents(excess: float = 0.01, methods: tuple[str, ...] = ("plain", "accelerated")) -> Any:
-    rows = [{"data": "hand", "method": method, "iteration": t, "samples": 100, "dims": 10, "excess": excess / (t + 1),
-             "bound": 0.5 / (t + 4), "known_to": 1e-12} for method in methods for t in range(21)]
+    rows = [
+        {
+            "data": "hand",
+            "method": method,
+            "iteration": t,
+            "samples": 100,
+            "dims": 10,
+            "excess": excess / (t + 1),
+            "bound": 0.5 / (t + 4),
+            "known_to": 1e-12,
+        }
+        for method in methods
+        for t in range(21)
+    ]
     return {"rates": pd.DataFrame(rows)}
 
 
@@ -139,8 +205,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
     "beyond-linear": (fits(), fits({LOGISTIC: 20.0}), fits(methods=(LINEAR,))),
     "similar": (fits(), fits({LOGISTIC: 0.5}), fits(methods=(LINEAR, LOGISTIC))),
     "linear-tradeoff": (stages(), stages({(LOGISTIC, 512): 0.1, (LOGISTIC, 1024): 0.1}), stages(only=(LINEAR,))),
-    "small-stages": (stages(), stages({(m, 512): 9.0 for m in (LINEAR, CALIBRATED)}),
-                     {"blocks": stages()["blocks"].query("block == 512")}),
+    "small-stages": (
+        stages(),
+        stages({(m, 512): 9.0 for m in (LINEAR, CALIBRATED)}),
+        {"blocks": stages()["blocks"].query("block == 512")},
+    ),
     "calibrated-stages": (stages(), stages(last={CALIBRATED: 1.3}), stages(last={CALIBRATED: 1.2})),
     "state-of-the-art": (stages(), stages(last=dict.fromkeys(protocol.METHODS, 1.4)), stages(n=1000)),
     "ten-times": (peers(), peers(seconds=20.0), peers(error=np.nan)),

@@ -166,8 +166,9 @@ def test_a_path_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_liblinear_solves_the_same_problem(images: Pool) -> None:
     for classes in (3, 2):
         rows = images.y[:60] < classes
-        problem = ss.Problem(images.X[:60][rows], images.y[:60][rows], loss=protocol.loss("hinge"), penalty="ridge",
-                             lam=0.05)
+        problem = ss.Problem(
+            images.X[:60][rows], images.y[:60][rows], loss=protocol.loss("hinge"), penalty="ridge", lam=0.05
+        )
         W, seconds, stopped = quadratic.liblinear(images.X[:60][rows], problem, tol=1e-7)
         best = ss.solve(problem, "fbpd", tol=1e-7, max_iter=50_000)
         assert problem.objective(W) == pytest.approx(best.objective, rel=1e-5) and stopped == "tol" and seconds >= 0.0

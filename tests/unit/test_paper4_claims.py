@@ -63,8 +63,12 @@ def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -
 
 
 def test_what_is_not_there_is_said() -> None:
-    table = models(lambda t: t.assign(p_at_1=np.where(t["method"] == VW, np.nan, t["p_at_1"]),
-                                      note=np.where(t["method"] == VW, "it is not installed", "")))
+    table = models(
+        lambda t: t.assign(
+            p_at_1=np.where(t["method"] == VW, np.nan, t["p_at_1"]),
+            note=np.where(t["method"] == VW, "it is not installed", ""),
+        )
+    )
     assert "VW (oaa): it is not installed" in verdict("vw-accuracy", table).findings[0].numbers
     some = models(where(trained=40)(method=ONE_L1))
     assert "extrapolated from 40 of 159 classes" in verdict("train-l1", some).findings[0].numbers

@@ -41,8 +41,10 @@ def races(edit: Any = None, power: float = 1.0) -> dict[str, pd.DataFrame]:
 def covariances(edit: Any = None) -> dict[str, pd.DataFrame]:
     """Runs as the paper has them: QUIC takes few dear iterations, from above; LHAC many cheap ones, from below."""
     parts = []
-    for name, count, flops, step, sets in ((QUIC, 6, 5e7, 400.0, [300, 180, 150]),
-                                           (LHAC, 12, 1e7, 90.0, [80, 120, 149])):
+    for name, count, flops, step, sets in (
+        (QUIC, 6, 5e7, 400.0, [300, 180, 150]),
+        (LHAC, 12, 1e7, 90.0, [80, 120, 149]),
+    ):
         k = np.arange(count + 1)
         size = np.interp(k, [0, 1, 3, count], [40, *sets])
         parts.append(pd.DataFrame({"data": "hand", "features": 50, "solver": name, "iteration": k, "sweeps": 3.0,

@@ -41,8 +41,9 @@ def test_the_result_depends_on_the_number_of_threads_and_the_seed_only(data: str
 def test_with_one_thread_it_is_coordinate_descent_over_permuted_rows() -> None:
     problem = on("digits")
     serial = ss.Run(problem, ss.solvers.BCDConstant(selection="permuted"), stop=Iterations(10))
-    np.testing.assert_allclose(objectives(problem, ParallelBCD(threads=1), 10), [e.objective for e in serial],
-                               rtol=1e-12)
+    np.testing.assert_allclose(
+        objectives(problem, ParallelBCD(threads=1), 10), [e.objective for e in serial], rtol=1e-12
+    )
 
 
 def test_beta_is_that_of_the_paper() -> None:
@@ -104,8 +105,9 @@ def test_several_runs_at_once_do_not_disturb_each_other() -> None:
     problem = on("text")
     alone = objectives(problem, ParallelBCD(threads=2), 15)
     found: list[list[float]] = []
-    workers = [threading.Thread(target=lambda: found.append(objectives(problem, ParallelBCD(threads=2), 15)))
-               for _ in range(4)]
+    workers = [
+        threading.Thread(target=lambda: found.append(objectives(problem, ParallelBCD(threads=2), 15))) for _ in range(4)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:

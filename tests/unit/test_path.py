@@ -52,24 +52,38 @@ def test_given_lams_are_sorted_downwards_with_a_note(problem: ss.Problem) -> Non
     assert ss.path(problem, lams=[0.5, 1.0]).notes == lam_grid(problem, lams=[0.5, 1.0])[1]
 
 
-@pytest.mark.parametrize(("given", "error", "message"), [
-    ({"n_lams": 1}, ValueError, "n_lams is 1; a whole number of at least 2"),
-    ({"n_lams": 2.5}, ValueError, "n_lams is 2.5"), ({"n_lams": True}, ValueError, "n_lams is True"),
-    ({"n_lams": "many"}, ValueError, "n_lams is 'many'"),
-    ({"ratio": 0.0}, ValueError, "ratio is 0.0"), ({"ratio": 1.0}, ValueError, "between 0 and 1"),
-    ({"ratio": -0.1}, ValueError, "ratio is -0.1"), ({"ratio": float("nan")}, ValueError, "ratio is nan"),
-    ({"lams": []}, ValueError, "lams has shape"), ({"lams": 0.1}, ValueError, "lams has shape"),
-    ({"lams": [[0.1]]}, ValueError, "one dimension"), ({"lams": [0.1, -1.0]}, ValueError, "lams holds -1"),
-    ({"lams": [0.0]}, ValueError, "must be positive and finite"), ({"lams": ["a"]}, ValueError, "positive numbers"),
-    ({"lams": [1.0, np.nan]}, ValueError, "lams holds nan"), ({"lams": [np.inf]}, ValueError, "lams holds inf"),
-    ({"tol": 0.0}, ValueError, "tol is 0.0"), ({"tol": float("nan")}, ValueError, "tol is nan"),
-    ({"max_iter": 0}, ValueError, "max_iter is 0"), ({"max_iter": 1.5}, ValueError, "max_iter is 1.5"),
-    ({"max_iter": float("inf")}, ValueError, "max_iter is inf"), ({"tol": "small"}, ValueError, "tol is 'small'"),
-    ({"ratio": "0.1"}, ValueError, "ratio is '0.1'"),
-    ({"stop": "gap"}, TypeError, "stop is 'gap'; a stop rule"), ({"solver": "bcd"}, ValueError, "unknown solver 'bcd'"),
-    ({"certify_every": 0}, ValueError, "certify_every is 0"),
-    ({"test": (np.zeros((3, 7)), [0, 1, 2])}, ValueError, "test X has 7 features"),
-])
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"n_lams": 1}, ValueError, "n_lams is 1; a whole number of at least 2"),
+        ({"n_lams": 2.5}, ValueError, "n_lams is 2.5"),
+        ({"n_lams": True}, ValueError, "n_lams is True"),
+        ({"n_lams": "many"}, ValueError, "n_lams is 'many'"),
+        ({"ratio": 0.0}, ValueError, "ratio is 0.0"),
+        ({"ratio": 1.0}, ValueError, "between 0 and 1"),
+        ({"ratio": -0.1}, ValueError, "ratio is -0.1"),
+        ({"ratio": float("nan")}, ValueError, "ratio is nan"),
+        ({"lams": []}, ValueError, "lams has shape"),
+        ({"lams": 0.1}, ValueError, "lams has shape"),
+        ({"lams": [[0.1]]}, ValueError, "one dimension"),
+        ({"lams": [0.1, -1.0]}, ValueError, "lams holds -1"),
+        ({"lams": [0.0]}, ValueError, "must be positive and finite"),
+        ({"lams": ["a"]}, ValueError, "positive numbers"),
+        ({"lams": [1.0, np.nan]}, ValueError, "lams holds nan"),
+        ({"lams": [np.inf]}, ValueError, "lams holds inf"),
+        ({"tol": 0.0}, ValueError, "tol is 0.0"),
+        ({"tol": float("nan")}, ValueError, "tol is nan"),
+        ({"max_iter": 0}, ValueError, "max_iter is 0"),
+        ({"max_iter": 1.5}, ValueError, "max_iter is 1.5"),
+        ({"max_iter": float("inf")}, ValueError, "max_iter is inf"),
+        ({"tol": "small"}, ValueError, "tol is 'small'"),
+        ({"ratio": "0.1"}, ValueError, "ratio is '0.1'"),
+        ({"stop": "gap"}, TypeError, "stop is 'gap'; a stop rule"),
+        ({"solver": "bcd"}, ValueError, "unknown solver 'bcd'"),
+        ({"certify_every": 0}, ValueError, "certify_every is 0"),
+        ({"test": (np.zeros((3, 7)), [0, 1, 2])}, ValueError, "test X has 7 features"),
+    ],
+)
 def test_what_is_not_allowed_is_said(problem: ss.Problem, given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         ss.path(problem, **given)
@@ -165,8 +179,9 @@ def test_label_sets_have_their_own_measures() -> None:
 
 def test_dense_and_sparse_data_give_the_same_path() -> None:
     X, y = text()
-    paths = [ss.path(ss.Problem(form, y, intercept=True), "bcd-ls", n_lams=5, ratio=0.2, tol=1e-9)
-             for _, form in forms(X)]
+    paths = [
+        ss.path(ss.Problem(form, y, intercept=True), "bcd-ls", n_lams=5, ratio=0.2, tol=1e-9) for _, form in forms(X)
+    ]
     for other in paths[1:]:
         assert other.lams == pytest.approx(paths[0].lams, rel=1e-12)
         assert other.objective == pytest.approx(paths[0].objective, rel=1e-9)
@@ -184,8 +199,10 @@ def test_a_warm_start_saves_iterations() -> None:
     data = ss.datasets.load("wine")
     problem = ss.Problem(data, intercept=True)
     found = ss.path(problem, "bcd-ls", n_lams=50, certify_every=1)
-    cold = sum(ss.solve(problem.with_lam(lam), "bcd-ls", tol=1e-4, certify_every=1, record=False).iterations
-               for lam in found.lams)
+    cold = sum(
+        ss.solve(problem.with_lam(lam), "bcd-ls", tol=1e-4, certify_every=1, record=False).iterations
+        for lam in found.lams
+    )
     assert found.converged.all() and found.iterations.sum() < 0.7 * cold
 
 
@@ -245,7 +262,8 @@ def test_events_tell_where_the_path_is(problem: ss.Problem) -> None:
     assert trace["segment"].tolist() == [run.lams.tolist().index(lam) for lam in seen]
     assert [m.kind for m in trace.marks] == ["lam"] * 3
     assert [trace["lam"][m.index - 1 : m.index + 1].tolist() for m in trace.marks] == [
-        list(pair) for pair in zip(run.lams[:-1].tolist(), run.lams[1:].tolist(), strict=True)]
+        list(pair) for pair in zip(run.lams[:-1].tolist(), run.lams[1:].tolist(), strict=True)
+    ]
     assert trace.marks[0].text == f"λ {run.lams[0]:.3g} → {run.lams[1]:.3g}"
 
 
@@ -365,8 +383,9 @@ def test_the_solver_may_change_on_the_way_but_not_the_problem(problem: ss.Proble
 
 def test_progress_is_told_after_each_lam(problem: ss.Problem, capsys: pytest.CaptureFixture[str]) -> None:
     told: list[tuple[int, int, float]] = []
-    found = ss.path(problem, n_lams=4, ratio=0.1, progress=lambda done, total, event: told.append(
-        (done, total, event.lam)))
+    found = ss.path(
+        problem, n_lams=4, ratio=0.1, progress=lambda done, total, event: told.append((done, total, event.lam))
+    )
     assert told == [(k + 1, 4, lam) for k, lam in enumerate(found.lams)]
     assert capsys.readouterr().err == ""
     ss.path(problem, n_lams=4, ratio=0.1, progress=True)
@@ -374,8 +393,10 @@ def test_progress_is_told_after_each_lam(problem: ss.Problem, capsys: pytest.Cap
 
 
 def test_the_public_names_do_not_hide_each_other() -> None:
-    code = ("import sparsescope.paths, sparsescope as ss; from sparsescope import Path, PathRun; "
-            "assert callable(ss.path) and ss.path is sparsescope.runs.paths.path and ss.Path is Path")
+    code = (
+        "import sparsescope.paths, sparsescope as ss; from sparsescope import Path, PathRun; "
+        "assert callable(ss.path) and ss.path is sparsescope.runs.paths.path and ss.Path is Path"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
@@ -412,8 +433,9 @@ def test_a_session_on_a_path_takes_another_solver_and_nothing_else(problem: ss.P
 
 
 def test_a_fork_goes_on_along_its_own_copy_of_the_path(problem: ss.Problem) -> None:
-    with ss.Session(problem, "bcd-ls", certify_every=1,
-                    make_run=functools.partial(ss.PathRun, n_lams=5, ratio=0.1)) as session:
+    with ss.Session(
+        problem, "bcd-ls", certify_every=1, make_run=functools.partial(ss.PathRun, n_lams=5, ratio=0.1)
+    ) as session:
         while session.run.position < 2:
             session.step(3)
             assert session.wait_idle(120.0)
@@ -506,17 +528,26 @@ def test_a_path_is_saved_and_read_again(found: ss.Path, tmp_path: File) -> None:
     again = ss.Path.load(target)
     assert again.to_frame().equals(found.to_frame())
     assert (again.info, again.notes, again.message, again.reasons) == (
-        found.info, found.notes, found.message, found.reasons)
+        found.info,
+        found.notes,
+        found.message,
+        found.reasons,
+    )
     for k in range(12):
         np.testing.assert_array_equal(again.weights(k), found.weights(k))
         np.testing.assert_array_equal(again.intercept(k), found.intercept(k))
     assert again.weights().dtype == found.weights().dtype and repr(again) == repr(found)
 
 
-@pytest.mark.parametrize("made", [
-    lambda: ss.Path(()), lambda: ss.path(ss.Problem(*iris()), lams=[5.0]),
-    lambda: ss.path(ss.Problem(*iris()), n_lams=3, keep_weights=False),
-], ids=["empty", "one", "without weights"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: ss.Path(()),
+        lambda: ss.path(ss.Problem(*iris()), lams=[5.0]),
+        lambda: ss.path(ss.Problem(*iris()), n_lams=3, keep_weights=False),
+    ],
+    ids=["empty", "one", "without weights"],
+)
 def test_small_paths_are_saved_too(made: Any, tmp_path: File) -> None:
     given = made()
     again = ss.Path.load(given.save(tmp_path / "p.npz"))

@@ -18,9 +18,16 @@ from sparsescope.solvers.pd_sparse import PDSparse, paper_scaling
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")
 
+
 @cache
-def problem_on(name: str, loss: str = "crammer-singer", penalty: Any = NET, form: str = "csr", lam: float = 0.02,
-               dtype: str = "float64") -> ss.Problem:
+def problem_on(
+    name: str,
+    loss: str = "crammer-singer",
+    penalty: Any = NET,
+    form: str = "csr",
+    lam: float = 0.02,
+    dtype: str = "float64",
+) -> ss.Problem:
     X, y = {"iris": iris, "digits": digits, "text": text, "tags": tags}[name]()
     return ss.Problem(dict(forms(X))[form].astype(dtype), y, loss=loss, penalty=penalty, lam=lam)
 
@@ -193,8 +200,9 @@ def test_many_labels_take_memory_for_what_is_used_only() -> None:
     n, d, m = 300, 20_000, 30_000
     X = sp.random_array((n, d), density=20 / d, random_state=rng, format="csr")
     y = np.r_[np.arange(100), rng.integers(0, 100, n - 100)]
-    problem = ss.Problem(X, y, loss="crammer-singer", penalty=ss.penalties.ElasticNet(rho=0.05),
-                         class_names=[str(k) for k in range(m)]).with_scaling("paper-4", C=1.0, lam4=0.05)
+    problem = ss.Problem(
+        X, y, loss="crammer-singer", penalty=ss.penalties.ElasticNet(rho=0.05), class_names=[str(k) for k in range(m)]
+    ).with_scaling("paper-4", C=1.0, lam4=0.05)
     ss.solve(problem_on("text"), PDSparse(), max_iter=1, record=False)  # compiles
     tracemalloc.start()
     recorder = ss.Recorder()
@@ -239,8 +247,13 @@ def test_labels_never_seen_and_samples_without_features_close_the_gap_too() -> N
     matrix, Y = tags()
     rest = sp.csr_array(np.random.default_rng(0).standard_normal((4, matrix.shape[1])))
     some = ss.Problem(matrix, Y, loss="separation-ranking", penalty=NET, lam=0.02)
-    more = ss.Problem(sp.vstack([matrix, rest]), np.vstack([Y, empty, full]), loss="separation-ranking", penalty=NET,
-                      lam=0.02 * 60 / 64)
+    more = ss.Problem(
+        sp.vstack([matrix, rest]),
+        np.vstack([Y, empty, full]),
+        loss="separation-ranking",
+        penalty=NET,
+        lam=0.02 * 60 / 64,
+    )
     ends = [ss.solve(p, PDSparse(), tol=1e-8, max_iter=3000, record=False) for p in (some, more)]
     assert all(end.converged for end in ends)
     np.testing.assert_allclose(ends[1].W.toarray(), ends[0].W.toarray(), atol=1e-3 * np.abs(ends[0].W.data).max())
@@ -296,12 +309,13 @@ def test_the_post_solve_is_the_ridge_problem_on_the_support_and_the_active_label
     X, Y = tags()
     Z, C = X @ W, state.C
     starts, sizes = state.active.head[:, 0], state.active.head[:, 1]
-    active = [state.active.labels[a: a + k] for a, k in zip(starts, sizes, strict=True)]
+    active = [state.active.labels[a : a + k] for a, k in zip(starts, sizes, strict=True)]
 
     def primal(V: np.ndarray) -> float:
         scores = X @ V
-        loss = sum(max(0.0, 1.0 + z[k].max() - z[y == 1].min())
-                   for z, k, y in zip(scores, active, Y, strict=True) if len(k))
+        loss = sum(
+            max(0.0, 1.0 + z[k].max() - z[y == 1].min()) for z, k, y in zip(scores, active, Y, strict=True) if len(k)
+        )
         return float(0.5 * (V**2).sum() + C * loss)
 
     rng = np.random.default_rng(0)

@@ -71,7 +71,7 @@ def nearest_in_epigraph(y: np.ndarray, zeta: float, r: np.ndarray) -> tuple[np.n
     nu = np.sort(y + r)
     best: tuple[float, Any] = (np.inf, None)
     for kept in range(nu.size + 1):
-        theta = (zeta + nu[nu.size - kept:].sum()) / (kept + 1)
+        theta = (zeta + nu[nu.size - kept :].sum()) / (kept + 1)
         p = np.minimum(y, theta - r)
         distance = ((p - y) ** 2).sum() + (theta - zeta) ** 2
         if distance < best[0] and (p + r).max() <= theta + 1e-12 * max(1.0, abs(theta)):
@@ -229,8 +229,11 @@ def test_flows_of_one_label_are_those_of_a_class() -> None:
     rng = np.random.default_rng(2)
     Z, y = 3.0 * rng.standard_normal((60, 5)), rng.integers(5, size=60)
     found = []
-    for loss, Y in ((ss.losses.CrammerSinger(margin=1.0), y), (ss.losses.SeparationRanking(), y),
-                    (ss.losses.SeparationRanking(), np.eye(5, dtype=np.uint8)[y])):
+    for loss, Y in (
+        (ss.losses.CrammerSinger(margin=1.0), y),
+        (ss.losses.SeparationRanking(), y),
+        (ss.losses.SeparationRanking(), np.eye(5, dtype=np.uint8)[y]),
+    ):
         U = np.empty_like(Z)
         smoothed_duals(Z, Y, loss, 0.7, U)
         found.append(U)

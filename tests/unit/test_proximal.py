@@ -115,8 +115,9 @@ def test_only_rows_that_matter_are_stored_and_multiplied(monkeypatch: pytest.Mon
     state = solvers.create("ista").init(problem)
     lists: list[Any] = []
     matmul = problem.design.matmul
-    monkeypatch.setattr(type(problem.design), "matmul",
-                        lambda self, coef, out, rows=None: lists.append(rows) or matmul(coef, out, rows))
+    monkeypatch.setattr(
+        type(problem.design), "matmul", lambda self, coef, out, rows=None: lists.append(rows) or matmul(coef, out, rows)
+    )
     for _ in range(30):
         solvers.create("ista").step(problem, state)
         np.testing.assert_array_equal(lists[-1], np.flatnonzero(state.weights().any(axis=1)))
@@ -135,12 +136,15 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
     G = (rng.standard_normal((rows - 7, 4)) * 40.0).astype(dtype)
     stale = rng.standard_normal((rows, 4)).astype(dtype)
     ends = []
-    for first, second, third in ((list_rows, prox_listed, extrapolate),
-                                 tuple(map(interpreted, (list_rows, prox_listed, extrapolate)))):
+    for first, second, third in (
+        (list_rows, prox_listed, extrapolate),
+        tuple(map(interpreted, (list_rows, prox_listed, extrapolate))),
+    ):
         V, V_used, kept, listed = stale.copy(), np.ones(rows, np.uint8), np.zeros_like(now), np.full(rows, -1)
         now_used, old_used = (point.any(axis=1).astype(np.uint8) for point in (now, old))
-        count = first(G, 7, 0.01, now, old, 0.6, problem.lam, problem.penalty, d, now_used, old_used, V, V_used, kept,
-                      listed, 2)
+        count = first(
+            G, 7, 0.01, now, old, 0.6, problem.lam, problem.penalty, d, now_used, old_used, V, V_used, kept, listed, 2
+        )
         listed = listed[2:count]
         out, used, report = old.copy(), old_used.copy(), np.zeros(REPORT)
         second(listed, V, kept, now, 0.3, problem.lam, problem.penalty, d, out, used, report)

@@ -55,9 +55,15 @@ def test_equal_problems_share_a_reference_and_others_do_not(monkeypatch: pytest.
     assert len(solved) == 1
     changed = X.copy()
     changed[3, 2] += 1e-9
-    others = [problem_of(0.11), problem_of(penalty="l1"), problem_of(intercept=True), ss.Problem(changed, y, lam=0.1),
-              ss.Problem(X, np.roll(y, 1), lam=0.1), problem_of(loss="logistic"),
-              ss.Problem(sp.csc_array(X), y, lam=0.1)]
+    others = [
+        problem_of(0.11),
+        problem_of(penalty="l1"),
+        problem_of(intercept=True),
+        ss.Problem(changed, y, lam=0.1),
+        ss.Problem(X, np.roll(y, 1), lam=0.1),
+        problem_of(loss="logistic"),
+        ss.Problem(sp.csc_array(X), y, lam=0.1),
+    ]
     keys = [module.content_key(problem) for problem in [problem_of(), *others]]
     assert len(set(keys)) == len(keys)
     assert ss.reference(others[0]) is not first and len(solved) == 2

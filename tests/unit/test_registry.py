@@ -76,15 +76,17 @@ def test_parts_stand_by_their_menu_order_and_then_by_registration(registry: Regi
 
 
 def test_a_file_in_a_folder_of_parts_is_registered_by_being_there(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = {
         "__init__": "from sparsescope.registry import Registry\nthings = Registry('thing', __name__)\n",
         "base": "class Thing:\n    def use(self): ...\n",
         "round": "from . import things\nfrom .base import Thing\nclass Round(Thing):\n    menu_order = 2\n"
-                 "class _Hidden(Thing): ...\nthings.add('round', Round)\n",
+        "class _Hidden(Thing): ...\nthings.add('round', Round)\n",
         "angular": "from . import things\nfrom .base import Thing\nclass Angular(Thing):\n    menu_order = 3\n"
-                   "things.add('angular', Angular)\n",
-        "_draft": "raise AssertionError('not a part')\n", "shared/__init__": "raise AssertionError('not a part')\n",
+        "things.add('angular', Angular)\n",
+        "_draft": "raise AssertionError('not a part')\n",
+        "shared/__init__": "raise AssertionError('not a part')\n",
     }
     for name, text in files.items():
         path = tmp_path / "things_of_a_test" / f"{name}.py"
@@ -148,8 +150,12 @@ def test_every_registered_part_introduces_itself(registry: Registry) -> None:
 def test_parameters_are_checked_when_a_part_is_made(registry: Registry) -> None:
     for name in registry:
         for f in registry.fields(name):
-            bad = {"float": [f.high, np.nan, "much", None], "int": [f.high, 1.5, "some"], "bool": ["perhaps", 2],
-                   "choice": ["nothing of the kind"]}[f.kind]
+            bad = {
+                "float": [f.high, np.nan, "much", None],
+                "int": [f.high, 1.5, "some"],
+                "bool": ["perhaps", 2],
+                "choice": ["nothing of the kind"],
+            }[f.kind]
             for value in bad:
                 wrong = value + 1 if isinstance(value, float | int) and value == f.high else value
                 with pytest.raises(ValueError, match=f.name):
@@ -161,40 +167,52 @@ def test_the_kind_of_a_field_follows_from_its_default() -> None:
     assert kinds == {"alpha": "float", "count": "int", "quick": "bool", "kind": "choice"}
 
 
-@pytest.mark.parametrize(("given", "value", "expected"), [
-    (Field("x", 0.5, 0.0, 1.0), "0.25", 0.25), (Field("x", 0.5, 0.0, 1.0), 1, 1.0), (Field("x", 0.5), -1e9, -1e9),
-    (Field("x", 3, 1, kind="int"), 4.0, 4), (Field("x", 3, 1, kind="int"), "7", 7),
-    (Field("x", True, kind="bool"), 0, False), (Field("x", True, kind="bool"), 1.0, True),
-    (Field("x", True, kind="bool"), np.True_, True),
-    (Field("x", "a", choices=("a", "b"), kind="choice"), "b", "b"),
-])
+@pytest.mark.parametrize(
+    ("given", "value", "expected"),
+    [
+        (Field("x", 0.5, 0.0, 1.0), "0.25", 0.25),
+        (Field("x", 0.5, 0.0, 1.0), 1, 1.0),
+        (Field("x", 0.5), -1e9, -1e9),
+        (Field("x", 3, 1, kind="int"), 4.0, 4),
+        (Field("x", 3, 1, kind="int"), "7", 7),
+        (Field("x", True, kind="bool"), 0, False),
+        (Field("x", True, kind="bool"), 1.0, True),
+        (Field("x", True, kind="bool"), np.True_, True),
+        (Field("x", "a", choices=("a", "b"), kind="choice"), "b", "b"),
+    ],
+)
 def test_good_values_come_back_in_the_type_of_the_field(given: Field, value: Any, expected: Any) -> None:
     found = given.check(value, "Owner")
     assert found == expected and type(found) is type(expected)
 
 
-@pytest.mark.parametrize(("given", "value", "message"), [
-    (Field("x", 0.5, 0.0, 1.0), 1.5, "Owner: x is 1.5; allowed: 0 to 1"),
-    (Field("x", 0.5, 0.0, 1.0, open_low=True), 0.0, "allowed: above 0 to 1"),
-    (Field("x", 0.5, 0.0), -1.0, "allowed: at least 0"),
-    (Field("x", 0.5, 0.0, open_low=True), 0.0, "allowed: above 0"),
-    (Field("x", 0.5, None, 2.0), 3.0, "allowed: at most 2"),
-    (Field("x", 0.5), float("nan"), "allowed: any number"),
-    (Field("x", 0.5), "much", "'much'; a number is needed"),
-    (Field("x", 3, 1, kind="int"), 2.5, "a whole number is needed"),
-    (Field("x", 3, 1, kind="int"), float("inf"), "a whole number is needed"),
-    (Field("x", True, kind="bool"), "yes", "allowed: True or False"),
-    (Field("x", "cyclic", choices=("cyclic", "random"), kind="choice"), "cycle", "did you mean 'cyclic'"),
-    (Field("x", "a", choices=("a", "b"), kind="choice"), 3, "allowed: 'a', 'b'"),
-])
+@pytest.mark.parametrize(
+    ("given", "value", "message"),
+    [
+        (Field("x", 0.5, 0.0, 1.0), 1.5, "Owner: x is 1.5; allowed: 0 to 1"),
+        (Field("x", 0.5, 0.0, 1.0, open_low=True), 0.0, "allowed: above 0 to 1"),
+        (Field("x", 0.5, 0.0), -1.0, "allowed: at least 0"),
+        (Field("x", 0.5, 0.0, open_low=True), 0.0, "allowed: above 0"),
+        (Field("x", 0.5, None, 2.0), 3.0, "allowed: at most 2"),
+        (Field("x", 0.5), float("nan"), "allowed: any number"),
+        (Field("x", 0.5), "much", "'much'; a number is needed"),
+        (Field("x", 3, 1, kind="int"), 2.5, "a whole number is needed"),
+        (Field("x", 3, 1, kind="int"), float("inf"), "a whole number is needed"),
+        (Field("x", True, kind="bool"), "yes", "allowed: True or False"),
+        (Field("x", "cyclic", choices=("cyclic", "random"), kind="choice"), "cycle", "did you mean 'cyclic'"),
+        (Field("x", "a", choices=("a", "b"), kind="choice"), 3, "allowed: 'a', 'b'"),
+    ],
+)
 def test_bad_values_are_named_with_what_is_allowed(given: Field, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         given.check(value, "Owner")
 
 
 def test_registries_load_their_parts_when_they_are_first_asked() -> None:
-    code = ("import sys; from sparsescope.registry import losses; before = 'sparsescope.losses' in sys.modules; "
-            "names = list(losses); print(before, 'sparsescope.losses' in sys.modules, len(names) > 2)")
+    code = (
+        "import sys; from sparsescope.registry import losses; before = 'sparsescope.losses' in sys.modules; "
+        "names = list(losses); print(before, 'sparsescope.losses' in sys.modules, len(names) > 2)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout.split() == ["False", "True", "True"]
 

@@ -95,8 +95,9 @@ def test_adaptive_certificates_stay_below_their_share(problem: ss.Problem, monke
     assert set(grid) <= set(certified), "a logarithmic grid in any case"
     between = [(now, now - before) for before, now in pairwise(certified) if now not in grid]
     assert between and min(passed for _, passed in between) == 10, "three seconds are paid for by ten others"
-    assert all(np.isnan(e.gap) and np.isnan(e.train_accuracy) and np.isfinite(e.objective)
-               for e in events if not e.certified)
+    assert all(
+        np.isnan(e.gap) and np.isnan(e.train_accuracy) and np.isfinite(e.objective) for e in events if not e.certified
+    )
 
 
 def test_one_slow_certificate_leaves_no_run_unmeasured(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +127,19 @@ def test_certificates_come_at_every_kth_iteration_and_at_the_end(problem: ss.Pro
     assert [e.iteration for e in events if e.certified] == [0, 3, 6, 8]
 
 
-@pytest.mark.parametrize("rule", [Gap(1e-3), Violation(1e-2), Violation(1e-2, paper=True, over="sum"), Passes(7),
-                                  Objective(2.0), Iterations(3), Gap(0.5) | Iterations(1)], ids=repr)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Gap(1e-3),
+        Violation(1e-2),
+        Violation(1e-2, paper=True, over="sum"),
+        Passes(7),
+        Objective(2.0),
+        Iterations(3),
+        Gap(0.5) | Iterations(1),
+    ],
+    ids=repr,
+)
 def test_a_run_ends_when_its_rule_says_so_and_the_last_event_says_why(problem: ss.Problem, rule: Any) -> None:
     run = Run(problem, "bcd-ls", stop=rule)
     events = list(run)
@@ -139,8 +151,9 @@ def test_a_run_ends_when_its_rule_says_so_and_the_last_event_says_why(problem: s
 
 def test_a_callback_ends_the_run_by_returning_true(problem: ss.Problem) -> None:
     seen: list[int] = []
-    run = Run(problem, "ista", callbacks=[lambda e: e.iteration == 4, lambda e: seen.append(e.iteration)],
-              certify_every=100)
+    run = Run(
+        problem, "ista", callbacks=[lambda e: e.iteration == 4, lambda e: seen.append(e.iteration)], certify_every=100
+    )
     assert list(run)[-1].message == run.message == "stopped by a callback"
     assert seen == [0, 1, 2, 3, 4]
     result = solve(problem, "ista", callbacks=[lambda e: e.iteration == 4], certify_every=100)
@@ -182,15 +195,19 @@ def test_the_test_set_is_scored_in_its_own_form(problem: ss.Problem) -> None:
     assert one_class[-1].test_accuracy == np.mean(words.predict(one_class[-1].state.weights(), X=X[:5]) == 0)
 
 
-@pytest.mark.parametrize(("given", "error", "message"), [
-    ({"certify_every": 0}, ValueError, "certify_every is 0"), ({"certify_every": 1.5}, ValueError, "whole number"),
-    ({"test": (np.zeros((3, 7)), [0, 1, 2])}, ValueError, "test X has 7 features"),
-    ({"test": (np.zeros((3, 4)), [0, 1])}, ValueError, "test y has 2 labels, test X has 3"),
-    ({"test": (np.zeros((3, 4)), [0, 1, 5])}, ValueError, "none of the classes"),
-    ({"solver": "bcd"}, ValueError, "unknown solver 'bcd'; did you mean 'bcd-"),
-    ({"solver": 3}, TypeError, "is not a solver"),
-    ({"W": np.zeros((2, 2))}, ValueError, "W has shape"),
-])
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"certify_every": 0}, ValueError, "certify_every is 0"),
+        ({"certify_every": 1.5}, ValueError, "whole number"),
+        ({"test": (np.zeros((3, 7)), [0, 1, 2])}, ValueError, "test X has 7 features"),
+        ({"test": (np.zeros((3, 4)), [0, 1])}, ValueError, "test y has 2 labels, test X has 3"),
+        ({"test": (np.zeros((3, 4)), [0, 1, 5])}, ValueError, "none of the classes"),
+        ({"solver": "bcd"}, ValueError, "unknown solver 'bcd'; did you mean 'bcd-"),
+        ({"solver": 3}, TypeError, "is not a solver"),
+        ({"W": np.zeros((2, 2))}, ValueError, "W has shape"),
+    ],
+)
 def test_bad_settings_are_refused(problem: ss.Problem, given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         Run(problem, **given).advance()

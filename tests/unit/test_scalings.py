@@ -9,13 +9,19 @@ import pytest
 from sparsescope.problems.scalings import NAMES, convert
 
 
-@pytest.mark.parametrize(("name", "given", "message"), [
-    ("libliner", {}, "unknown scaling 'libliner'; known: liblinear"),
-    ("liblinear", {"C": 0.0}, "C is 0.0"), ("liblinear", {"C": float("nan")}, "positive"),
-    ("lightning", {}, "positive alpha"), ("lightning", {"alpha": -1.0}, "positive alpha"),
-    ("paper-3", {}, "positive lam3"), ("paper-3", {"lam3": 0}, "positive lam3"),
-    ("paper-4", {"lam4": -0.5}, "must not be negative"),
-])
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("libliner", {}, "unknown scaling 'libliner'; known: liblinear"),
+        ("liblinear", {"C": 0.0}, "C is 0.0"),
+        ("liblinear", {"C": float("nan")}, "positive"),
+        ("lightning", {}, "positive alpha"),
+        ("lightning", {"alpha": -1.0}, "positive alpha"),
+        ("paper-3", {}, "positive lam3"),
+        ("paper-3", {"lam3": 0}, "positive lam3"),
+        ("paper-4", {"lam4": -0.5}, "must not be negative"),
+    ],
+)
 def test_bad_weights_are_refused(name: str, given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         convert(name, 10, **given)

@@ -51,8 +51,14 @@ def test_the_loss_agrees_with_liblinear() -> None:
     from sklearn.linear_model import LogisticRegression
 
     problem = binary(text, 0.05)
-    peer = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=1.0 / (problem.n * problem.lam), tol=1e-10,
-                              fit_intercept=False, max_iter=10_000).fit(problem.design.matrix, problem.y)
+    peer = LogisticRegression(
+        l1_ratio=1.0,
+        solver="liblinear",
+        C=1.0 / (problem.n * problem.lam),
+        tol=1e-10,
+        fit_intercept=False,
+        max_iter=10_000,
+    ).fit(problem.design.matrix, problem.y)
     ours = ss.solve(problem, "newglmnet", tol=1e-12, record=False)
     assert problem.objective(peer.coef_.T) == pytest.approx(ours.objective, rel=1e-9)
 
@@ -129,10 +135,17 @@ def test_weights_change_the_violation_and_the_prox_entry_by_entry() -> None:
     assert problem.key != problem.with_(penalty=ss.penalties.WeightedL1(c + 1.0)).key
 
 
-@pytest.mark.parametrize(("weights", "message"), [
-    ([1.0, -2.0], "weight at 1 is -2"), ([[1.0, np.nan]], r"weight at \(0, 1\) is nan"), ([np.inf], "finite"),
-    ([0.0, 0.0], "all weights are 0"), (np.ones((2, 2, 2)), "shape"), ([], "shape"),
-])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -2.0], "weight at 1 is -2"),
+        ([[1.0, np.nan]], r"weight at \(0, 1\) is nan"),
+        ([np.inf], "finite"),
+        ([0.0, 0.0], "all weights are 0"),
+        (np.ones((2, 2, 2)), "shape"),
+        ([], "shape"),
+    ],
+)
 def test_bad_weights_are_refused(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"WeightedL1.*{message}"):
         ss.penalties.WeightedL1(weights)
@@ -281,8 +294,10 @@ def test_the_page_starts_anew_where_w_gets_another_shape() -> None:
     from sparsescope.live.preparing import prepare
 
     data = ss.datasets.load("breast_cancer")
-    before, after = (settings.clean({"dataset": "breast_cancer", "loss": loss, "penalty": "l1"})[0]
-                     for loss in ("squared", "binary-logistic"))
+    before, after = (
+        settings.clean({"dataset": "breast_cancer", "loss": loss, "penalty": "l1"})[0]
+        for loss in ("squared", "binary-logistic")
+    )
     problem = ss.Problem(data, loss="squared", penalty="l1")
     assert not prepare(before, data, problem).fresh
     made = prepare(after, data, problem)

@@ -74,8 +74,12 @@ def test_the_null_intercept_of_label_sets_is_the_linear_programs_and_lam_max_bou
                 row[p], row[r], row[m + i] = -1.0, 1.0, -1.0
                 rows.append(row)
                 right.append(-1.0)
-    known = linprog(np.r_[np.zeros(m), np.full(n, 1 / n)], A_ub=np.array(rows), b_ub=right,
-                    bounds=[(None, None)] * m + [(0, None)] * n)
+    known = linprog(
+        np.r_[np.zeros(m), np.full(n, 1 / n)],
+        A_ub=np.array(rows),
+        b_ub=right,
+        bounds=[(None, None)] * m + [(0, None)] * n,
+    )
     null = problem.null_intercept
     zero = np.zeros((problem.d, m))
     assert problem.objective(zero, null) == pytest.approx(known.fun, rel=1e-9)
@@ -120,8 +124,12 @@ def test_the_optimum_with_l1_is_that_of_a_linear_program(intercept: bool) -> Non
                 w[:, r], w[:, p], b[r], b[p], xi[i] = A[i], -A[i], 1.0, -1.0, -1.0
                 rows.append(np.concatenate([w.ravel(), -w.ravel(), intercept * b, xi]))
     cost = np.concatenate([np.full(2 * d * m, problem.lam), np.zeros(m), np.full(n, 1.0 / n)])
-    known = linprog(cost, A_ub=np.array(rows), b_ub=np.full(len(rows), -1.0),
-                    bounds=[(0, None)] * (2 * d * m) + [(None, None)] * m + [(0, None)] * n)
+    known = linprog(
+        cost,
+        A_ub=np.array(rows),
+        b_ub=np.full(len(rows), -1.0),
+        bounds=[(0, None)] * (2 * d * m) + [(None, None)] * m + [(0, None)] * n,
+    )
     found = ss.solve(problem, "fbpd", tol=1e-8, max_iter=100_000, record=False, certify_every=50)
     assert known.success and found.converged
     assert found.objective == pytest.approx(known.fun, rel=2e-8) and found.dual <= known.fun * (1 + 1e-9)

@@ -303,12 +303,19 @@ def test_a_tweak_while_paused_answers_at_once(session: Session) -> None:
     assert len(session.trace) == before + 1 and len(session.trace.marks) == 2
 
 
-@pytest.mark.parametrize(("given", "error", "message"), [
-    ({"lam": 0.0}, ValueError, "positive"), ({"lam": float("nan")}, ValueError, "positive"),
-    ({"loss": "logstic"}, ValueError, "did you mean"), ({"penalty": "l1/l3"}, ValueError, "unknown penalty"),
-    ({"solver": "bcd"}, ValueError, "unknown solver"), ({"solver": 3}, TypeError, "not a solver"),
-    ({"loss": Corner()}, ValueError, "needs a smooth loss"), ({"lam": 0.1, "penalty": "none"}, ValueError, "penalty"),
-])
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"lam": 0.0}, ValueError, "positive"),
+        ({"lam": float("nan")}, ValueError, "positive"),
+        ({"loss": "logstic"}, ValueError, "did you mean"),
+        ({"penalty": "l1/l3"}, ValueError, "unknown penalty"),
+        ({"solver": "bcd"}, ValueError, "unknown solver"),
+        ({"solver": 3}, TypeError, "not a solver"),
+        ({"loss": Corner()}, ValueError, "needs a smooth loss"),
+        ({"lam": 0.1, "penalty": "none"}, ValueError, "penalty"),
+    ],
+)
 def test_a_bad_tweak_raises_and_changes_nothing(
     session: Session, given: Any, error: type[Exception], message: str
 ) -> None:
@@ -331,7 +338,12 @@ def test_a_solver_that_does_not_fit_is_refused_at_the_door(problem: ss.Problem) 
 
 def test_every_command_makes_a_new_generation(session: Session) -> None:
     commands: list[Callable[[], None]] = [
-        session.open, session.play, session.pause, session.step, session.reset, lambda: session.set_speed(5.0),
+        session.open,
+        session.play,
+        session.pause,
+        session.step,
+        session.reset,
+        lambda: session.set_speed(5.0),
         lambda: session.change(lam=0.1),
     ]
     for k, command in enumerate(commands, 1):

@@ -27,8 +27,10 @@ def planted(share: float = 0.2, n: int = 200, d: int = 600) -> ss.Problem:
 
 
 def run(problem: ss.Problem, solver: Any, tol: float = 1e-8) -> list[Any]:
-    return [(e.relative_gap, e.passes, e.working_set, None if e.state.working is None else e.state.working.copy())
-            for e in ss.Run(problem, solver, stop=Gap(tol) | Iterations(3000))]
+    return [
+        (e.relative_gap, e.passes, e.working_set, None if e.state.working is None else e.state.working.copy())
+        for e in ss.Run(problem, solver, stop=Gap(tol) | Iterations(3000))
+    ]
 
 
 @both

@@ -12,8 +12,8 @@ def contents(rows: sr.SparseRows, m: int) -> np.ndarray:
     """All entries as a dense array."""
     out = np.zeros((len(rows.head), m))
     for r, (start, size, _, _) in enumerate(rows.head):
-        assert len(set(rows.labels[start: start + size])) == size, "a label stands twice"
-        out[r, rows.labels[start: start + size]] = rows.values[start: start + size]
+        assert len(set(rows.labels[start : start + size])) == size, "a label stands twice"
+        out[r, rows.labels[start : start + size]] = rows.values[start : start + size]
     return out
 
 
@@ -22,9 +22,9 @@ def check_front(rows: sr.SparseRows, threshold: float) -> None:
     for start, size, front, bits in rows.head:
         if bits >= sr.ORDERED:
             assert threshold == 0.0 and size == front == rows.used[sr.WIDTH]
-            assert rows.labels[start: start + size].tolist() == list(range(size))
+            assert rows.labels[start : start + size].tolist() == list(range(size))
             continue
-        above = np.abs(rows.values[start: start + size]) > threshold
+        above = np.abs(rows.values[start : start + size]) > threshold
         assert above[:front].all() and not above[front:].any()
 
 

@@ -48,8 +48,13 @@ def test_theorem_1_bounds_what_gls_does_in_any_units(loss: str) -> None:
         excess = np.array([event.objective for event in run]) - best.objective
         bound = theorem1(problem, best.W, np.arange(61), monotone=1.0 if loss == "squared" else None)
         assert (excess[1:] <= bound[1:] + 1e-12).all()
-        assert bound[0] == pytest.approx(0.5 * (problem.loss.curvature(10) * ((unit * X @ best.W) ** 2).sum() / len(X)
-                                                + problem.lam * (best.W**2).sum()), rel=1e-6)
+        assert bound[0] == pytest.approx(
+            0.5
+            * (
+                problem.loss.curvature(10) * ((unit * X @ best.W) ** 2).sum() / len(X) + problem.lam * (best.W**2).sum()
+            ),
+            rel=1e-6,
+        )
         bounds.append(bound)
     np.testing.assert_allclose(bounds[1], bounds[0], rtol=1e-5, atol=1e-14)
 

@@ -34,8 +34,9 @@ def test_a_step_beyond_twice_the_safe_one_diverges_and_says_why(problem: ss.Prob
 
 
 def test_a_safe_step_never_rises(problem: ss.Problem) -> None:
-    values = [e.objective for e in ss.Run(problem, solvers.create("ista", step_length=1.0),
-                                          stop=ss.stopping.Iterations(50))]
+    values = [
+        e.objective for e in ss.Run(problem, solvers.create("ista", step_length=1.0), stop=ss.stopping.Iterations(50))
+    ]
     assert np.all(np.diff(values) <= 1e-12)
 
 

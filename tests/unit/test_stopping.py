@@ -28,28 +28,57 @@ NAN = float("nan")
 
 def event(**values: Any) -> Any:
     """An event with the fields that rules look at; NaN where none is given."""
-    fields = ("gap", "relative_gap", "violation", "violation_sum", "paper_violation", "paper_violation_sum",
-              "objective", "seen_violation", "seen_violation_sum")
+    fields = (
+        "gap",
+        "relative_gap",
+        "violation",
+        "violation_sum",
+        "paper_violation",
+        "paper_violation_sum",
+        "objective",
+        "seen_violation",
+        "seen_violation_sum",
+    )
     values.setdefault("gap", values.get("relative_gap", NAN))
     problem = SimpleNamespace(n=100, null_objective=1.0, dtype=np.dtype(values.pop("dtype", "float64")))
-    return SimpleNamespace(**{**dict.fromkeys(fields, NAN), "iteration": 0, "passes": 0.0, "seconds": 0.0,
-                              "solver": ss.solvers.ISTA(), "problem": problem, **values})
+    return SimpleNamespace(
+        **{
+            **dict.fromkeys(fields, NAN),
+            "iteration": 0,
+            "passes": 0.0,
+            "seconds": 0.0,
+            "solver": ss.solvers.ISTA(),
+            "problem": problem,
+            **values,
+        }
+    )
 
 
-@pytest.mark.parametrize(("rule", "short_of", "reached", "words"), [
-    (Gap(1e-3), {"relative_gap": 1.1e-3}, {"relative_gap": 1e-3}, "certified: relative gap 1.0e-03 ≤ 1.0e-03"),
-    (Gap(1e-9), {"relative_gap": 1.1e-9}, {"relative_gap": -4e-17}, "certified: relative gap 3.6e-15 ≤ 1.0e-09"),
-    (Gap(1e-6), {"relative_gap": 1.0, "gap": 1.1e-8}, {"relative_gap": 1.0, "gap": 0.9e-8},
-     "certified: gap 9.0e-09 ≤ 1.0e-08, that is 1.0e-08 of F at W = 0"),
-    (Iterations(3), {"iteration": 2}, {"iteration": 3}, "limit of 3 iterations"),
-    (Iterations(0), {"iteration": -1}, {"iteration": 0}, "limit of 0 iterations"),
-    (Passes(2.5), {"passes": 2.4}, {"passes": 2.5}, "limit of 2.5 data passes"),
-    (Seconds(0.5), {"seconds": 0.4}, {"seconds": 0.5}, "limit of 0.5 solver seconds"),
-    (Objective(1.0), {"objective": 1.1}, {"objective": 1.0}, "objective 1 ≤ 1"),
-    (Violation(0.1, relative=False), {"violation": 0.2}, {"violation": 0.1}, "violation 1.0e-01 ≤ 1.0e-01"),
-    (Violation(0.1, relative=False, paper=True, over="sum"), {"violation": 0.0, "paper_violation_sum": 0.2},
-     {"paper_violation_sum": 0.05}, "paper violation sum 5.0e-02"),
-])
+@pytest.mark.parametrize(
+    ("rule", "short_of", "reached", "words"),
+    [
+        (Gap(1e-3), {"relative_gap": 1.1e-3}, {"relative_gap": 1e-3}, "certified: relative gap 1.0e-03 ≤ 1.0e-03"),
+        (Gap(1e-9), {"relative_gap": 1.1e-9}, {"relative_gap": -4e-17}, "certified: relative gap 3.6e-15 ≤ 1.0e-09"),
+        (
+            Gap(1e-6),
+            {"relative_gap": 1.0, "gap": 1.1e-8},
+            {"relative_gap": 1.0, "gap": 0.9e-8},
+            "certified: gap 9.0e-09 ≤ 1.0e-08, that is 1.0e-08 of F at W = 0",
+        ),
+        (Iterations(3), {"iteration": 2}, {"iteration": 3}, "limit of 3 iterations"),
+        (Iterations(0), {"iteration": -1}, {"iteration": 0}, "limit of 0 iterations"),
+        (Passes(2.5), {"passes": 2.4}, {"passes": 2.5}, "limit of 2.5 data passes"),
+        (Seconds(0.5), {"seconds": 0.4}, {"seconds": 0.5}, "limit of 0.5 solver seconds"),
+        (Objective(1.0), {"objective": 1.1}, {"objective": 1.0}, "objective 1 ≤ 1"),
+        (Violation(0.1, relative=False), {"violation": 0.2}, {"violation": 0.1}, "violation 1.0e-01 ≤ 1.0e-01"),
+        (
+            Violation(0.1, relative=False, paper=True, over="sum"),
+            {"violation": 0.0, "paper_violation_sum": 0.2},
+            {"paper_violation_sum": 0.05},
+            "paper violation sum 5.0e-02",
+        ),
+    ],
+)
 def test_a_rule_stops_at_its_limit_and_says_why(rule: Stop, short_of: Any, reached: Any, words: str) -> None:
     assert rule.check(event(**short_of)) is None
     assert words in (rule.check(event(**reached)) or "")
@@ -60,9 +89,13 @@ def test_a_gap_of_rounding_certifies_no_tolerance_below_it() -> None:
         assert Gap(tol).check(event(relative_gap=-1e-17)) is None
 
 
-@pytest.mark.parametrize(("dtype", "gap", "words"), [
-    ("float32", 3e-6, "as far as float32 carries; data in float64 carry further"),
-    ("float64", 9e-15, "as far as float64 carries")])
+@pytest.mark.parametrize(
+    ("dtype", "gap", "words"),
+    [
+        ("float32", 3e-6, "as far as float32 carries; data in float64 carry further"),
+        ("float64", 9e-15, "as far as float64 carries"),
+    ],
+)
 def test_the_end_of_the_precision_is_said_in_words(dtype: str, gap: float, words: str) -> None:
     rule = Precision(patience=10)
     assert rule.check(event(relative_gap=gap, dtype=dtype)) is None
@@ -80,8 +113,17 @@ def test_progress_and_gaps_above_the_precision_go_on() -> None:
         assert large.check(event(relative_gap=1e-2, iteration=k, dtype="float32")) is None
 
 
-@pytest.mark.parametrize("rule", [Gap(1.0), Violation(1.0), Violation(1.0, paper=True), Violation(9.0, relative=False),
-                                  Objective(1.0), PaperViolation(1.0)])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Gap(1.0),
+        Violation(1.0),
+        Violation(1.0, paper=True),
+        Violation(9.0, relative=False),
+        Objective(1.0),
+        PaperViolation(1.0),
+    ],
+)
 def test_numbers_that_were_not_evaluated_stop_nothing(rule: Stop) -> None:
     assert rule.check(event()) is None
 
@@ -105,7 +147,8 @@ def test_the_papers_criterion_looks_at_what_the_selection_asks_for() -> None:
             assert rule.check(event(solver=solver, **{looked: 50.0, other: 1.0})) is None
             assert rule.check(event(solver=solver, **{looked: 0.51, other: 0.0})) is None
             assert f"{forced or over} of the violations" in (
-                rule.check(event(solver=solver, **{looked: 0.5, other: 9.0})) or "")
+                rule.check(event(solver=solver, **{looked: 0.5, other: 9.0})) or ""
+            )
             rule.reset()
             assert rule.check(event(solver=solver, **{looked: 0.5, other: 0.0})) is None
 
@@ -124,11 +167,21 @@ def test_rules_combine_to_the_first_that_stops() -> None:
     assert both.check(event(violation=2.0)) is None
 
 
-@pytest.mark.parametrize("make", [
-    lambda: Gap(-1e-9), lambda: Gap(NAN), lambda: Violation(-1.0), lambda: Violation(over="mean"),
-    lambda: PaperViolation(-1e-9), lambda: PaperViolation(over="mean"),
-    lambda: Iterations(-1), lambda: Passes(0), lambda: Seconds(-2.0), lambda: Seconds(NAN),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Gap(-1e-9),
+        lambda: Gap(NAN),
+        lambda: Violation(-1.0),
+        lambda: Violation(over="mean"),
+        lambda: PaperViolation(-1e-9),
+        lambda: PaperViolation(over="mean"),
+        lambda: Iterations(-1),
+        lambda: Passes(0),
+        lambda: Seconds(-2.0),
+        lambda: Seconds(NAN),
+    ],
+)
 def test_impossible_limits_are_refused(make: Any) -> None:
     with pytest.raises(ValueError, match=r"must be|allowed|needed"):
         make()

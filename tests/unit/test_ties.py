@@ -39,8 +39,9 @@ def test_results_repeat_where_solutions_are_not_unique(name: str, data: Any) -> 
     problem = problem_for(name, *data())
     first, second = (ss.solve(problem, name, max_iter=15) for _ in range(2))
     for a, b in ((first.W, second.W), (first.objective, second.objective)):
-        np.testing.assert_array_equal(a.toarray() if hasattr(a, "toarray") else a,
-                                      b.toarray() if hasattr(b, "toarray") else b)
+        np.testing.assert_array_equal(
+            a.toarray() if hasattr(a, "toarray") else a, b.toarray() if hasattr(b, "toarray") else b
+        )
     assert np.isfinite(first.objective)
 
 

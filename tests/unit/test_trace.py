@@ -29,10 +29,18 @@ def recorded(steps: int = 30, **settings: Any) -> tuple[Trace, list[Any], list[n
     recorder = Recorder()
     events: list[Any] = []
     weights: list[np.ndarray] = []
-    run = Run(problem, "bcd-ls", callbacks=[recorder, events.append,
-                                            lambda e: weights.append(np.array(e.state.weights()))], certify_every=4)
-    changes: dict[int, dict[str, Any]] = {8: {"problem": problem.with_lam(0.6)}, 14: {"solver": ss.solvers.ISTA()},
-                                          18: {"problem": problem}, 24: {"problem": problem.with_(penalty="l1")}}
+    run = Run(
+        problem,
+        "bcd-ls",
+        callbacks=[recorder, events.append, lambda e: weights.append(np.array(e.state.weights()))],
+        certify_every=4,
+    )
+    changes: dict[int, dict[str, Any]] = {
+        8: {"problem": problem.with_lam(0.6)},
+        14: {"solver": ss.solvers.ISTA()},
+        18: {"problem": problem},
+        24: {"problem": problem.with_(penalty="l1")},
+    }
     for k in range(steps):
         if k in changes:
             run.change(**changes[k])
@@ -227,8 +235,17 @@ def test_a_loaded_or_copied_trace_can_go_on(tmp_path: Path, again: str) -> None:
 
 
 def other_files(folder: Path) -> dict[str, Path]:
-    names = ("text.npz", "array.npy", "arrays.npz", "empty.npz", "pickle.npz", "cut.npz", "header.npz", "list.npz",
-             "folder.npz")
+    names = (
+        "text.npz",
+        "array.npy",
+        "arrays.npz",
+        "empty.npz",
+        "pickle.npz",
+        "cut.npz",
+        "header.npz",
+        "list.npz",
+        "folder.npz",
+    )
     made = {name: folder / name for name in names}
     made["text.npz"].write_text("not a trace at all")
     np.save(made["array.npy"], np.ones(3))

@@ -42,8 +42,10 @@ def test_the_steps_of_a_solver_do_not_depend_on_the_units(name: str) -> None:
             assert event.gap == pytest.approx(events[0].gap * omega, rel=1e-7, nan_ok=True)
             assert event.relative_gap == pytest.approx(events[0].relative_gap, rel=1e-7, nan_ok=True)
             assert event.penalty * run.problem.lam == pytest.approx(events[0].penalty * runs[0].problem.lam, rel=1e-9)
-    W = [np.asarray(run.state.weights().toarray() if sp.issparse(run.state.weights()) else run.state.weights())
-         for run in runs]
+    W = [
+        np.asarray(run.state.weights().toarray() if sp.issparse(run.state.weights()) else run.state.weights())
+        for run in runs
+    ]
     for found, power in zip(W, POWERS, strict=True):
         np.testing.assert_allclose(found * 2.0**power, W[0] * unit, rtol=1e-9, atol=1e-12)
 
@@ -95,7 +97,8 @@ def test_held_out_data_paths_and_forms_are_in_the_given_units() -> None:
     done = ss.path(problem, "auto", n_lams=4, ratio=0.1, tol=1e-6)
     assert done["relative_gap"].max() <= 1e-6
     assert problem.with_lam(float(done["lam"][3])).objective(done.weights(3), done.points[3].b) == pytest.approx(
-        done["objective"][3], rel=1e-9)
+        done["objective"][3], rel=1e-9
+    )
 
 
 def test_data_of_usual_size_are_not_copied_for_their_units() -> None:

@@ -226,8 +226,12 @@ def test_the_page_is_offered_all_measures_of_label_sets() -> None:
     spec = accuracy.Accuracy(measure="micro_f1").spec(sets())
     assert [choice["label"] for choice in spec["choices"]][:2] == ["micro-F1", "precision@1"]
     assert len(spec["choices"]) == 6 and spec["y"] == spec["choices"][0]["y"]
-    assert [line["column"] for line in spec["y"]] == ["train_micro_f1", "test_micro_f1", "nonzero_percent",
-                                                     "working_percent"]
+    assert [line["column"] for line in spec["y"]] == [
+        "train_micro_f1",
+        "test_micro_f1",
+        "nonzero_percent",
+        "working_percent",
+    ]
     assert "choices" not in accuracy.Accuracy().spec(make_problem())
 
 
@@ -264,7 +268,7 @@ def test_with_many_features_rows_that_were_only_worked_on_come_last() -> None:
     tried = {int(j) for i in range(200) for j in trace.working(i)} - ever
     picture = active_set.raster(trace, trace["iteration"], 900)
     order = [int(rows[0]) for rows in picture.rows]
-    assert set(order[: len(ever)]) == ever and set(order[len(ever):]) == tried
+    assert set(order[: len(ever)]) == ever and set(order[len(ever) :]) == tried
     assert (picture.ever, picture.tried) == (len(ever), len(tried))
     note = annotations(views.draw("active-set", trace, recording.problem), "note")[0]
     assert f"{len(ever)} of 900 rows were ever non-zero and {len(tried)} more were worked on" in note
@@ -469,9 +473,12 @@ def test_each_quantity_has_a_look_of_its_own_and_each_theme_the_same_names() -> 
     instead = {*style.SET_MEASURES, "error"}
     single = [q for name, q in style.QUANTITIES.items() if name.partition("_")[2] not in instead]
     looks = [(q.colour, q.dash) for q in single]
-    assert all((style.QUANTITIES[f"{part}_{m}"].colour, style.QUANTITIES[f"{part}_{m}"].dash)
-               == (style.QUANTITIES[f"{part}_accuracy"].colour, style.QUANTITIES[f"{part}_accuracy"].dash)
-               for part in ("train", "test") for m in instead)
+    assert all(
+        (style.QUANTITIES[f"{part}_{m}"].colour, style.QUANTITIES[f"{part}_{m}"].dash)
+        == (style.QUANTITIES[f"{part}_accuracy"].colour, style.QUANTITIES[f"{part}_accuracy"].dash)
+        for part in ("train", "test")
+        for m in instead
+    )
     assert len(set(looks)) == len(looks)
     assert set(style.THEMES["light"]) == set(style.THEMES["dark"])
     for name in registry.views:

@@ -55,8 +55,9 @@ def dense_hessian(problem: ss.Problem, Z: np.ndarray, rows: np.ndarray) -> np.nd
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 @pytest.mark.parametrize(("sparse", "block"), [(False, True), (True, True), (True, False)])
 @pytest.mark.parametrize(("single", "tol"), [(False, 1e-12), (True, 2e-6)])
-def test_hessian_products_are_those_of_the_written_out_matrix(sparse: bool, block: bool, single: bool, tol: float,
-                                                             intercept: bool) -> None:
+def test_hessian_products_are_those_of_the_written_out_matrix(
+    sparse: bool, block: bool, single: bool, tol: float, intercept: bool
+) -> None:
     X, y = text()
     X = X.toarray() if sp.issparse(X) else X
     problem = ss.Problem(sp.csc_array(X) if sparse else X, y, intercept=intercept)

@@ -75,15 +75,33 @@ __all__ = [
 
 # Where a public name is defined; the names that are not here are submodules.
 _HOME = {
-    "CovarianceProblem": "problems.covariance", "Design": "inputs.design", "Event": "runs.event",
-    "Path": "runs.paths", "PathRun": "runs.paths", "Problem": "problems.prediction", "Recorder": "runs.trace",
-    "Reference": "runs.reference", "Result": "runs.result", "Run": "runs.run", "SequenceProblem": "problems.sequence",
-    "Session": "runs.session", "Trace": "runs.trace", "certify": "problems.judging", "explore": "widgets",
-    "field": "registry", "part": "jit", "path": "runs.paths", "reference": "runs.reference", "solve": "runs.run",
+    "CovarianceProblem": "problems.covariance",
+    "Design": "inputs.design",
+    "Event": "runs.event",
+    "Path": "runs.paths",
+    "PathRun": "runs.paths",
+    "Problem": "problems.prediction",
+    "Recorder": "runs.trace",
+    "Reference": "runs.reference",
+    "Result": "runs.result",
+    "Run": "runs.run",
+    "SequenceProblem": "problems.sequence",
+    "Session": "runs.session",
+    "Trace": "runs.trace",
+    "certify": "problems.judging",
+    "explore": "widgets",
+    "field": "registry",
+    "part": "jit",
+    "path": "runs.paths",
+    "reference": "runs.reference",
+    "solve": "runs.run",
 }
 # Public submodules that do not stand at the top.
 _ROOM = {
-    "objectives": "problems", "scalings": "problems", "spectrum": "problems", "stopping": "runs",
+    "objectives": "problems",
+    "scalings": "problems",
+    "spectrum": "problems",
+    "stopping": "runs",
     "transformers": "inputs",
 }
 

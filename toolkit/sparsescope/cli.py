@@ -25,8 +25,18 @@ if TYPE_CHECKING:
 
 DONE, FAILED, USAGE, UNCERTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-VERSIONS = ("numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly", "panel", "panel-material-ui", "anywidget",
-            "jupyterlab")
+VERSIONS = (
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "pandas",
+    "plotly",
+    "panel",
+    "panel-material-ui",
+    "anywidget",
+    "jupyterlab",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,23 +96,53 @@ def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int],
 
 def _add_explore(commands: Any) -> None:
     parser = _command(commands, "explore", run_explore, "open the live explorer in the browser")
-    parser.add_argument("--data", metavar="NAME|PATH",
-                        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV")
+    parser.add_argument(
+        "--data",
+        metavar="NAME|PATH",
+        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV",
+    )
     parser.add_argument("--port", type=_port, help="default: 5006, or a free one where that is taken; 0: any free one")
-    parser.add_argument("--address", default="localhost",
-                        help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)")
-    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME",
-                        help="a further name by which people come, such as explorer.example.org; may be repeated. The "
-                             "names of this machine are always allowed, every other one is refused")
-    parser.add_argument("--token", default="", metavar="TEXT",
-                        help="what everybody has to know who comes (default: a new one where other machines reach the "
-                             "address, none on this machine alone)")
-    parser.add_argument("--no-token", action="store_const", const=None, dest="token",
-                        help="ask nobody for a token, also where other machines reach the address")
-    parser.add_argument("--max-sessions", type=_count, default=0, metavar="N",
-                        help="how many pages may be open at a time (default: no limit)")
-    parser.add_argument("--linger", type=_positive, default=10.0, metavar="SECONDS",
-                        help="seconds for which a closed page keeps its run and its place (default: %(default)s)")
+    parser.add_argument(
+        "--address",
+        default="localhost",
+        help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name by which people come, such as explorer.example.org; may be repeated. The "
+        "names of this machine are always allowed, every other one is refused",
+    )
+    parser.add_argument(
+        "--token",
+        default="",
+        metavar="TEXT",
+        help="what everybody has to know who comes (default: a new one where other machines reach the "
+        "address, none on this machine alone)",
+    )
+    parser.add_argument(
+        "--no-token",
+        action="store_const",
+        const=None,
+        dest="token",
+        help="ask nobody for a token, also where other machines reach the address",
+    )
+    parser.add_argument(
+        "--max-sessions",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="how many pages may be open at a time (default: no limit)",
+    )
+    parser.add_argument(
+        "--linger",
+        type=_positive,
+        default=10.0,
+        metavar="SECONDS",
+        help="seconds for which a closed page keeps its run and its place (default: %(default)s)",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only print the address")
 
 
@@ -112,13 +152,22 @@ def _add_solve(commands: Any) -> None:
     parser.add_argument("--loss", help="default: multiclass-squared-hinge; for label sets label-ranking-squared-hinge")
     parser.add_argument("--penalty", default="l1/l2", help="default: %(default)s")
     parser.add_argument("--solver", default="bcd-ls", help="default: %(default)s")
-    parser.add_argument("--lam-ratio", type=_positive, default=0.1, metavar="R",
-                        help="λ as a share of λ_max, above which all weights are zero (default: %(default)s)")
-    parser.add_argument("--tol", type=_positive, default=1e-6,
-                        help="relative duality gap to reach (default: %(default)s)")
+    parser.add_argument(
+        "--lam-ratio",
+        type=_positive,
+        default=0.1,
+        metavar="R",
+        help="λ as a share of λ_max, above which all weights are zero (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tol", type=_positive, default=1e-6, help="relative duality gap to reach (default: %(default)s)"
+    )
     parser.add_argument("--max-iter", type=_count, default=1000, help="default: %(default)s")
-    parser.add_argument("--save", metavar="TRACE.npz",
-                        help="keep the run's trace in this file; it is also written every few seconds of a long run")
+    parser.add_argument(
+        "--save",
+        metavar="TRACE.npz",
+        help="keep the run's trace in this file; it is also written every few seconds of a long run",
+    )
 
 
 def run_explore(options: argparse.Namespace) -> int:
@@ -132,8 +181,16 @@ def run_explore(options: argparse.Namespace) -> int:
         site.settings["dataset"] = options.data
     elif options.data is not None:
         site.data = datasets.load(options.data)
-    serve(site, options.port, options.address, show=not options.no_browser, say=_say, linger=options.linger,
-          hosts=tuple(options.allow_host), token=options.token)
+    serve(
+        site,
+        options.port,
+        options.address,
+        show=not options.no_browser,
+        say=_say,
+        linger=options.linger,
+        hosts=tuple(options.allow_host),
+        token=options.token,
+    )
     return DONE
 
 
@@ -162,12 +219,21 @@ def run_solve(options: argparse.Namespace) -> int:
         # How the run ended is said below, and by the exit code.
         warnings.filterwarnings("ignore", message=".* ended before the tolerance")
         try:
-            result = solve(problem, solver=options.solver, tol=options.tol, max_iter=options.max_iter, test=data.test,
-                           callbacks=observers, record=False)
+            result = solve(
+                problem,
+                solver=options.solver,
+                tol=options.tol,
+                max_iter=options.max_iter,
+                test=data.test,
+                callbacks=observers,
+                record=False,
+            )
         except Interrupted as interruption:
             result, interrupted = interruption.result, True
-    _say(f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
-         f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s")
+    _say(
+        f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
+        f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s"
+    )
     if file is not None:
         _say(f"trace: {recorder.trace.save(file)}")
     if interrupted:

@@ -19,16 +19,51 @@ _ROOMS = {
     "jit": {"kernel_cache": "cache", "kernel_compiler": "compiler"},
     "inputs": {name: name for name in ("design", "labels", "blocks", "feature_maps", "transformers")},
     "problems": {
-        "problem_base": "base", "problem": "prediction", "sequences": "sequence",
-        **{name: name for name in (
-            "certificate", "constants", "null_fits", "regulariser", "scalings", "objectives", "metrics", "spectrum",
-            "covariance", "covariance_certificate", "covariance_input", "sequence_model")},
+        "problem_base": "base",
+        "problem": "prediction",
+        "sequences": "sequence",
+        **{
+            name: name
+            for name in (
+                "certificate",
+                "constants",
+                "null_fits",
+                "regulariser",
+                "scalings",
+                "objectives",
+                "metrics",
+                "spectrum",
+                "covariance",
+                "covariance_certificate",
+                "covariance_input",
+                "sequence_model",
+            )
+        },
     },
-    "runs": {name: name for name in (
-        "run", "event", "stopping", "trace", "watching", "changes", "session", "paths", "path_result")},
-    "solvers.shared": {f"solvers.{name}": name for name in (
-        "budget", "entries", "gradient_steps", "inverse_covariance", "leap", "low_rank", "metric", "newton",
-        "proximal", "restriction", "sequence", "splitting", "stage_data", "smallest_hinge", "step_search")},
+    "runs": {
+        name: name
+        for name in ("run", "event", "stopping", "trace", "watching", "changes", "session", "paths", "path_result")
+    },
+    "solvers.shared": {
+        f"solvers.{name}": name
+        for name in (
+            "budget",
+            "entries",
+            "gradient_steps",
+            "inverse_covariance",
+            "leap",
+            "low_rank",
+            "metric",
+            "newton",
+            "proximal",
+            "restriction",
+            "sequence",
+            "splitting",
+            "stage_data",
+            "smallest_hinge",
+            "step_search",
+        )
+    },
 }
 # Full old name -> full new name.
 MOVED = {

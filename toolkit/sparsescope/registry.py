@@ -150,8 +150,17 @@ def collect_fields(cls: type) -> tuple[Field, ...]:
     for name, value in vars(cls).items():
         if isinstance(value, Field):
             found.append(
-                Field(name, value.default, value.low, value.high, value.doc, value.log, value.choices, value.kind,
-                      value.open_low)
+                Field(
+                    name,
+                    value.default,
+                    value.low,
+                    value.high,
+                    value.doc,
+                    value.log,
+                    value.choices,
+                    value.kind,
+                    value.open_low,
+                )
             )
     return tuple(found)
 
@@ -231,8 +240,10 @@ class Registry:
         text = doc if doc is not None else (getattr(make, "doc", None) or (getattr(make, "__doc__", None) or ""))
         first = " ".join(text.strip().split("\n\n")[0].split())
         order = float(getattr(make, "menu_order", LAST) if menu_order is None else menu_order)
-        known = {**self._known, name: Entry(name, make, title or getattr(make, "title", None) or name, first, presets,
-                                            order)}
+        known = {
+            **self._known,
+            name: Entry(name, make, title or getattr(make, "title", None) or name, first, presets, order),
+        }
         self._known = dict(sorted(known.items(), key=lambda item: item[1].order))  # a stable sort
         return make
 

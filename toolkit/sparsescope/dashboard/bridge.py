@@ -66,12 +66,16 @@ def public(header: Message) -> Message:
     logged."""
     told = dict(header)
     if told.get("detail"):
-        logger.error("not shown on a page that others see: %s\n%s", told.get("text", told.get("error", "")),
-                     told["detail"])
+        logger.error(
+            "not shown on a page that others see: %s\n%s", told.get("text", told.get("error", "")), told["detail"]
+        )
         told["detail"] = ""
     for key in ("text", "error", "message"):
-        if header["type"] in ("error", "answer", "frame") and isinstance(told.get(key), str) and \
-                told.get("kind") != "snippet":
+        if (
+            header["type"] in ("error", "answer", "frame")
+            and isinstance(told.get(key), str)
+            and told.get("kind") != "snippet"
+        ):
             told[key] = without_paths(told[key])
     if header["type"] == "notices":
         told["notices"] = [without_paths(text) for text in header["notices"]]
@@ -106,9 +110,14 @@ class Bridge:
     left_behind: the explorer that a page with this token had before it was loaded again, or None.
     """
 
-    def __init__(self, pane: ExplorerPane, make_explorer: Callable[[], live.Explorer],
-                 admit: Callable[[], str] = lambda: "", local: bool = True,
-                 left_behind: Callable[[str], live.Explorer | None] = lambda token: None) -> None:
+    def __init__(
+        self,
+        pane: ExplorerPane,
+        make_explorer: Callable[[], live.Explorer],
+        admit: Callable[[], str] = lambda: "",
+        local: bool = True,
+        left_behind: Callable[[str], live.Explorer | None] = lambda token: None,
+    ) -> None:
         self.pane = pane
         self.explorer: live.Explorer | None = None
         self.on_summary: Callable[[str], None] | None = None

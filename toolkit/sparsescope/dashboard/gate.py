@@ -136,8 +136,11 @@ class Gate:
         """Why a request is refused, or None."""
         host = request.headers.get("Host")
         if not self.allows_host(host):
-            return Refusal(403, "This server does not go by the name in the address. Whoever runs it can allow the "
-                                "name with --allow-host.")
+            return Refusal(
+                403,
+                "This server does not go by the name in the address. Whoever runs it can allow the "
+                "name with --allow-host.",
+            )
         if not self.allows_origin(request.headers.get("Origin"), host):
             return Refusal(403, "Pages of other servers cannot use this explorer.")
         if SESSION_HEADER in request.headers or any(name in request.arguments for name in SESSION_ARGUMENTS):
@@ -160,8 +163,10 @@ class Gate:
 def _given(name: str) -> str:
     host = host_of(name)
     if host is None or urlsplit(f"//{name}").port is not None:
-        raise ValueError(f"--allow-host {name!r} is not a host; give a name or a number such as explorer.example.org, "
-                         "without http:// and without a port")
+        raise ValueError(
+            f"--allow-host {name!r} is not a host; give a name or a number such as explorer.example.org, "
+            "without http:// and without a port"
+        )
     return host
 
 
@@ -205,14 +210,18 @@ class RefusalHandler(RequestHandler):
         """Answer, whatever the method."""
         form = ""
         if self.refusal.ask:
-            form = ("<form method='get'><label>Token <input name='token' type='password' autofocus></label> "
-                    "<button>Open</button></form>")
+            form = (
+                "<form method='get'><label>Token <input name='token' type='password' autofocus></label> "
+                "<button>Open</button></form>"
+            )
         self.set_status(self.refusal.status)
         self.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'")
         self.set_header("Cache-Control", "no-store")
-        self.finish("<!doctype html><html lang='en'><meta charset='utf-8'><title>sparsescope: not allowed</title>"
-                    "<body style='font: 16px system-ui, sans-serif; margin: 3em auto; max-width: 36em'>"
-                    f"<h1 style='font-size: 1.2em'>Not allowed</h1><p>{html.escape(self.refusal.text)}</p>{form}")
+        self.finish(
+            "<!doctype html><html lang='en'><meta charset='utf-8'><title>sparsescope: not allowed</title>"
+            "<body style='font: 16px system-ui, sans-serif; margin: 3em auto; max-width: 36em'>"
+            f"<h1 style='font-size: 1.2em'>Not allowed</h1><p>{html.escape(self.refusal.text)}</p>{form}"
+        )
 
 
 class ArrivalHandler(RequestHandler):
@@ -225,10 +234,14 @@ class ArrivalHandler(RequestHandler):
     def prepare(self) -> None:
         """Answer with the address without the token."""
         if self.gate.token is not None:
-            self.set_cookie(self.gate.cookie(_port(self.request)), self.gate.token, httponly=True, samesite="Lax",
-                            path="/")
-        rest = [(key, value) for key, value in parse_qsl(self.request.query, keep_blank_values=True)
-                if key != TOKEN_ARGUMENT]
+            self.set_cookie(
+                self.gate.cookie(_port(self.request)), self.gate.token, httponly=True, samesite="Lax", path="/"
+            )
+        rest = [
+            (key, value)
+            for key, value in parse_qsl(self.request.query, keep_blank_values=True)
+            if key != TOKEN_ARGUMENT
+        ]
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
         # "/" first and alone: an address that began with two slashes would lead to another server.

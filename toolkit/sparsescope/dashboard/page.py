@@ -89,8 +89,13 @@ class Site:
         settings = {**self.settings, **_query()}
         dark = _dark()
         pane = ExplorerPane(dark=dark)
-        bridge = Bridge(pane, lambda: live.Explorer(self.data, settings), self._no_place, self.local,
-                        lambda token: self._left_behind(token, settings))
+        bridge = Bridge(
+            pane,
+            lambda: live.Explorer(self.data, settings),
+            self._no_place,
+            self.local,
+            lambda token: self._left_behind(token, settings),
+        )
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
@@ -127,8 +132,10 @@ class Site:
     def _no_place(self) -> str:
         if not self.full:
             return ""
-        return (f"All {self.max_sessions} places are taken. Close an explorer you no longer need, then reload this "
-                "page: its place is free after a few seconds.")
+        return (
+            f"All {self.max_sessions} places are taken. Close an explorer you no longer need, then reload this "
+            "page: its place is free after a few seconds."
+        )
 
     def _refusal(self) -> pmui.Page:
         text = (

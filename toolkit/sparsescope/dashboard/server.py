@@ -33,8 +33,9 @@ class PortInUse(OSError):
     """The port is taken by another program."""
 
 
-def make_server(site: Site, port: int, address: str = "localhost", linger: float = LINGER,
-                gate: Gate | None = None) -> Server:
+def make_server(
+    site: Site, port: int, address: str = "localhost", linger: float = LINGER, gate: Gate | None = None
+) -> Server:
     """The server, bound to its port but not running; ``linger`` in seconds. Raises `PortInUse`.
 
     ``gate`` decides who comes in; without one it is the gate of this address, without a token.
@@ -68,9 +69,16 @@ def make_server(site: Site, port: int, address: str = "localhost", linger: float
     return server
 
 
-def serve(site: Site, port: int | None = None, address: str = "localhost", show: bool = True,
-          say: Callable[[str], None] = print, linger: float = LINGER, hosts: tuple[str, ...] = (),
-          token: str | None = "") -> None:
+def serve(
+    site: Site,
+    port: int | None = None,
+    address: str = "localhost",
+    show: bool = True,
+    say: Callable[[str], None] = print,
+    linger: float = LINGER,
+    hosts: tuple[str, ...] = (),
+    token: str | None = "",
+) -> None:
     """Serve until SIGINT or SIGTERM, then end all workers and return.
 
     Parameters
@@ -112,8 +120,7 @@ def _chosen_token(token: str | None, address: str) -> str | None:
     return None if is_loopback(address) else new_token()
 
 
-def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None], linger: float,
-          gate: Gate) -> Server:
+def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None], linger: float, gate: Gate) -> Server:
     if port is not None:
         return make_server(site, port, address, linger, gate)
     try:

@@ -24,8 +24,19 @@ from .scaling import SCALES
 from .tags import make_multilabel_text
 from .text import make_text
 
-__all__ = ["SCALES", "Dataset", "Truth", "describe", "find", "from_arrays", "load", "make_extreme",
-           "make_multilabel_text", "make_text", "names"]
+__all__ = [
+    "SCALES",
+    "Dataset",
+    "Truth",
+    "describe",
+    "find",
+    "from_arrays",
+    "load",
+    "make_extreme",
+    "make_multilabel_text",
+    "make_text",
+    "names",
+]
 
 discover(__name__)  # importing the files of this folder registers the data sets in them
 

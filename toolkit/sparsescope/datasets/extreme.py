@@ -163,16 +163,30 @@ def _about(rng: np.random.Generator, Y: sp.csr_array, first: np.ndarray, law: np
     return sp.csr_array((Y.data, labels, Y.indptr), shape=Y.shape)
 
 
-def draw_words(rng: np.random.Generator, Y: sp.csr_array, lengths: np.ndarray, topics: sp.csr_array,
-               frequency: np.ndarray, signal: float) -> sp.csr_matrix:
+def draw_words(
+    rng: np.random.Generator,
+    Y: sp.csr_array,
+    lengths: np.ndarray,
+    topics: sp.csr_array,
+    frequency: np.ndarray,
+    signal: float,
+) -> sp.csr_matrix:
     """Word counts, (n, d), CSR int32: lengths[i] words, in equal parts about each label in row i of Y."""
-    parts = [_draw_some(rng, Y[at:at + CHUNK], lengths[at:at + CHUNK], topics, frequency, signal)
-             for at in range(0, len(lengths), CHUNK)]
+    parts = [
+        _draw_some(rng, Y[at : at + CHUNK], lengths[at : at + CHUNK], topics, frequency, signal)
+        for at in range(0, len(lengths), CHUNK)
+    ]
     return sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0]
 
 
-def _draw_some(rng: np.random.Generator, Y: sp.csr_array, lengths: np.ndarray, topics: sp.csr_array,
-               frequency: np.ndarray, signal: float) -> sp.csr_matrix:
+def _draw_some(
+    rng: np.random.Generator,
+    Y: sp.csr_array,
+    lengths: np.ndarray,
+    topics: sp.csr_array,
+    frequency: np.ndarray,
+    signal: float,
+) -> sp.csr_matrix:
     n, d = len(lengths), len(frequency)
     sizes = np.diff(Y.indptr)
     document = np.repeat(np.arange(n), sizes)
@@ -211,8 +225,18 @@ def split_by_label(first: np.ndarray, test_size: float, seed: int) -> tuple[np.n
 
 
 # ------------------------------------------------------------------------------------------------------------ bad input
-def _check(n: int, d: int, m: int, multilabel: bool, labels: float, length: float, words: int, signal: float,
-           tail: float, noise: float) -> None:
+def _check(
+    n: int,
+    d: int,
+    m: int,
+    multilabel: bool,
+    labels: float,
+    length: float,
+    words: int,
+    signal: float,
+    tail: float,
+    noise: float,
+) -> None:
     """ValueError, in words, for what is outside the bounds of :func:`make_extreme`."""
     if not isinstance(multilabel, bool):
         raise ValueError(f"multilabel is {multilabel!r}; allowed: True (label sets) or False (one class a document)")
@@ -221,14 +245,21 @@ def _check(n: int, d: int, m: int, multilabel: bool, labels: float, length: floa
             raise ValueError(f"{key} is {count!r}; allowed: a whole number of at least {low}")
     if words > d // 4:
         raise ValueError(f"words is {words}; allowed: at most a quarter of the {d} words, {d // 4}")
-    reals = {"labels": (labels, 1.0, m / 4), "length": (length, 1.0, 1e6), "tail": (tail, 0.0, 3.0),
-             "noise": (noise, 0.0, 1.0), "signal": (signal, 0.0, 1.0)}
+    reals = {
+        "labels": (labels, 1.0, m / 4),
+        "length": (length, 1.0, 1e6),
+        "tail": (tail, 0.0, 3.0),
+        "noise": (noise, 0.0, 1.0),
+        "signal": (signal, 0.0, 1.0),
+    }
     for key, (real, least, most) in reals.items():
         if not (isinstance(real, numbers.Real) and least <= real <= most) or (key == "signal" and real in (0.0, 1.0)):
             between = "above 0 and below 1" if key == "signal" else f"{least:g} to {most:g}"
             raise ValueError(f"{key} is {real!r}; allowed: {between}")
-    for what, size in ((f"n = {n} documents of {length:g} words", n * length),
-                       (f"m = {m} labels of {words} topical words", m * words)):
+    for what, size in (
+        (f"n = {n} documents of {length:g} words", n * length),
+        (f"m = {m} labels of {words} topical words", m * words),
+    ):
         if size > MAX_EXPECTED_ENTRIES:
             raise ValueError(f"{what} would be more than {MAX_EXPECTED_ENTRIES:,} entries; lower one of them")
 
@@ -245,8 +276,9 @@ def planted_extreme_tags(
     *, test_size: float = 0.25, seed: int = 0, scale: str | None = None, dtype: str = "float64"
 ) -> Dataset:
     """A generated text set with many labels: 6000 documents, 6000 words, 2000 labels, about 2.5 of them a document."""
-    made = make_extreme(multilabel=True, test_size=test_size, seed=seed, scale=scale, dtype=dtype,
-                        name="planted-extreme-tags")
+    made = make_extreme(
+        multilabel=True, test_size=test_size, seed=seed, scale=scale, dtype=dtype, name="planted-extreme-tags"
+    )
     tests = None if made.y_test is None else made.y_test.toarray()
     return dataclasses.replace(made, y=made.y.toarray(), y_test=tests)  # of this size a full indicator is small
 

@@ -108,8 +108,11 @@ def unit_rows(X: Any) -> Any:
     high, low = np.sqrt(np.finfo(X.dtype).max) / X.shape[1], 1e10 * np.sqrt(np.finfo(X.dtype).tiny)
     if ((largest > high) | ((largest > 0) & (largest < low))).any():  # squares could overflow, or vanish
         factor = np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1020, 1020))
-        X = (sp.diags(factor) @ X).asformat(X.format).astype(X.dtype) if sp.issparse(X) else \
-            (X * factor[:, None]).astype(X.dtype)
+        X = (
+            (sp.diags(factor) @ X).asformat(X.format).astype(X.dtype)
+            if sp.issparse(X)
+            else (X * factor[:, None]).astype(X.dtype)
+        )
     if not sp.issparse(X):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
         return X / np.where(norms > 0, norms, 1.0)[:, None].astype(X.dtype)

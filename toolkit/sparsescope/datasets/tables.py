@@ -131,8 +131,11 @@ def encode_columns(table: Any, path: Path) -> tuple[np.ndarray, list[str]]:
                 f"{path}: column {column!r} is not numeric (for example {odd!r}) and has {len(levels)} different "
                 f"values; text of up to {MAX_CATEGORIES} values becomes 0/1 columns, remove or recode this column"
             )
-        check_memory(path, 8 * len(text) * (len(feature_names) + len(levels)),
-                     f"{len(text)} rows of {len(feature_names) + len(levels)} columns with 8 bytes each")
+        check_memory(
+            path,
+            8 * len(text) * (len(feature_names) + len(levels)),
+            f"{len(text)} rows of {len(feature_names) + len(levels)} columns with 8 bytes each",
+        )
         blocks.append((codes[:, None] == np.arange(len(levels))).astype(np.float64))
         feature_names += [f"{column}={level}" for level in levels]
     return np.hstack(blocks), feature_names

@@ -190,8 +190,13 @@ def draw_lengths(rng: np.random.Generator, n: int, length: float) -> np.ndarray:
 
 
 def draw_counts(
-    rng: np.random.Generator, lengths: np.ndarray, document: np.ndarray, label: np.ndarray, words: np.ndarray,
-    frequency: np.ndarray, truth: Truth,
+    rng: np.random.Generator,
+    lengths: np.ndarray,
+    document: np.ndarray,
+    label: np.ndarray,
+    words: np.ndarray,
+    frequency: np.ndarray,
+    truth: Truth,
 ) -> sp.csr_matrix:
     """Word counts, shape (n, d), CSR with int32 counts.
 

@@ -135,8 +135,9 @@ class Paper:
         unknown = [name for name in names if name not in known]
         if unknown:
             words = "are no experiments" if len(unknown) > 1 else "is no experiment"
-            raise ValueError(f"{', '.join(map(repr, unknown))} {words} of paper {self.number}; "
-                             f"known: {', '.join(known)}")
+            raise ValueError(
+                f"{', '.join(map(repr, unknown))} {words} of paper {self.number}; known: {', '.join(known)}"
+            )
         if not names:
             raise ValueError(f"no experiment is named; known: {', '.join(known)}")
         return [e for e in self.experiments if e.name in names]

@@ -22,17 +22,24 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
     text = "measure a paper's experiments: tables, figures, and a verdict on each of its claims"
     parser = commands.add_parser("paper", help=text, description=text[0].upper() + text[1:] + ".")
     parser.add_argument("number", type=count, metavar="NUMBER", help="number of the paper: 1, 2, 3, 4 or 5")
-    parser.add_argument("--data", action="append", metavar="NAME|PATH",
-                        help="a data set's name (see: sparsescope datasets) or a file; may be repeated "
-                             "(default: bundled sets)")
+    parser.add_argument(
+        "--data",
+        action="append",
+        metavar="NAME|PATH",
+        help="a data set's name (see: sparsescope datasets) or a file; may be repeated (default: bundled sets)",
+    )
     parser.add_argument("--quick", action="store_true", help="small limits: about a minute on the bundled data")
     parser.add_argument("--only", metavar="NAME,NAME…", help="only these experiments (see --list)")
     parser.add_argument("--list", action="store_true", help="list the experiments and claims, and do nothing else")
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: sparsescope-paper-NUMBER)")
     parser.add_argument("--seed", type=count, default=0, help="of splits and random orders (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, metavar="S", help="limit of solver seconds for each run")
-    parser.add_argument("--splits", type=count, metavar="N", help="train-test splits, or random training subsets, "
-                        "over which results are averaged")
+    parser.add_argument(
+        "--splits",
+        type=count,
+        metavar="N",
+        help="train-test splits, or random training subsets, over which results are averaged",
+    )
     parser.set_defaults(run=run_paper)
 
 

@@ -36,8 +36,14 @@ class Results:
         return self.tables[table]
 
 
-def conduct(paper: Paper, pools: Sequence[Pool], settings: Settings, folder: output.Folder,
-            chosen: Sequence[Experiment], report: Report) -> Results:
+def conduct(
+    paper: Paper,
+    pools: Sequence[Pool],
+    settings: Settings,
+    folder: output.Folder,
+    chosen: Sequence[Experiment],
+    report: Report,
+) -> Results:
     """Measure what the chosen experiments need, on each data set in turn; write tables, figures, summary and page.
 
     Each table is written as soon as a data set is done. Ctrl-C ends the measuring: what is finished by then, single
@@ -72,14 +78,16 @@ def conduct(paper: Paper, pools: Sequence[Pool], settings: Settings, folder: out
     if settings.quick:
         notes.insert(0, "Made with --quick: short limits, few λ and splits. The full protocol may judge otherwise.")
     folder.write("summary.md", output.summary(paper, chosen, results.verdicts, results.tables, facts, notes))
-    folder.write("index.html", output.page(paper, chosen, results.verdicts, results.tables, results.figures, facts,
-                                           notes))
+    folder.write(
+        "index.html", output.page(paper, chosen, results.verdicts, results.tables, results.figures, facts, notes)
+    )
     folder.about(paper, settings, [pool.facts for pool in pools], time.perf_counter() - began)
     return results
 
 
-def _measure(results: Results, measurement: Measurement, pool: Pool, settings: Settings, folder: output.Folder,
-             report: Report) -> None:
+def _measure(
+    results: Results, measurement: Measurement, pool: Pool, settings: Settings, folder: output.Folder, report: Report
+) -> None:
     import pandas as pd
 
     report.begin(f"{pool.name}: {measurement.name}")

@@ -29,13 +29,19 @@ class Line:
     symbol: str = "circle"
 
 
-def grid(title: str, subtitle: str, rows: int, cols: int, titles: Sequence[str], height: int = ROW_HEIGHT,
-         **options: Any) -> go.Figure:
+def grid(
+    title: str, subtitle: str, rows: int, cols: int, titles: Sequence[str], height: int = ROW_HEIGHT, **options: Any
+) -> go.Figure:
     """Empty plots in rows and columns, with a title, room for the legend, and one or more lines of title a plot."""
     gap = 92 / (height * rows)  # between rows: the axis title above, the plot's title below
-    fig = make_subplots(rows=rows, cols=cols, subplot_titles=[style.escape(t).replace("\n", "<br>") for t in titles],
-                        vertical_spacing=gap if rows > 1 else 0.0,
-                        horizontal_spacing=options.pop("horizontal_spacing", 0.09), **options)
+    fig = make_subplots(
+        rows=rows,
+        cols=cols,
+        subplot_titles=[style.escape(t).replace("\n", "<br>") for t in titles],
+        vertical_spacing=gap if rows > 1 else 0.0,
+        horizontal_spacing=options.pop("horizontal_spacing", 0.09),
+        **options,
+    )
     fig.update_annotations(font={"size": 13, "color": COLOURS["text"]}, xanchor="center")
     total = height * rows + HEAD + FOOT
     fig.update_layout(
@@ -47,8 +53,19 @@ def grid(title: str, subtitle: str, rows: int, cols: int, titles: Sequence[str],
     return fig
 
 
-def add_line(fig: go.Figure, row: int, col: int, x: Any, y: Any, name: str, look: Line, hover: str,
-             markers: bool = False, legend: bool = True, **options: Any) -> None:
+def add_line(
+    fig: go.Figure,
+    row: int,
+    col: int,
+    x: Any,
+    y: Any,
+    name: str,
+    look: Line,
+    hover: str,
+    markers: bool = False,
+    legend: bool = True,
+    **options: Any,
+) -> None:
     """A line; its name is in the legend once, however many plots it is in."""
     known = any(trace.name == name and trace.showlegend is not False for trace in fig.data)
     colour = COLOURS[look.colour]

@@ -92,10 +92,17 @@ class Folder:
                 versions[package] = importlib.metadata.version(package)
             except importlib.metadata.PackageNotFoundError:
                 continue
-        content = {"paper": paper.number, "title": paper.title, "settings": asdict(settings), "data": list(facts),
-                   "wall_seconds": round(seconds, 1), "python": platform.python_version(),
-                   "system": f"{platform.system()} {platform.machine()}", "processor": processor(),
-                   "versions": versions}
+        content = {
+            "paper": paper.number,
+            "title": paper.title,
+            "settings": asdict(settings),
+            "data": list(facts),
+            "wall_seconds": round(seconds, 1),
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "processor": processor(),
+            "versions": versions,
+        }
         self.write("about.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -138,12 +145,22 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
     return lines
 
 
-def summary(paper: Paper, chosen: Sequence[Experiment], verdicts: Sequence[Verdict],
-            tables: Mapping[str, pd.DataFrame], facts: pd.DataFrame, notes: Sequence[str]) -> str:
+def summary(
+    paper: Paper,
+    chosen: Sequence[Experiment],
+    verdicts: Sequence[Verdict],
+    tables: Mapping[str, pd.DataFrame],
+    facts: pd.DataFrame,
+    notes: Sequence[str],
+) -> str:
     """The page summary.md: data, verdicts with numbers, tables, and how the protocol differs from the paper's."""
-    parts = [f"# Paper {paper.number}: {paper.title}",
-             f"{paper.reference}. Made by `sparsescope paper {paper.number}`.",
-             "## Data", markdown(facts), "## Verdicts on the paper's claims"]
+    parts = [
+        f"# Paper {paper.number}: {paper.title}",
+        f"{paper.reference}. Made by `sparsescope paper {paper.number}`.",
+        "## Data",
+        markdown(facts),
+        "## Verdicts on the paper's claims",
+    ]
     for verdict in verdicts:
         lines = [f"- **{verdict.word}**: {verdict.claim.text} ({verdict.claim.where})"]
         lines += [f"    - {f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in verdict.findings]
@@ -157,12 +174,25 @@ def summary(paper: Paper, chosen: Sequence[Experiment], verdicts: Sequence[Verdi
     return "\n\n".join(parts) + "\n"
 
 
-def page(paper: Paper, chosen: Sequence[Experiment], verdicts: Sequence[Verdict], tables: Mapping[str, pd.DataFrame],
-         figures: Mapping[str, Any], facts: pd.DataFrame, notes: Sequence[str]) -> str:
+def page(
+    paper: Paper,
+    chosen: Sequence[Experiment],
+    verdicts: Sequence[Verdict],
+    tables: Mapping[str, pd.DataFrame],
+    figures: Mapping[str, Any],
+    facts: pd.DataFrame,
+    notes: Sequence[str],
+) -> str:
     """The page index.html: verdicts, every figure and table; works offline with plotly.min.js beside it."""
-    parts = [f"<h1>{html.escape(paper.title)}</h1>", f"<p class='quiet'>Paper {paper.number}: "
-             f"{html.escape(paper.reference)}. Made by <code>sparsescope paper {paper.number}</code>.</p>",
-             "<h2>Data</h2>", html_table(facts), "<h2>Verdicts on the paper's claims</h2>", verdict_table(verdicts)]
+    parts = [
+        f"<h1>{html.escape(paper.title)}</h1>",
+        f"<p class='quiet'>Paper {paper.number}: "
+        f"{html.escape(paper.reference)}. Made by <code>sparsescope paper {paper.number}</code>.</p>",
+        "<h2>Data</h2>",
+        html_table(facts),
+        "<h2>Verdicts on the paper's claims</h2>",
+        verdict_table(verdicts),
+    ]
     for experiment in chosen:
         drawn, tabled = figures.get(experiment.name), tables.get(experiment.name)
         if drawn is None and (experiment.tabulate is None or tabled is None):
@@ -176,9 +206,11 @@ def page(paper: Paper, chosen: Sequence[Experiment], verdicts: Sequence[Verdict]
     parts += ["<h2>How this differs from the paper's protocol</h2>", _items(paper.differences)]
     if notes:
         parts += ["<h2>Notes</h2>", _items(notes)]
-    head = (f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-            f"content='width=device-width'><title>Paper {paper.number}: verdicts and figures</title>"
-            f"<style>{STYLE}</style><script src='plotly.min.js'></script></head><body>")
+    head = (
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+        f"content='width=device-width'><title>Paper {paper.number}: verdicts and figures</title>"
+        f"<style>{STYLE}</style><script src='plotly.min.js'></script></head><body>"
+    )
     return head + "\n".join(parts) + "</body></html>\n"
 
 
@@ -191,8 +223,11 @@ def html_table(table: pd.DataFrame) -> str:
     head = "".join(f"<th>{html.escape(str(c))}</th>" for c in table.columns)
     rows = []
     for row in table.itertuples(index=False):
-        rows.append("".join(f"<td{' class=number' if isinstance(v, int | float) else ''}>{html.escape(cell(v))}</td>"
-                            for v in row))
+        rows.append(
+            "".join(
+                f"<td{' class=number' if isinstance(v, int | float) else ''}>{html.escape(cell(v))}</td>" for v in row
+            )
+        )
     return f"<div class='scroll'><table><tr>{head}</tr>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</table></div>"
 
 
@@ -201,11 +236,13 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     rows = []
     for verdict in verdicts:
         kind = "holds" if verdict.word == "holds" else "open" if verdict.word == "not decided" else "fails"
-        cases = "".join(f"<li>{html.escape(f.case + ': ' if f.case else '')}<b>{f.word}</b>: {html.escape(f.numbers)}"
-                        "</li>" for f in verdict.findings)
+        cases = "".join(
+            f"<li>{html.escape(f.case + ': ' if f.case else '')}<b>{f.word}</b>: {html.escape(f.numbers)}</li>"
+            for f in verdict.findings
+        )
         text = f"{html.escape(verdict.claim.text)} <small>{html.escape(verdict.claim.where)}</small>"
-        rows.append(f"<tr><td class='word {kind}'>{verdict.word}</td><td><details><summary>{text}</summary>"
-                    f"<ul>{cases}</ul></details></td></tr>")
+        rows.append(
+            f"<tr><td class='word {kind}'>{verdict.word}</td><td><details><summary>{text}</summary>"
+            f"<ul>{cases}</ul></details></td></tr>"
+        )
     return "<table>" + "".join(rows) + "</table>"
-
-

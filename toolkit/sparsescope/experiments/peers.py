@@ -41,8 +41,7 @@ class Fit:
 
 
 # ----------------------------------------------------------------------------------------------------------- liblinear
-def crammer_singer(X: Any, y: np.ndarray, m: int, *, C: float = 1.0, tol: float = 0.1,
-                   passes: int = PASSES) -> Fit:
+def crammer_singer(X: Any, y: np.ndarray, m: int, *, C: float = 1.0, tol: float = 0.1, passes: int = PASSES) -> Fit:
     """½‖W‖² + C Σℓ with the exact multiclass hinge (liblinear -s 4). ``note`` is "passes" where these were used up.
 
     y : classes 0…m−1, of which some may be missing: their weights are zero. For two classes liblinear hands out the
@@ -88,7 +87,7 @@ def one_vs_rest(kind: str, X: Any, Y: Any, *, C: float = 1.0, limit: float = flo
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = _binary(kind, C)
         for k in order:
-            has = columns.indices[columns.indptr[k]:columns.indptr[k + 1]]
+            has = columns.indices[columns.indptr[k] : columns.indptr[k + 1]]
             began = CLOCK()
             if 0 < len(has) < n:
                 t = np.zeros(n, dtype=np.int64)
@@ -153,8 +152,9 @@ def vowpal_missing() -> str | None:
     return None
 
 
-def vowpal(X: Any, y: np.ndarray, X_test: Any, m: int, *, passes: int = VW_PASSES,
-           limit: float = float("inf")) -> VWFit:
+def vowpal(
+    X: Any, y: np.ndarray, X_test: Any, m: int, *, passes: int = VW_PASSES, limit: float = float("inf")
+) -> VWFit:
     """One against all with the hinge loss, ``passes`` passes in the order of the samples, its other settings default.
 
     No pass is begun after ``limit`` CPU seconds.

@@ -38,8 +38,9 @@ class Split:
 
     def inner(self, seed: int, test_size: float) -> Split:
         """The training part split once more: what settings are chosen on."""
-        return make_split(self.name, self.X, self.problem.y, seed, test_size, self.problem.class_names,
-                          self.problem.feature_names)
+        return make_split(
+            self.name, self.X, self.problem.y, seed, test_size, self.problem.class_names, self.problem.feature_names
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,28 +68,46 @@ class Pool:
         """Numbers for a table of data sets (the paper's Table 1)."""
         n, d = self.X.shape
         nnz = self.X.nnz if sp.issparse(self.X) else np.count_nonzero(self.X)
-        return {"data": self.name, "n": n, "d": d, "classes": len(self.class_names),
-                "nonzero_percent": 100.0 * nnz / (n * d), "scaling": self.scaling,
-                "storage": "sparse" if sp.issparse(self.X) else "dense"}
+        return {
+            "data": self.name,
+            "n": n,
+            "d": d,
+            "classes": len(self.class_names),
+            "nonzero_percent": 100.0 * nnz / (n * d),
+            "scaling": self.scaling,
+            "storage": "sparse" if sp.issparse(self.X) else "dense",
+        }
 
     def split(self, seed: int = 0, test_size: float = 0.2) -> Split:
         """Stratified: each class gives the share ``test_size`` to the held-out part. The same seed, the same split."""
         key = (seed, test_size)
         if key not in self.splits:
-            self.splits[key] = make_split(self.name, self.X, self.y, seed, test_size, self.class_names,
-                                          self.feature_names)
+            self.splits[key] = make_split(
+                self.name, self.X, self.y, seed, test_size, self.class_names, self.feature_names
+            )
         return self.splits[key]
 
 
-def make_split(name: str, X: Any, y: np.ndarray, seed: int, test_size: float, class_names: list[str],
-               feature_names: list[str] | None) -> Split:
+def make_split(
+    name: str,
+    X: Any,
+    y: np.ndarray,
+    seed: int,
+    test_size: float,
+    class_names: list[str],
+    feature_names: list[str] | None,
+) -> Split:
     """Split rows by class; ``ValueError`` if no row would be held out."""
     train, test = stratified_split(y, test_size, seed)
     if not len(test):
         raise ValueError(f"data set {name!r} has too few samples to set a share of {test_size:g} aside")
     X_train = X[train]
-    problem = Problem(sp.csc_array(X_train) if sp.issparse(X) else X_train, y[train], class_names=class_names,
-                      feature_names=feature_names)
+    problem = Problem(
+        sp.csc_array(X_train) if sp.issparse(X) else X_train,
+        y[train],
+        class_names=class_names,
+        feature_names=feature_names,
+    )
     return Split(name, X_train, problem, Design(X[test]), y[test])
 
 
@@ -112,5 +131,14 @@ def pool(data: Dataset, sets: bool = False) -> Pool:
         y = sp.vstack([y, data.y_test], format="csr") if sp.issparse(y) else np.concatenate([y, data.y_test])
     if sp.issparse(X) or np.count_nonzero(X) < SPARSE_BELOW * X.size:
         X = sp.csr_array(X)
-    return Pool(data.name, data.title, X, y, list(data.class_names), data.feature_names, data.image_shape,
-                data.scaling, training)
+    return Pool(
+        data.name,
+        data.title,
+        X,
+        y,
+        list(data.class_names),
+        data.feature_names,
+        data.image_shape,
+        data.scaling,
+        training,
+    )

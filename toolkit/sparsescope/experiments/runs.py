@@ -59,8 +59,9 @@ def reference(split: Split, problem: Problem, *, tol: float, seconds: float) -> 
     key = (*problem.key, tol, seconds)
     if key not in split.references:
         solver = reference_solver(problem)
-        run = Run(problem, solver, stop=Gap(tol) | Seconds(seconds) | Iterations(1_000_000), certify_every=10,
-                  clock=CLOCK)
+        run = Run(
+            problem, solver, stop=Gap(tol) | Seconds(seconds) | Iterations(1_000_000), certify_every=10, clock=CLOCK
+        )
         for _ in run:
             pass
         assert run.state is not None
@@ -107,8 +108,7 @@ def fresh(problem: Problem) -> Problem:
                    class_names=problem.class_names, feature_names=problem.feature_names)  # fmt: skip
 
 
-def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop,
-           labels: Mapping[str, Any]) -> pd.DataFrame:
+def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, labels: Mapping[str, Any]) -> pd.DataFrame:
     """Run a solver from zero weights and return its points, a row each, with ``labels`` as further columns.
 
     Columns: iteration, passes, seconds (see the module), objective, nonzero_rows, nonzero_percent (of all d rows),

@@ -12,6 +12,7 @@ from .base import FAILS, HOLDS, OPEN, Claim, Finding, Tables
 if TYPE_CHECKING:
     import pandas as pd
 
+
 @dataclass(frozen=True)
 class Verdict:
     """A claim with its findings."""
@@ -48,8 +49,11 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
     import pandas as pd
 
     columns = ["claim", "where", "text", "verdict", "case", "finding", "numbers"]
-    rows = [(v.claim.name, v.claim.where, v.claim.text, v.word, f.case, f.word, f.numbers)
-            for v in verdicts for f in v.findings]
+    rows = [
+        (v.claim.name, v.claim.where, v.claim.text, v.word, f.case, f.word, f.numbers)
+        for v in verdicts
+        for f in v.findings
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -18,8 +18,23 @@ MEMORY_SHARE = 0.25  # of the machine's memory that one file may ask for
 FALLBACK_BYTES = 4 * 2**30  # where the machine does not say how much memory it has
 
 # What zipfile, zlib and numpy raise for bytes that are not what they should be.
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, TypeError, KeyError, IndexError,
-          SyntaxError, TokenError, RuntimeError, OverflowError, AttributeError, MemoryError)
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    SyntaxError,
+    TokenError,
+    RuntimeError,
+    OverflowError,
+    AttributeError,
+    MemoryError,
+)
 
 
 def memory_limit() -> int:
@@ -43,8 +58,10 @@ def check_memory(path: Path | str, needed: float, why: str) -> None:
     """Raise ValueError if a file asks for more memory than it may; ``why`` says what asks for it."""
     limit = memory_limit()
     if needed > limit:
-        raise ValueError(f"{path} asks for {needed / 2**30:.3g} GiB of memory: {why}; at most {limit / 2**30:.3g} GiB "
-                         f"are given to one file. Raise the limit with {LIMIT_VARIABLE}={math.ceil(needed / 2**30)}")
+        raise ValueError(
+            f"{path} asks for {needed / 2**30:.3g} GiB of memory: {why}; at most {limit / 2**30:.3g} GiB "
+            f"are given to one file. Raise the limit with {LIMIT_VARIABLE}={math.ceil(needed / 2**30)}"
+        )
 
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
@@ -69,8 +86,9 @@ def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
         needed = {member.filename: _announced(archive, member, path) for member in members}
         if needed:
             largest = max(needed, key=lambda name: needed[name])
-            check_memory(path, sum(needed.values()),
-                         f"key {_key(largest)!r} alone for {needed[largest] / 2**30:.3g} GiB")
+            check_memory(
+                path, sum(needed.values()), f"key {_key(largest)!r} alone for {needed[largest] / 2**30:.3g} GiB"
+            )
         return {_key(member.filename): _read(archive, member, path) for member in members}
 
 
@@ -103,12 +121,16 @@ def _announced(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | s
     except DAMAGE as error:
         raise ValueError(f"{path}: key {key!r} is damaged ({_words(error)})") from error
     if dtype.hasobject:
-        raise ValueError(f"{path}: key {key!r} holds Python objects, which are never unpickled; "
-                         "allowed: numbers and fixed-width text")
+        raise ValueError(
+            f"{path}: key {key!r} holds Python objects, which are never unpickled; "
+            "allowed: numbers and fixed-width text"
+        )
     needed = math.prod(shape) * dtype.itemsize
     if needed != member.file_size - start:
-        raise ValueError(f"{path}: key {key!r} is damaged (its header announces {needed} bytes, the file holds "
-                         f"{member.file_size - start})")
+        raise ValueError(
+            f"{path}: key {key!r} is damaged (its header announces {needed} bytes, the file holds "
+            f"{member.file_size - start})"
+        )
     return needed
 
 

@@ -63,8 +63,9 @@ def canonical(blocks: Any, owner: str) -> Canonical:
     if is_whole(blocks):
         return int(blocks)
     if isinstance(blocks, str):
-        raise TypeError(f"{owner}: blocks is the text {blocks!r}; prefixes of feature names are given as a list, like "
-                        f"[{blocks!r}]")
+        raise TypeError(
+            f"{owner}: blocks is the text {blocks!r}; prefixes of feature names are given as a list, like [{blocks!r}]"
+        )
     try:
         items = list(blocks)
     except TypeError:
@@ -108,8 +109,9 @@ def resolve(blocks: Canonical, d: int, feature_names: Sequence[str] | None, owne
     if isinstance(blocks[0], int):
         edges = np.concatenate([[0], np.cumsum(blocks)])
         if edges[-1] != d:
-            raise ValueError(f"{owner}: the {len(blocks)} sizes of blocks add up to {edges[-1]}, but there are {d} "
-                             "features")
+            raise ValueError(
+                f"{owner}: the {len(blocks)} sizes of blocks add up to {edges[-1]}, but there are {d} features"
+            )
         return _consecutive(edges)
     return _by_number(blocks, d, feature_names, owner)  # type: ignore[arg-type]
 
@@ -132,33 +134,46 @@ def _by_number(blocks: tuple[tuple[int, ...], ...], d: int, names: Sequence[str]
             of_feature[j] = b
     missing = np.flatnonzero(of_feature < 0)
     if missing.size:
-        raise ValueError(f"{owner}: {_shown(missing, names)} {_be(missing)} in no block; every feature is in one block "
-                         "(features of their own: blocks of one)")
+        raise ValueError(
+            f"{owner}: {_shown(missing, names)} {_be(missing)} in no block; every feature is in one block "
+            "(features of their own: blocks of one)"
+        )
     order = np.fromiter((j for numbers in blocks for j in numbers), dtype=np.intp, count=d)
     return Blocks(order, _edges([len(numbers) for numbers in blocks]), of_feature)
 
 
 def _by_prefix(prefixes: list[str], d: int, names: Sequence[str] | None, owner: str) -> Blocks:
     if names is None:
-        raise ValueError(f"{owner}: blocks are prefixes of feature names, but the features have no names; give "
-                         "feature_names to the problem, or blocks as sizes or feature numbers")
+        raise ValueError(
+            f"{owner}: blocks are prefixes of feature names, but the features have no names; give "
+            "feature_names to the problem, or blocks as sizes or feature numbers"
+        )
     longest_first = sorted(range(len(prefixes)), key=lambda b: -len(prefixes[b]))
-    of_feature = np.array([next((b for b in longest_first if str(name).startswith(prefixes[b])), -1) for name in names],
-                          dtype=np.intp)
+    of_feature = np.array(
+        [next((b for b in longest_first if str(name).startswith(prefixes[b])), -1) for name in names], dtype=np.intp
+    )
     missing = np.flatnonzero(of_feature < 0)
     if missing.size:
-        raise ValueError(f"{owner}: {_shown(missing, names)} {'begins' if missing.size == 1 else 'begin'} with none of "
-                         f"the prefixes {', '.join(map(repr, prefixes[:20]))} (the prefix '' takes all others)")
+        raise ValueError(
+            f"{owner}: {_shown(missing, names)} {'begins' if missing.size == 1 else 'begin'} with none of "
+            f"the prefixes {', '.join(map(repr, prefixes[:20]))} (the prefix '' takes all others)"
+        )
     sizes = np.bincount(of_feature, minlength=len(prefixes))
     empty = np.flatnonzero(sizes == 0)
     if empty.size:
         prefix = prefixes[int(empty[0])]
         taken = any(str(name).startswith(prefix) for name in names)
         why = "all of its features go to longer prefixes" if taken else "no feature's name begins with it"
-        raise ValueError(f"{owner}: the prefix {prefix!r} has no features: {why}; leave it out. Names are like "
-                         f"{', '.join(repr(str(name)) for name in names[:3])}")
-    return Blocks(np.argsort(of_feature, kind="stable").astype(np.intp), _edges(sizes), of_feature,
-                  tuple(prefix or "(others)" for prefix in prefixes))
+        raise ValueError(
+            f"{owner}: the prefix {prefix!r} has no features: {why}; leave it out. Names are like "
+            f"{', '.join(repr(str(name)) for name in names[:3])}"
+        )
+    return Blocks(
+        np.argsort(of_feature, kind="stable").astype(np.intp),
+        _edges(sizes),
+        of_feature,
+        tuple(prefix or "(others)" for prefix in prefixes),
+    )
 
 
 def _edges(sizes: Any) -> np.ndarray:

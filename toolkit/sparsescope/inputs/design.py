@@ -180,8 +180,9 @@ class Design:
         message says where).
     """
 
-    def __init__(self, X: Any, *, centre: bool = False, standardize: bool = False,
-                 weights: np.ndarray | None = None) -> None:
+    def __init__(
+        self, X: Any, *, centre: bool = False, standardize: bool = False, weights: np.ndarray | None = None
+    ) -> None:
         self.feature_names: list[str] | None = None
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             self.feature_names = [str(c) for c in X.columns]
@@ -206,8 +207,7 @@ class Design:
         self.n, self.d = (int(s) for s in matrix.shape)
         if not np.isfinite(values).all():
             self._complain_not_finite(matrix)
-        self.frame: Frame | None = (
-            find_frame(matrix, centre, standardize, weights) if centre or standardize else None)
+        self.frame: Frame | None = find_frame(matrix, centre, standardize, weights) if centre or standardize else None
         if self.frame is not None:
             own = not self.is_sparse and not np.may_share_memory(matrix, given)
             matrix = framed(matrix, self.frame, own)
@@ -244,8 +244,11 @@ class Design:
     def framed(self, centre: bool, standardize: bool = False, weights: np.ndarray | None = None) -> Design:
         """X in the frame that is asked for, with a copy of the data; this one itself if that is its frame."""
         found = self.plain()
-        made = (found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
-                if centre or standardize else found)
+        made = (
+            found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
+            if centre or standardize
+            else found
+        )
         return made if made.frame is not None else found
 
     def _with(self, matrix: Any, **frame: Any) -> Design:
@@ -392,8 +395,10 @@ class Design:
     def squared_norms(self) -> np.ndarray:
         """Σ_i x_ij² of every column, shape (d,), float64."""
         if self.is_sparse:
-            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
-                                   shape=self.matrix.shape)
+            squares = sp.csc_array(
+                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                shape=self.matrix.shape,
+            )
             return np.asarray(squares.sum(axis=0)).ravel()
         return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
 
@@ -403,8 +408,10 @@ class Design:
         With the indicator of classes as weights these are the class sums Σ_{i: y_i = c} x_ij².
         """
         if self.is_sparse:
-            squares = sp.csc_array((self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
-                                   shape=self.matrix.shape)
+            squares = sp.csc_array(
+                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                shape=self.matrix.shape,
+            )
             sums = squares.T @ weights
             return np.asarray(sums.todense() if sp.issparse(sums) else sums)
         return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)

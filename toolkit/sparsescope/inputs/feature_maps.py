@@ -47,8 +47,10 @@ def data_scale(X: Any, seed: int = 0, width: float | None = None) -> DataScale:
         squares = gaps.multiply(gaps).sum(axis=1) if sp.issparse(gaps) else np.einsum("ij,ij->i", gaps, gaps)
         width = float(np.median(np.asarray(squares, dtype=np.float64)))
         if not width > 0.0:
-            raise ValueError("the median distance between samples is 0 (most samples are equal), so it gives no width; "
-                             "give the width of the kernel as a number")
+            raise ValueError(
+                "the median distance between samples is 0 (most samples are equal), so it gives no width; "
+                "give the width of the kernel as a number"
+            )
     return DataScale(mean, float(width))
 
 

@@ -107,8 +107,9 @@ def _mean(block: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
     return block.mean(axis=0) if shares is None else shares @ block
 
 
-def _column_facts(matrix: Any, everything: bool,
-                  shares: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _column_facts(
+    matrix: Any, everything: bool, shares: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means, standard deviations, and which columns are full, each (d,); of sparse data the first two are zero for
     columns that are not full unless ``everything`` is asked for. A constant column has deviation zero exactly."""
     d = matrix.shape[1]
@@ -116,8 +117,11 @@ def _column_facts(matrix: Any, everything: bool,
     if everything and sp.issparse(matrix):
         means, deviations = _sparse_moments(matrix, shares)
     for at, block in _blocks(matrix):
-        full[at] = (np.count_nonzero(block, axis=0) >= FULL * block.shape[0] if shares is None else
-                    shares @ (block != 0.0) >= FULL)
+        full[at] = (
+            np.count_nonzero(block, axis=0) >= FULL * block.shape[0]
+            if shares is None
+            else shares @ (block != 0.0) >= FULL
+        )
         low, high = block.min(axis=0), block.max(axis=0)
         size = np.maximum(np.abs(low), np.abs(high))
         size[size == 0.0] = 1.0

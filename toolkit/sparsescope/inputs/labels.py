@@ -26,8 +26,10 @@ def fits_dense(what: str, rows: int, m: int, itemsize: int, instead: str) -> Non
     """``ValueError`` naming the bytes if a full array of rows × m numbers would take more than 4 GB."""
     size = rows * m * itemsize
     if size > MOST_BYTES:
-        raise ValueError(f"{what} as a full array of {rows} × {m} numbers would take {size / 1e9:.1f} GB, more than "
-                         f"the {MOST_BYTES / 1e9:g} GB allowed; {instead}")
+        raise ValueError(
+            f"{what} as a full array of {rows} × {m} numbers would take {size / 1e9:.1f} GB, more than "
+            f"the {MOST_BYTES / 1e9:g} GB allowed; {instead}"
+        )
 
 
 class LabelSets:
@@ -122,8 +124,10 @@ def check_labels(
         if len(Y) != n:
             raise ValueError(f"y has {len(Y)} label sets, X has {n} samples; they must be equal")
         if not Y.partial.any():
-            raise ValueError("all label sets of y are empty or full, so there is nothing to tell labels apart by; at "
-                             "least one sample has to have some labels and lack some")
+            raise ValueError(
+                "all label sets of y are empty or full, so there is nothing to tell labels apart by; at "
+                "least one sample has to have some labels and lack some"
+            )
         return Y, set_names, values
     labels = _label_array(y, n)
     found, codes = np.unique(labels, return_inverse=True)
@@ -144,8 +148,7 @@ def check_labels(
     return np.array(codes, dtype=np.int64), names, found
 
 
-def match_labels(y: Any, class_names: list[str], values: np.ndarray | None,
-                 multilabel: bool) -> np.ndarray | LabelSets:
+def match_labels(y: Any, class_names: list[str], values: np.ndarray | None, multilabel: bool) -> np.ndarray | LabelSets:
     """Targets of other samples (held out) in the numbering of :func:`check_labels`: (k,) int64 or label lists.
 
     Any of the classes or labels may be missing, and their names are understood too. ``ValueError`` for a label that is
@@ -206,8 +209,9 @@ def read_lists(
         width = coded[0].m
         for Y in coded[1:]:
             if Y.m != width:
-                raise ValueError(f"{what} has {width} columns in one part and {Y.m} in the other; needed: a "
-                                 "column for each label")
+                raise ValueError(
+                    f"{what} has {width} columns in one part and {Y.m} in the other; needed: a column for each label"
+                )
         names = [str(k) for k in range(width)] if names is None else names
         if len(names) != width:
             raise ValueError(f"{len(names)} class names for the {width} columns of {what}; the numbers must be equal")
@@ -244,8 +248,10 @@ def checked_indicator(Y: Any, what: str) -> Any:
     if len(wrong):
         i, c = wrong[0] if places is None else places[wrong[0, 0]]
         entry = entries[tuple(wrong[0])]
-        raise ValueError(f"{what} has {len(wrong)} entries other than 0 and 1, the first, {entry:g}, at sample {i}, "
-                         f"label {c}; an indicator matrix holds only 0 and 1 (lists of labels: give sets, as {{0, 2}})")
+        raise ValueError(
+            f"{what} has {len(wrong)} entries other than 0 and 1, the first, {entry:g}, at sample {i}, "
+            f"label {c}; an indicator matrix holds only 0 and 1 (lists of labels: give sets, as {{0, 2}})"
+        )
     return coo if sp.issparse(Y) else Y
 
 
@@ -270,8 +276,10 @@ def _label_lists(y: Any, what: str = "y", width: int | None = None) -> list[list
         return None
     if not all(nested):
         at = nested.index(False)
-        raise ValueError(f"{what} mixes label sets and single labels: sample {at} has {items[at]!r}; give each sample "
-                         "a set, also those with one label")
+        raise ValueError(
+            f"{what} mixes label sets and single labels: sample {at} has {items[at]!r}; give each sample "
+            "a set, also those with one label"
+        )
     if not any(isinstance(item, set | frozenset) for item in items):
         numbers = all(isinstance(v, int | float | np.number | np.bool_) for item in items for v in item)
         lengths = {len(item) for item in items}

@@ -39,8 +39,9 @@ def _objects(y: Any, what: str) -> np.ndarray:
         labels = np.asarray(y)
         return np.asarray(y, dtype=object) if labels.dtype.kind in "US" and labels.ndim < 3 else labels
     except ValueError:
-        raise ValueError(f"{what} has rows of different lengths; one label a sample is needed, or a set of labels "
-                         "for each") from None
+        raise ValueError(
+            f"{what} has rows of different lengths; one label a sample is needed, or a set of labels for each"
+        ) from None
 
 
 def _of_one_kind(items: list[Any], what: str) -> np.ndarray:
@@ -48,19 +49,24 @@ def _of_one_kind(items: list[Any], what: str) -> np.ndarray:
     items = [item.item() if isinstance(item, np.generic) else item for item in items]
     missing = [i for i, item in enumerate(items) if _is_missing(item)]
     if missing:
-        raise ValueError(f"{what} has {len(missing)} missing label(s), the first at sample {missing[0]}; leave these "
-                         "samples out, or give them a class")
+        raise ValueError(
+            f"{what} has {len(missing)} missing label(s), the first at sample {missing[0]}; leave these "
+            "samples out, or give them a class"
+        )
     words = [isinstance(item, str | bytes) for item in items]
     if all(words):
         return np.array([item.decode() if isinstance(item, bytes) else item for item in items], dtype=str)
     if any(words):
         word, number = items[words.index(True)], items[words.index(False)]
-        raise ValueError(f"{what} mixes labels of different kinds (words and numbers: {word!r} and {number!r}); one "
-                         "kind is needed")
+        raise ValueError(
+            f"{what} mixes labels of different kinds (words and numbers: {word!r} and {number!r}); one kind is needed"
+        )
     strange = next((item for item in items if not isinstance(item, int | float)), None)
     if strange is not None:
-        raise ValueError(f"{what} holds values of type {type(strange).__name__} ({strange!r}); allowed are whole "
-                         "numbers or text (dates: as text)")
+        raise ValueError(
+            f"{what} holds values of type {type(strange).__name__} ({strange!r}); allowed are whole "
+            "numbers or text (dates: as text)"
+        )
     return np.array(items)
 
 
@@ -74,12 +80,16 @@ def _whole(labels: np.ndarray, what: str) -> np.ndarray:
     """Numbers as int64; ``ValueError`` for fractions and what is not finite."""
     odd = ~np.isfinite(labels)
     if odd.any():
-        raise ValueError(f"{what} has {int(odd.sum())} missing or infinite label(s), the first at sample "
-                         f"{int(np.flatnonzero(odd)[0])}: labels that are not finite; every sample needs a class")
+        raise ValueError(
+            f"{what} has {int(odd.sum())} missing or infinite label(s), the first at sample "
+            f"{int(np.flatnonzero(odd)[0])}: labels that are not finite; every sample needs a class"
+        )
     if np.any(labels != np.round(labels)):
         example = labels[labels != np.round(labels)][0]
-        raise ValueError(f"{what} holds fractions such as {example:g}: that is a regression target; allowed are class "
-                         "labels (whole numbers or text; for classes with such names give them as text)")
+        raise ValueError(
+            f"{what} holds fractions such as {example:g}: that is a regression target; allowed are class "
+            "labels (whole numbers or text; for classes with such names give them as text)"
+        )
     if np.abs(labels).max(initial=0.0) >= 2.0**63:
         raise ValueError(f"{what} has labels as large as {np.abs(labels).max():g}; whole numbers below 2^63 are needed")
     return labels.astype(np.int64)

@@ -25,11 +25,14 @@ def check_sparse(matrix: Any, what: str) -> Any:
                 raise ValueError(_sentence(what, matrix, f"{len(places)} indices for {len(matrix.data)} entries"))
             places = np.asarray(places)
             if places.size and (int(places.min()) < 0 or int(places.max()) >= size):
-                raise ValueError(_sentence(what, matrix, f"indices {places.min()}…{places.max()} on axis {axis} of "
-                                                         f"length {size}"))
+                raise ValueError(
+                    _sentence(what, matrix, f"indices {places.min()}…{places.max()} on axis {axis} of length {size}")
+                )
     return matrix
 
 
 def _sentence(what: str, matrix: Any, reason: str) -> str:
-    return (f"{what} is not a valid sparse matrix ({matrix.format.upper()}, shape {matrix.shape}): {reason}. Make it "
-            "anew from its rows, columns and values, for example with scipy.sparse.coo_array")
+    return (
+        f"{what} is not a valid sparse matrix ({matrix.format.upper()}, shape {matrix.shape}): {reason}. Make it "
+        "anew from its rows, columns and values, for example with scipy.sparse.coo_array"
+    )

@@ -45,8 +45,7 @@ class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     kind: ClassVar[str] = ""
 
-    def __init__(self, n_features: int = 1000, *, width: float | str = "median",
-                 random_state: Any = None) -> None:
+    def __init__(self, n_features: int = 1000, *, width: float | str = "median", random_state: Any = None) -> None:
         self.n_features = n_features
         self.width = width
         self.random_state = random_state

@@ -27,6 +27,7 @@ from .store import KernelStore, private, remove_abandoned, tell_once, usable
 try:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.serialize import dumps
+
     HOOKS = True
 except ImportError:  # private names: with a numba without them nothing is kept on disk
     CompileResultCacheImpl = FunctionCache = _CacheLocator = object
@@ -142,8 +143,10 @@ def cache_folder() -> Path | None:
     try:
         fresh = not folder.exists()
         if not usable(folder):
-            tell_once(f"the kernel cache {folder} is not used: others than its owner can write to it, or it belongs to "
-                      "somebody else; kernels are compiled in each process")
+            tell_once(
+                f"the kernel cache {folder} is not used: others than its owner can write to it, or it belongs to "
+                "somebody else; kernels are compiled in each process"
+            )
             return None
     except OSError:  # a home that cannot be written to
         return _temporary_folder(name)
@@ -164,16 +167,20 @@ def _temporary_folder(name: str) -> Path | None:
         reason = "it belongs to somebody else, or others can look into it"
     except OSError as error:
         reason = error.strerror or str(error)
-    tell_once(f"compiled kernels are not kept: {cache_root()} cannot be written and {root} is not used ({reason}); "
-              "another folder can be given in SPARSESCOPE_CACHE")
+    tell_once(
+        f"compiled kernels are not kept: {cache_root()} cannot be written and {root} is not used ({reason}); "
+        "another folder can be given in SPARSESCOPE_CACHE"
+    )
     return None
 
 
 def fallback() -> str:
     """A sentence if kernels are not kept where they belong, and why; "" if they are."""
     if not HOOKS:
-        return (f"numba {numba.__version__} lacks private names that the cache needs: "
-                "kernels are compiled anew in each process")
+        return (
+            f"numba {numba.__version__} lacks private names that the cache needs: "
+            "kernels are compiled anew in each process"
+        )
     folder = cache_folder()
     if folder is not None and folder.parent != cache_root():
         return f"{cache_root()} cannot be written: kernels last as long as the machine's temporary folder"

@@ -13,6 +13,7 @@ try:
     from numba.core.compiler import Compiler
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
+
     HOOKS = True
 except ImportError:  # private names: a numba without them compiles in its own way
     Compiler = NativeLowering = object
@@ -21,6 +22,7 @@ except ImportError:  # private names: a numba without them compiles in its own w
     def register_pass(**_: Any) -> Callable[[type], type]:
         """Leave a class as it is."""
         return lambda cls: cls
+
 
 # Sums may be reassociated so that they can use vector instructions. Infinities and NaN keep their meaning (no "ninf",
 # "nnan"): a conjugate of +inf is an answer, and NaN in the data must not turn into a number.
@@ -61,8 +63,9 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> Any:
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
-            pipeline.passes = [(_InnerLowering, why) if made is NativeLowering else (made, why)
-                               for made, why in pipeline.passes]
+            pipeline.passes = [
+                (_InnerLowering, why) if made is NativeLowering else (made, why) for made, why in pipeline.passes
+            ]
             pipeline._finalized = False
             pipeline.finalize()
         return pipelines

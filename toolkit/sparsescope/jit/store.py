@@ -112,7 +112,7 @@ def unseal(sealed: bytes) -> bytes:
     start = len(MAGIC) + 32
     if not sealed.startswith(MAGIC) or len(sealed) < start:
         raise Damaged("it is no kernel file, or of another version")
-    if hashlib.sha256(sealed[start:]).digest() != sealed[len(MAGIC):start]:
+    if hashlib.sha256(sealed[start:]).digest() != sealed[len(MAGIC) : start]:
         raise Damaged("its checksum is wrong")
     return sealed[start:]
 
@@ -162,8 +162,10 @@ class KernelStore:
         try:
             replace_file(path, seal(self._dumps((self.stamp, key, data))))
         except OSError as error:
-            tell_once(f"compiled kernels are not kept: {path.parent} cannot be written ({error.strerror or error}); "
-                      "another folder can be given in SPARSESCOPE_CACHE")
+            tell_once(
+                f"compiled kernels are not kept: {path.parent} cannot be written ({error.strerror or error}); "
+                "another folder can be given in SPARSESCOPE_CACHE"
+            )
 
     def flush(self) -> None:
         """Forget the kernels of this function."""

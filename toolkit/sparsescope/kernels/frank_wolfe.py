@@ -68,10 +68,22 @@ class Scratch:
 
 def scratch(m: int, parts: int, seed: int) -> Scratch:
     """Scratch for m labels in so many parts."""
-    return Scratch(np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int32),  # type: ignore[call-arg]
-                   np.zeros(1, np.int64), np.zeros(m, np.int32), np.zeros(m), np.zeros(m), np.zeros(m),
-                   np.zeros(m, np.int32), np.zeros(m), np.zeros(m), np.zeros(parts, np.int64),
-                   np.array([seed], np.uint64))
+    return Scratch(
+        np.zeros(m),
+        np.zeros(m, np.int64),
+        np.zeros(m, np.int64),
+        np.zeros(m, np.int32),  # type: ignore[call-arg]
+        np.zeros(1, np.int64),
+        np.zeros(m, np.int32),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m, np.int32),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(parts, np.int64),
+        np.array([seed], np.uint64),
+    )
 
 
 @small
@@ -308,8 +320,23 @@ def keep(active, i, labels, values, size):  # type: ignore[no-untyped-def]
 
 # ----------------------------------------------------------------------------------------------------------- the passes
 @whole
-def prepare(samples, i, square, rows, parts, wanted, rate, indptr, targets, alpha, active,  # type: ignore[no-untyped-def]
-            margin, threshold, s, report):
+def prepare(
+    samples,
+    i,
+    square,
+    rows,
+    parts,
+    wanted,
+    rate,
+    indptr,
+    targets,
+    alpha,
+    active,  # type: ignore[no-untyped-def]
+    margin,
+    threshold,
+    s,
+    report,
+):
     """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own
     labels in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
     first, last = indptr[i], indptr[i + 1]
@@ -371,8 +398,28 @@ def all_of(i, first, last, targets, alpha, active, s):  # type: ignore[no-untype
 
 
 @kernel
-def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, anew, indptr, targets, alpha, active, rows, most,
-          margin, threshold, s, gains, report):
+def sweep(
+    samples,
+    squares,
+    order,
+    begin,
+    parts,
+    wanted,
+    rate,
+    fixed,
+    anew,
+    indptr,
+    targets,
+    alpha,
+    active,
+    rows,
+    most,
+    margin,
+    threshold,
+    s,
+    gains,
+    report,
+):
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
@@ -396,8 +443,23 @@ def sweep(samples, squares, order, begin, parts, wanted, rate, fixed, anew, indp
             gains[i] = 0.0
             if squares[i] == 0.0 or own == 0 or own == m:
                 continue
-            size = prepare(samples, i, squares[i], rows, parts, wanted, rate, indptr, targets, alpha, active, margin,
-                           threshold, s, report)
+            size = prepare(
+                samples,
+                i,
+                squares[i],
+                rows,
+                parts,
+                wanted,
+                rate,
+                indptr,
+                targets,
+                alpha,
+                active,
+                margin,
+                threshold,
+                s,
+                report,
+            )
             if size == 0:
                 continue
             balance(s.b[:size], s.c[:own], amount_of(most, i), s.best[:size], s.scores[:own])

@@ -52,8 +52,14 @@ def empty_rows(rows: int, slots: int) -> SparseRows:
     head = np.zeros((rows, 4), dtype=np.int32)
     head[:, BITS] = -1
     slots = max(int(slots), 16)
-    return SparseRows(head, np.empty(slots, np.int32), np.empty(slots), np.zeros(2 * slots, np.int32),  # type: ignore[call-arg]
-                      np.full(MOST_BITS, -1, np.int32), np.zeros(2, np.int64))
+    return SparseRows(
+        head,
+        np.empty(slots, np.int32),
+        np.empty(slots),
+        np.zeros(2 * slots, np.int32),  # type: ignore[call-arg]
+        np.full(MOST_BITS, -1, np.int32),
+        np.zeros(2, np.int64),
+    )
 
 
 def grown(rows: SparseRows, slots: int) -> SparseRows:

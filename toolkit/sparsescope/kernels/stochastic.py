@@ -37,9 +37,7 @@ def catch_up(w, penalty, adds_up, taus, sums, first, last):  # type: ignore[no-u
 
 
 @kernel
-def forward_backward(
-    samples, order, coef, Y, loss, penalty, lam, penalised, eta0, taken, adds_up, done, used, report
-):
+def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta0, taken, adds_up, done, used, report):
     """One step for each sample named in ``order``: W ← prox_{λη_t}(W − η_t x_i u_iᵀ), η_t = η₀/√t, t = taken+1, ….
 
     samples : X by rows, with the functions of DenseColumns · coef (rows, m) is changed in place; its rows from

@@ -48,6 +48,8 @@ def schema(
     return [
         {"title": "Problem", "controls": problem},
         {"title": "Method", "controls": solver, "fold": 1},
-        {"title": "Run",
-         "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons, kind.stops)]},
+        {
+            "title": "Run",
+            "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons, kind.stops)],
+        },
     ]

@@ -45,8 +45,11 @@ class Covariances(Kind):
             "The method that minimises F. Changed during a run, it goes on from the present Θ.",
             "F(Θ) = −logdet Θ + tr(SΘ) + λ Σ_ij |Θ_ij|, over Θ ≻ 0",
         ),
-        "seed": ("Which samples S is made of: another seed leaves out others. It makes a new problem, which shows how "
-                 "many of the edges stay.", ""),
+        "seed": (
+            "Which samples S is made of: another seed leaves out others. It makes a new problem, which shows how "
+            "many of the edges stay.",
+            "",
+        ),
     }
 
     def create(self, source: Any, settings: Settings) -> tuple[CovarianceProblem, list[str]]:
@@ -54,13 +57,16 @@ class Covariances(Kind):
         diagonal = bool(settings["diagonal"])
         if isinstance(source, CovarianceProblem):
             if source.d > MOST_GIVEN:
-                raise ValueError(f"the covariance problem has {source.d} features, and the explorer shows at most "
-                                 f"{MOST_GIVEN}; choose some of them, such as "
-                                 "CovarianceProblem.from_data(X, features=200)")
+                raise ValueError(
+                    f"the covariance problem has {source.d} features, and the explorer shows at most "
+                    f"{MOST_GIVEN}; choose some of them, such as "
+                    "CovarianceProblem.from_data(X, features=200)"
+                )
             return source.with_(diagonal=diagonal), []
         X = source[0] if isinstance(source, tuple) else source
-        problem = CovarianceProblem.from_data(X, correlation=bool(settings["correlation"]), diagonal=diagonal,
-                                              features=settings["features"])
+        problem = CovarianceProblem.from_data(
+            X, correlation=bool(settings["correlation"]), diagonal=diagonal, features=settings["features"]
+        )
         if problem.d < 2:
             raise ValueError("a network needs at least 2 features that vary, and these data have only one")
         return problem, said(problem.constant, np.shape(samples(source))[1])
@@ -107,8 +113,10 @@ class Covariances(Kind):
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """For solvers, and for the stop rule that needs predictions."""
-        return {**super().impossible(problem, settings),
-                ("stop", "held-out"): "Nothing is predicted here, so there is nothing to hold out."}
+        return {
+            **super().impossible(problem, settings),
+            ("stop", "held-out"): "Nothing is predicted here, so there is nothing to hold out.",
+        }
 
     def title(self, settings: Mapping[str, Any]) -> str:
         """The network."""
@@ -177,5 +185,7 @@ def said(constant: tuple[str, ...], many: int) -> list[str]:
     if not count:
         return []
     more = f" and {count - NAMED} more" if count > NAMED else ""
-    return [f"{count} of {many} features {'is' if count == 1 else 'are'} constant in these samples and "
-            f"{'was' if count == 1 else 'were'} left out: {', '.join(constant[:NAMED])}{more}"]
+    return [
+        f"{count} of {many} features {'is' if count == 1 else 'are'} constant in these samples and "
+        f"{'was' if count == 1 else 'were'} left out: {', '.join(constant[:NAMED])}{more}"
+    ]

@@ -33,8 +33,16 @@ class Director:
     settled : called when settings or the choices changed, so that the controls have to be sent
     """
 
-    def __init__(self, given: Any, names: list[str] | None, title: str, settings: dict[str, Any], tell: Tell,
-                 settled: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        given: Any,
+        names: list[str] | None,
+        title: str,
+        settings: dict[str, Any],
+        tell: Tell,
+        settled: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.settings = settings
         self.version = 1  # grows when the settings change
         self.stage: Stage | None = None
@@ -82,8 +90,11 @@ class Director:
         if self._under_way is None and not compiling:
             return None
         parts = " × ".join(part_name(part) for part in session.problem.parts.values())
-        return {"text": self._message if self._under_way is not None else session.status().message,
-                "shown": f"{parts} with {session.solver.name}", "cancel": self._under_way is not None}
+        return {
+            "text": self._message if self._under_way is not None else session.status().message,
+            "shown": f"{parts} with {session.solver.name}",
+            "cancel": self._under_way is not None,
+        }
 
     def goal(self) -> float | None:
         """The relative gap at which the run is done, if its goal is one."""

@@ -116,8 +116,12 @@ class Explorer:
             if not isinstance(msg, dict):
                 raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
             handlers = {
-                "ready": self._on_ready, "credit": self._on_credit, "set": self._on_set, "do": self._on_do,
-                "ask": self._on_ask, "layout": self._layout.update,
+                "ready": self._on_ready,
+                "credit": self._on_credit,
+                "set": self._on_set,
+                "do": self._on_do,
+                "ask": self._on_ask,
+                "layout": self._layout.update,
             }
             kind = msg.get("type")
             if not isinstance(kind, str) or kind not in handlers:
@@ -187,8 +191,9 @@ class Explorer:
             raise ValueError(f"set: {len(changes)} settings at once; at most {MAX_CHANGES} are taken")
         for key, value in changes.items():
             if not isinstance(value, str | float | None) and not (isinstance(value, int) and abs(value) < 2**63):
-                raise ValueError(f"set: {brief(key)} is {brief(value)}; a text, a number, true, false or null is "
-                                 "needed")
+                raise ValueError(
+                    f"set: {brief(key)} is {brief(value)}; a text, a number, true, false or null is needed"
+                )
         if self._director.change(changes, _ids(msg)):
             self._sync_controls()
 
@@ -206,8 +211,7 @@ class Explorer:
         if kind == "snippet":
             self._outbox.append({**answer, "text": python_snippet(self.settings)})
         elif kind not in ("value", "cell", "names", *LOOKS):
-            raise ValueError(f"unknown question {brief(kind)}; known: value, cell, names, snippet, "
-                             f"{', '.join(LOOKS)}")
+            raise ValueError(f"unknown question {brief(kind)}; known: value, cell, names, snippet, {', '.join(LOOKS)}")
         elif stage is None:
             raise ValueError("there is no problem yet")
         elif kind in LOOKS:
@@ -220,8 +224,9 @@ class Explorer:
         elif kind == "cell":
             line, column = msg.get("line"), msg.get("column")
             if not _is_index(line) or not _is_index(column):
-                raise ValueError("a cell is asked for by line and column numbers, "
-                                 f"not {brief(line)} and {brief(column)}")
+                raise ValueError(
+                    f"a cell is asked for by line and column numbers, not {brief(line)} and {brief(column)}"
+                )
             stage.ask_cell(key, line, column)
         else:
             problem, rows = stage.prepared.problem, msg.get("rows")
@@ -250,12 +255,33 @@ class Explorer:
             return None
         self._seq += 1
         header: Message = {
-            "type": "frame", "seq": self._seq, "stream": self._stream, "epoch": director.epoch,
-            "generation": 0 if stage is None else stage.session.generation, "clock": time.time(), "mode": mode,
-            "message": message, "playing": director.playing(mode), "rate": rate, "late": late,
-            "applied": director.effects.collect(), "settings": None, "lam": None, "start": 0, "count": 0, "total": 0,
-            "columns": [], "bounds": [], "marks": [], "raster": None, "working": None, "picture": None,
-            "names": {}, "status": None, "preparing": preparing, "goal": goal,
+            "type": "frame",
+            "seq": self._seq,
+            "stream": self._stream,
+            "epoch": director.epoch,
+            "generation": 0 if stage is None else stage.session.generation,
+            "clock": time.time(),
+            "mode": mode,
+            "message": message,
+            "playing": director.playing(mode),
+            "rate": rate,
+            "late": late,
+            "applied": director.effects.collect(),
+            "settings": None,
+            "lam": None,
+            "start": 0,
+            "count": 0,
+            "total": 0,
+            "columns": [],
+            "bounds": [],
+            "marks": [],
+            "raster": None,
+            "working": None,
+            "picture": None,
+            "names": {},
+            "status": None,
+            "preparing": preparing,
+            "goal": goal,
             "strip": None,
         }
         if self._sent_version != director.version:

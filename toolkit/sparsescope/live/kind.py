@@ -73,8 +73,9 @@ class Kind:
 
     def changes(self, problem: Any, keys: set[str]) -> dict[str, Any]:
         """Parts for ``Session.change``, of those settings that changed."""
-        return {part: getattr(problem, part) for part in self.parts
-                if any(key.partition(".")[0] == part for key in keys)}
+        return {
+            part: getattr(problem, part) for part in self.parts if any(key.partition(".")[0] == part for key in keys)
+        }
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
         """What is worth saying about a problem and its solver that follow ``old`` and the solver ``before``."""
@@ -106,8 +107,9 @@ class Kind:
         """Controls of the problem below that of λ; ``given``: the data were handed over."""
         return []
 
-    def lam_control(self, settings: Mapping[str, Any], reference: float | None, finite: bool,
-                    bound: bool) -> dict[str, Any]:
+    def lam_control(
+        self, settings: Mapping[str, Any], reference: float | None, finite: bool, bound: bool
+    ) -> dict[str, Any]:
         """The slider of λ."""
         return knobs.lam_control(settings, reference, finite, bound, words=self.words)
 

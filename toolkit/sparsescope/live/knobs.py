@@ -83,14 +83,18 @@ KNOBS: dict[str, tuple[str, str]] = {
 
 TASKS = {
     "classes": ("Classify", "Weights W that tell the classes (or labels) of a sample."),
-    "covariance": ("Network of the features", "Which pairs of features are tied to each other when all others are "
-                                              "known: a sparse inverse covariance Θ."),
+    "covariance": (
+        "Network of the features",
+        "Which pairs of features are tied to each other when all others are known: a sparse inverse covariance Θ.",
+    ),
 }
 STOPS = {
     "precision": ("at full precision", "When the duality gap is as small as the numbers can tell."),
     "gap": ("gap of 1e-6", "When the relative duality gap, which proves how near the optimum is, is at most 1e-6."),
-    "held-out": ("held-out data", "When three evaluations on held-out data in a row were no better than the best one; "
-                                  "never without such data."),
+    "held-out": (
+        "held-out data",
+        "When three evaluations on held-out data in a row were no better than the best one; never without such data.",
+    ),
 }
 
 
@@ -105,8 +109,15 @@ def choice(parts: Registry, name: str, reason: str | None) -> dict[str, Any]:
     }
 
 
-def part_select(kind: str, settings: Mapping[str, Any], reasons: Reasons, said: str = "", *, words: Words = KNOBS,
-                names: Sequence[str] | None = None) -> dict[str, Any]:
+def part_select(
+    kind: str,
+    settings: Mapping[str, Any],
+    reasons: Reasons,
+    said: str = "",
+    *,
+    words: Words = KNOBS,
+    names: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """The menu of losses, penalties or solvers (or of those ``names``); ``said`` stands under it in place of the part's
     formula and source."""
     parts = st.PARTS[kind]
@@ -195,28 +206,59 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def lam_slider(settings: Mapping[str, Any], key: str, label: str, low: float, high: float, scale: float | None,
-               doc: str, formula: str) -> dict[str, Any]:
+def lam_slider(
+    settings: Mapping[str, Any],
+    key: str,
+    label: str,
+    low: float,
+    high: float,
+    scale: float | None,
+    doc: str,
+    formula: str,
+) -> dict[str, Any]:
     """A logarithmic slider that reacts while it moves; ``scale`` times its value is shown too."""
     return {
-        "id": key, "kind": "slider", "label": label, "doc": doc, "formula": formula, "value": settings[key], "low": low,
-        "high": high, "log": True, "step": math.log10(high / low) / (2 * SLIDER_STEPS), "integer": False,
-        "scale": scale, "live": True, "disabled": False, "reason": "",
+        "id": key,
+        "kind": "slider",
+        "label": label,
+        "doc": doc,
+        "formula": formula,
+        "value": settings[key],
+        "low": low,
+        "high": high,
+        "log": True,
+        "step": math.log10(high / low) / (2 * SLIDER_STEPS),
+        "integer": False,
+        "scale": scale,
+        "live": True,
+        "disabled": False,
+        "reason": "",
     }
 
 
-def lam_control(settings: Mapping[str, Any], lam_reference: float | None, finite: bool, bound: bool = False, *,
-                words: Words = KNOBS) -> dict[str, Any]:
+def lam_control(
+    settings: Mapping[str, Any], lam_reference: float | None, finite: bool, bound: bool = False, *, words: Words = KNOBS
+) -> dict[str, Any]:
     """The λ slider, in units of λ_max on a logarithmic scale; ``lam_reference`` is None until the data are there, and
     ``bound`` says that it is only an upper bound of λ_max."""
     doc, formula = words["lam_ratio"]
     if not finite:
         doc += " This penalty never forces weights to zero, so there is no λ_max; a reference of the same size is used."
     if bound:
-        doc += (" For this loss, which has kinks, λ_max is only an upper bound on data of this size: weights may be "
-                "zero below 1 already.")
-    made = lam_slider(settings, "lam_ratio", "λ / λ_max" if finite else "λ / λ_ref", st.LAM_LOW, st.LAM_HIGH,
-                      lam_reference, doc, formula)
+        doc += (
+            " For this loss, which has kinks, λ_max is only an upper bound on data of this size: weights may be "
+            "zero below 1 already."
+        )
+    made = lam_slider(
+        settings,
+        "lam_ratio",
+        "λ / λ_max" if finite else "λ / λ_ref",
+        st.LAM_LOW,
+        st.LAM_HIGH,
+        lam_reference,
+        doc,
+        formula,
+    )
     made["place"] = "bar"
     if not st.PARTS["solver"][settings["solver"]].follows_lam:
         made |= {"disabled": True, "reason": "This method has a budget η on the mean loss in the place of λ."}
@@ -232,13 +274,25 @@ def speed_control(settings: Mapping[str, Any]) -> dict[str, Any]:
         caps.add(now)  # a speed from an address stays reachable
     entries: list[Any] = [*sorted(caps), st.MAX]
     return {
-        "id": "speed", "kind": "steps", "label": "speed", "doc": doc, "formula": formula, "value": now,
+        "id": "speed",
+        "kind": "steps",
+        "label": "speed",
+        "doc": doc,
+        "formula": formula,
+        "value": now,
         "choices": [
-            {"value": cap, "label": "no cap" if cap == st.MAX else f"{cap:g} it/s", "doc": "", "disabled": False,
-             "reason": ""}
+            {
+                "value": cap,
+                "label": "no cap" if cap == st.MAX else f"{cap:g} it/s",
+                "doc": "",
+                "disabled": False,
+                "reason": "",
+            }
             for cap in entries
         ],
-        "live": True, "disabled": False, "reason": "",
+        "live": True,
+        "disabled": False,
+        "reason": "",
     }
 
 
@@ -246,33 +300,58 @@ def stop_control(settings: Mapping[str, Any], reasons: Reasons, stops: Words = S
     """The menu of stop rules; ``stops``: what they are called, and their meaning."""
     doc, formula = KNOBS["stop"]
     return {
-        "id": "stop", "kind": "select", "label": "stop", "doc": doc, "formula": formula, "value": settings["stop"],
-        "about": stops[settings["stop"]][1], "about_formula": "",
+        "id": "stop",
+        "kind": "select",
+        "label": "stop",
+        "doc": doc,
+        "formula": formula,
+        "value": settings["stop"],
+        "about": stops[settings["stop"]][1],
+        "about_formula": "",
         "choices": [
-            {"value": value, "label": stops[value][0], "doc": stops[value][1], "disabled": ("stop", value) in reasons,
-             "reason": reasons.get(("stop", value), "")}
+            {
+                "value": value,
+                "label": stops[value][0],
+                "doc": stops[value][1],
+                "disabled": ("stop", value) in reasons,
+                "reason": reasons.get(("stop", value), ""),
+            }
             for value in st.CHOICES["stop"]
         ],
-        "disabled": False, "reason": "",
+        "disabled": False,
+        "reason": "",
     }
 
 
-def data_control(settings: Mapping[str, Any], names: Sequence[str], given: tuple[str, str] | None,
-                 words: Words = KNOBS) -> dict[str, Any]:
+def data_control(
+    settings: Mapping[str, Any], names: Sequence[str], given: tuple[str, str] | None, words: Words = KNOBS
+) -> dict[str, Any]:
     """The menu of data sets. ``given`` is the (name, title) of data handed over in Python."""
     doc, formula = words["dataset"]
     entries = []
     for name in names:
         own = given is not None and name == given[0]
-        entries.append({
-            "value": name, "label": given[1] if own and given else name, "doc": "" if own else data_doc(name),
-            "disabled": False, "reason": "",
-        })
+        entries.append(
+            {
+                "value": name,
+                "label": given[1] if own and given else name,
+                "doc": "" if own else data_doc(name),
+                "disabled": False,
+                "reason": "",
+            }
+        )
     alone = len(names) == 1
     return {
-        "id": "dataset", "kind": "select", "label": LABELS["dataset"], "doc": doc, "formula": formula,
+        "id": "dataset",
+        "kind": "select",
+        "label": LABELS["dataset"],
+        "doc": doc,
+        "formula": formula,
         "about": "" if given is not None and settings["dataset"] == given[0] else data_doc(settings["dataset"]),
-        "about_formula": "", "value": settings["dataset"], "choices": entries, "disabled": alone,
+        "about_formula": "",
+        "value": settings["dataset"],
+        "choices": entries,
+        "disabled": alone,
         "reason": "There is no other data set to choose from here." if alone else "",
     }
 
@@ -286,13 +365,27 @@ def task_control(settings: Mapping[str, Any], reasons: Reasons) -> dict[str, Any
     """The menu of tasks."""
     doc, formula = KNOBS["task"]
     entries = [
-        {"value": task, "label": label, "doc": about, "disabled": ("task", task) in reasons,
-         "reason": reasons.get(("task", task), "")}
+        {
+            "value": task,
+            "label": label,
+            "doc": about,
+            "disabled": ("task", task) in reasons,
+            "reason": reasons.get(("task", task), ""),
+        }
         for task, (label, about) in TASKS.items()
     ]
     return {
-        "id": "task", "kind": "select", "label": "task", "doc": doc, "formula": formula, "value": settings["task"],
-        "about": "", "about_formula": "", "choices": entries, "disabled": False, "reason": "",
+        "id": "task",
+        "kind": "select",
+        "label": "task",
+        "doc": doc,
+        "formula": formula,
+        "value": settings["task"],
+        "about": "",
+        "about_formula": "",
+        "choices": entries,
+        "disabled": False,
+        "reason": "",
     }
 
 
@@ -300,8 +393,15 @@ def check_control(key: str, label: str, settings: Mapping[str, Any], words: Word
     """A setting that is on or off."""
     doc, formula = words[key]
     return {
-        "id": key, "kind": "check", "label": label, "doc": doc, "formula": formula, "value": settings[key],
-        "disabled": False, "reason": "", "live": True,
+        "id": key,
+        "kind": "check",
+        "label": label,
+        "doc": doc,
+        "formula": formula,
+        "value": settings[key],
+        "disabled": False,
+        "reason": "",
+        "live": True,
     }
 
 
@@ -309,9 +409,20 @@ def features_control(key: str, label: str, settings: Mapping[str, Any]) -> dict[
     """How many features make the network."""
     doc, formula = KNOBS[key]
     return {
-        "id": key, "kind": "slider", "label": label, "doc": doc, "formula": formula, "value": settings[key],
-        "low": st.FEATURES_LOW, "high": st.FEATURES_HIGH, "step": 1, "log": False, "integer": True, "disabled": False,
-        "reason": "", "live": False,
+        "id": key,
+        "kind": "slider",
+        "label": label,
+        "doc": doc,
+        "formula": formula,
+        "value": settings[key],
+        "low": st.FEATURES_LOW,
+        "high": st.FEATURES_HIGH,
+        "step": 1,
+        "log": False,
+        "integer": True,
+        "disabled": False,
+        "reason": "",
+        "live": False,
     }
 
 
@@ -319,7 +430,17 @@ def seed_control(settings: Mapping[str, Any], words: Words = KNOBS) -> dict[str,
     """The seed of the split into training and test samples."""
     doc, formula = words["seed"]
     return {
-        "id": "seed", "kind": "number", "label": "split seed", "doc": doc, "formula": formula,
-        "value": settings["seed"], "low": 0, "high": st.SEED_HIGH, "step": 1, "integer": True, "disabled": False,
-        "reason": "", "live": False,
+        "id": "seed",
+        "kind": "number",
+        "label": "split seed",
+        "doc": doc,
+        "formula": formula,
+        "value": settings["seed"],
+        "low": 0,
+        "high": st.SEED_HIGH,
+        "step": 1,
+        "integer": True,
+        "disabled": False,
+        "reason": "",
+        "live": False,
     }

@@ -15,18 +15,44 @@ MAX_EVENTS = 1000  # events in one frame; more are thinned
 # Columns whose differences matter are sent in double precision: (F − best)/best has to reach 1e-15.
 EXACT = ("iteration", "passes", "seconds", "objective")
 DRAWN = (
-    "loss", "penalty", "violation", "paper_violation", "dual", "gap", "relative_gap", "nonzero_rows",
-    "nonzero_entries", "working_set", "step_size", "trials", "train_accuracy", "test_accuracy",
+    "loss",
+    "penalty",
+    "violation",
+    "paper_violation",
+    "dual",
+    "gap",
+    "relative_gap",
+    "nonzero_rows",
+    "nonzero_entries",
+    "working_set",
+    "step_size",
+    "trials",
+    "train_accuracy",
+    "test_accuracy",
 )
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
 SPARSE = (
-    "gap", "relative_gap", "train_accuracy", "test_accuracy", "violation", "paper_violation",
+    "gap",
+    "relative_gap",
+    "train_accuracy",
+    "test_accuracy",
+    "violation",
+    "paper_violation",
 )
 # How often these were evaluated is told: the page says it beside their lines.
 COUNTED = ("relative_gap",)
 STATUS = (
-    "iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries",
-    "working_set", "step_size", "trials",
+    "iteration",
+    "passes",
+    "seconds",
+    "objective",
+    "loss",
+    "penalty",
+    "nonzero_rows",
+    "nonzero_entries",
+    "working_set",
+    "step_size",
+    "trials",
 )
 
 
@@ -155,8 +181,14 @@ class Packer:
         raster = self._support.pack(start, chosen, block)
         working = self._working.pack(start, chosen, block)
         self._remember(start, n)
-        header = {"start": self.kept, "count": int(chosen.size), "total": n, "columns": table, "raster": raster,
-                  "working": working}
+        header = {
+            "start": self.kept,
+            "count": int(chosen.size),
+            "total": n,
+            "columns": table,
+            "raster": raster,
+            "working": working,
+        }
         self.sent, self.kept = n, self.kept + int(chosen.size)
         segments = int(trace["segment"][n - 1]) + 1 if n else 0
         bounds = [(plain(trace.best(s)), plain(trace.lower(s))) for s in range(segments)]
@@ -167,7 +199,7 @@ class Packer:
     def new_marks(self) -> list[dict[str, Any]]:
         """Marks that the page does not have yet."""
         marks = list(self.trace.marks)
-        fresh = marks[self.marks:]
+        fresh = marks[self.marks :]
         self.marks = len(marks)
         return [
             {

@@ -95,12 +95,32 @@ class Picture:
 
     def header(self, add: Callable[[np.ndarray], Place]) -> dict[str, Any]:
         """The header field ``picture`` of a frame; arrays go through ``add``."""
-        plain = {name: getattr(self, name) for name in
-                 ("kind", "sort", "scale", "nonzero", "binned", "used", "together", "row_nonzero", "row_norm", "row",
-                  "block_names", "part", "said", "reason", "total", "steps")}
+        plain = {
+            name: getattr(self, name)
+            for name in (
+                "kind",
+                "sort",
+                "scale",
+                "nonzero",
+                "binned",
+                "used",
+                "together",
+                "row_nonzero",
+                "row_norm",
+                "row",
+                "block_names",
+                "part",
+                "said",
+                "reason",
+                "total",
+                "steps",
+            )
+        }
         arrays = {name: add(getattr(self, name)) for name in ("cells", "rows", "norms")}
-        some = {name: None if getattr(self, name) is None else add(getattr(self, name))
-                for name in ("blocks", "classes", "row_classes")}
+        some = {
+            name: None if getattr(self, name) is None else add(getattr(self, name))
+            for name in ("blocks", "classes", "row_classes")
+        }
         values = None if self.row_values is None else [v if np.isfinite(v) else None for v in self.row_values.tolist()]
         return {**plain, **arrays, **some, "shape": list(self.cells.shape), "row_values": values}
 
@@ -171,13 +191,22 @@ def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
         binned = bins.support.size / max(1, k)
         scale = nice_scale(float(np.abs(values).max(initial=0.0)))
         cells = quantise(values, scale)
-        asks += [(key, *bins.largest(weights, line, column)) for key, line, column in wish.cells
-                 if 0 <= line < k and 0 <= column < q]
+        asks += [
+            (key, *bins.largest(weights, line, column))
+            for key, line, column in wish.cells
+            if 0 <= line < k and 0 <= column < q
+        ]
         if q < m:
-            more = {"classes": bins.classes[bins.edges].astype(np.int32), "used": bins.classes.size,
-                    "together": bins.classes.size / max(1, q)}
-    answers = tuple((key, j, c, float(weights[j, c]), *_block_of(weights, j, c, regulariser, groups))
-                    for key, j, c in asks if 0 <= j < d and 0 <= c < m)
+            more = {
+                "classes": bins.classes[bins.edges].astype(np.int32),
+                "used": bins.classes.size,
+                "together": bins.classes.size / max(1, q),
+            }
+    answers = tuple(
+        (key, j, c, float(weights[j, c]), *_block_of(weights, j, c, regulariser, groups))
+        for key, j, c in asks
+        if 0 <= j < d and 0 <= c < m
+    )
     blocks, names = None, None
     if groups is not None:
         blocks = groups.of_feature[rows].astype(np.int32)
@@ -187,8 +216,24 @@ def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
     if row is not None:
         row_values, inspected = _inspected(np.array(_full(weights[[row]])[0], dtype=np.float64))
         more |= inspected
-    return Picture(wish.kind, wish.sort, scale, cells, rows, norms, nonzero, binned, row, row_values,
-                   answers, wish.visible, time.perf_counter() - began, blocks, names, **more)
+    return Picture(
+        wish.kind,
+        wish.sort,
+        scale,
+        cells,
+        rows,
+        norms,
+        nonzero,
+        binned,
+        row,
+        row_values,
+        answers,
+        wish.visible,
+        time.perf_counter() - began,
+        blocks,
+        names,
+        **more,
+    )
 
 
 def _inspected(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:

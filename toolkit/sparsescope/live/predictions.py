@@ -17,19 +17,34 @@ from .crossing import sequence_of, weights_of
 from .kind import Kind, Settings
 
 # No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
-SPECTRUM = {"id": "spectrum", "title": "Spectrum of the data", "kind": "spectrum",
-            "empty": "The singular values of X say how hard the data are for methods that know no curvature."}
-ONE_SCORE = ("two classes have one score here: every row of W is a single weight, so the row penalties ℓ1/ℓ2 and ℓ1/ℓ∞ "
-             "and the sparse group lasso are all the lasso")
+SPECTRUM = {
+    "id": "spectrum",
+    "title": "Spectrum of the data",
+    "kind": "spectrum",
+    "empty": "The singular values of X say how hard the data are for methods that know no curvature.",
+}
+ONE_SCORE = (
+    "two classes have one score here: every row of W is a single weight, so the row penalties ℓ1/ℓ2 and ℓ1/ℓ∞ "
+    "and the sparse group lasso are all the lasso"
+)
 # No views of a trace either: the gradient of the newest weights, and the rows that weigh most.
-THRESHOLD = {"id": "threshold", "title": "Threshold strip", "kind": "threshold",
-             "empty": "The gradient of the first weights is on its way."}
-WORDS = {"id": "words", "title": "Features that count", "kind": "words",
-         "empty": "All rows of W are zero: pull λ down until the first feature reaches the bar."}
+THRESHOLD = {
+    "id": "threshold",
+    "title": "Threshold strip",
+    "kind": "threshold",
+    "empty": "The gradient of the first weights is on its way.",
+}
+WORDS = {
+    "id": "words",
+    "title": "Features that count",
+    "kind": "words",
+    "empty": "All rows of W are zero: pull λ down until the first feature reaches the bar.",
+}
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
 SLACK = 2e-3  # share by which λ_max may be too large and still be called so: less than a step of the slider
+
 
 class Predictions(Kind):
     """Problem: a loss, a penalty, λ, with or without intercept."""
@@ -58,9 +73,16 @@ class Predictions(Kind):
     def balanced(X: Any, y: Any, settings: Settings) -> tuple[Problem, list[str]]:
         """The problem with classes of equal weight, if that is chosen and there are classes (else ``settings`` are
         changed)."""
+
         def make(weights: str | None) -> Problem:
-            return Problem(X, y, lam=1.0, intercept=bool(settings["intercept"]),
-                           penalty=st.make_part(settings, "penalty"), class_weight=weights)
+            return Problem(
+                X,
+                y,
+                lam=1.0,
+                intercept=bool(settings["intercept"]),
+                penalty=st.make_part(settings, "penalty"),
+                class_weight=weights,
+            )
 
         plain = make(None)
         if not settings["balanced"]:
@@ -78,7 +100,8 @@ class Predictions(Kind):
         """From a problem whose model is a sequence."""
         return weights_of(problem, settings), [
             f"{settings['solver']} looks for weights W: the sequence of stages is not carried over. It begins at W = 0 "
-            f"with the penalty {settings['penalty']} and λ/λ_max = {settings['lam_ratio']:.2g}"]
+            f"with the penalty {settings['penalty']} and λ/λ_max = {settings['lam_ratio']:.2g}"
+        ]
 
     def meant(self, settings: Mapping[str, Any]) -> bool:
         """Where the solver looks for weights."""
@@ -89,8 +112,9 @@ class Predictions(Kind):
         single = [ONE_SCORE] if problem.m == 1 and (old is None or old.m != 1) else []
         if problem.loss.smooth:
             return single
-        return single + kinks(problem, solver, known=old is not None and not old.loss.smooth, before=before,
-                     bound=self.bound(problem))
+        return single + kinks(
+            problem, solver, known=old is not None and not old.loss.smooth, before=before, bound=self.bound(problem)
+        )
 
     def test(self, source: Any) -> tuple[Any, Any] | None:
         """The held-out samples of a data set, if it has any."""
@@ -130,8 +154,9 @@ class Predictions(Kind):
         found = []
         for part in self.parts:
             found.append(knobs.part_select(part, settings, reasons))
-            found += [knobs.field_control(part, f, settings[f"{part}.{f.name}"])
-                      for f in st.fields_of(part, settings[part])]
+            found += [
+                knobs.field_control(part, f, settings[f"{part}.{f.name}"]) for f in st.fields_of(part, settings[part])
+            ]
         return found
 
     def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
@@ -211,12 +236,15 @@ def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) 
     """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
     chosen one does not; ``before``: the solver up to now, ``bound``: λ_max is only an upper bound."""
     # Those that are made for some losses alone keep a dual point of them.
-    made = [name for name in solvers.names()
-            if (other := solvers.create(name)).losses and other.solves(problem) is None]
+    made = [
+        name for name in solvers.names() if (other := solvers.create(name)).losses and other.solves(problem) is None
+    ]
     said = f"the {problem.loss.title} has kinks" + (": λ_max is only an upper bound" if bound else "")
     if not made or solver.name in made or solver.name == "auto":
         return [said] if bound and not known else []
     if known and solver.name == before:
         return []
-    return [f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
-            f"{solver.name} it is true but stays open"]
+    return [
+        f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
+        f"{solver.name} it is true but stays open"
+    ]

@@ -76,7 +76,9 @@ class Sequences(Predictions):
         return made, [
             f"{settings['solver']} fits a sequence of models: it begins without the weights found so far. The penalty "
             f"({settings['penalty']}) and λ/λ_max have no effect and come back with another method; every stage has a "
-            f"ridge of {settings['ridge']:.2g}", *notices]
+            f"ridge of {settings['ridge']:.2g}",
+            *notices,
+        ]
 
     def sibling(self, problem: Any, settings: Settings) -> Any:
         """The problem with another loss."""
@@ -111,16 +113,30 @@ class Sequences(Predictions):
         first = problem.null_intercept if problem.intercept else np.zeros(problem.m)
         return float(problem.objective(SequenceModel(first.astype(problem.dtype), problem.d)))
 
-    def lam_control(self, settings: Mapping[str, Any], reference: float | None, finite: bool,
-                    bound: bool) -> dict[str, Any]:
+    def lam_control(
+        self, settings: Mapping[str, Any], reference: float | None, finite: bool, bound: bool
+    ) -> dict[str, Any]:
         """The slider of the ridge."""
-        doc = ("The ridge of the least squares problem of each stage. It is no part of F, so the penalty and λ/λ_max "
-               "of other methods do not apply here; they come back with such a method. Move it during a run: the next "
-               "stage uses it.")
+        doc = (
+            "The ridge of the least squares problem of each stage. It is no part of F, so the penalty and λ/λ_max "
+            "of other methods do not apply here; they come back with such a method. Move it during a run: the next "
+            "stage uses it."
+        )
         if reference is not None:
             doc += f" The diagonal of XᵀX/n is {reference:.2g} on average; of p random Fourier features it is 1/p."
-        return {**knobs.lam_slider(settings, "ridge", "ridge of a stage", st.RIDGE_LOW, st.RIDGE_HIGH, None, doc,
-                                   "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage"), "place": "bar"}
+        return {
+            **knobs.lam_slider(
+                settings,
+                "ridge",
+                "ridge of a stage",
+                st.RIDGE_LOW,
+                st.RIDGE_HIGH,
+                None,
+                doc,
+                "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage",
+            ),
+            "place": "bar",
+        }
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """As for predictions, and the stop rule that needs a gap."""

@@ -82,8 +82,9 @@ def first_of(names: list[str], wished: str) -> str:
 
 def fields_of(kind: str, name: str) -> tuple[Field, ...]:
     """The parameters that a user may set for the ``kind`` (``"loss"``, ``"penalty"``, ``"solver"``) called ``name``."""
-    return tuple(replace(f, high=MOST[f"{kind}.{f.name}"]) if f"{kind}.{f.name}" in MOST else f
-                 for f in PARTS[kind].fields(name))
+    return tuple(
+        replace(f, high=MOST[f"{kind}.{f.name}"]) if f"{kind}.{f.name}" in MOST else f for f in PARTS[kind].fields(name)
+    )
 
 
 def for_sequences(solver: Any) -> bool:
@@ -95,7 +96,7 @@ def for_sequences(solver: Any) -> bool:
 def part_params(settings: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The parameters of the chosen part, read from keys like ``"loss.margin"``."""
     prefix = kind + "."
-    return {key[len(prefix):]: value for key, value in settings.items() if key.startswith(prefix)}
+    return {key[len(prefix) :]: value for key, value in settings.items() if key.startswith(prefix)}
 
 
 def make_part(settings: Mapping[str, Any], kind: str) -> Any:
@@ -203,8 +204,9 @@ def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
     return _clamped(key, float(round(number)), 0, SEED_HIGH, notices, integer=True)
 
 
-def _clamped(key: str, number: float, low: float | None, high: float | None, notices: list[str], *,
-             integer: bool = False) -> float | int:
+def _clamped(
+    key: str, number: float, low: float | None, high: float | None, notices: list[str], *, integer: bool = False
+) -> float | int:
     bounded = number
     if low is not None:
         bounded = max(bounded, low)

@@ -82,8 +82,9 @@ class Looks:
             if reason:
                 return {"reason": reason}
             if self._best is None or self._best[0] is not problem:
-                best = solve(problem, type(solver)(), tol=BEST_TOL, max_seconds=BEST_SECONDS, max_iter=BEST_STEPS,
-                             record=False)
+                best = solve(
+                    problem, type(solver)(), tol=BEST_TOL, max_seconds=BEST_SECONDS, max_iter=BEST_STEPS, record=False
+                )
                 self._best = problem, best
             return rate_facts(problem, solver, trace, self._best[1])
 
@@ -98,8 +99,13 @@ def spectrum_facts(found: Spectrum) -> Message:
     last = min(LATE, rank)
     shares = found.shares()
     return {
-        "number": number.tolist(), "values": [plain(v) for v in values[number - 1]], "count": int(values.size),
-        "bound": found.rank_bound, "rank": rank, "first": SECOND, "last": last,
+        "number": number.tolist(),
+        "values": [plain(v) for v in values[number - 1]],
+        "count": int(values.size),
+        "bound": found.rank_bound,
+        "rank": rank,
+        "first": SECOND,
+        "last": last,
         "proxy": plain(found.condition(SECOND, last)) if last >= SECOND else None,
         "condition": plain(found.condition(1, rank)) if rank else None,
         "shares": [[k, plain(shares[k - 1])] for k in (1, 10, 100, 1000) if k <= values.size],
@@ -130,10 +136,15 @@ def rate_facts(problem: Any, solver: Any, trace: Trace, best: Any) -> Message:
     bound = theorem1(problem, best.W, iteration[keep], lipschitz=solver.constant(problem), monotone=monotone)
     distances = _distances(problem, solver, trace, best.W)
     return {
-        "reason": "", "iteration": iteration[keep].astype(int).tolist(),
-        "excess": [plain(max(v - best.objective, 0.0)) for v in objective[keep]], "bound": [plain(v) for v in bound],
-        "distances": [[t, plain(v)] for t, v in distances], "contraction": plain(_contraction(distances)),
-        "accelerated": bool(solver.accelerated), "known_to": plain(best.relative_gap), "linear": monotone is not None,
+        "reason": "",
+        "iteration": iteration[keep].astype(int).tolist(),
+        "excess": [plain(max(v - best.objective, 0.0)) for v in objective[keep]],
+        "bound": [plain(v) for v in bound],
+        "distances": [[t, plain(v)] for t, v in distances],
+        "contraction": plain(_contraction(distances)),
+        "accelerated": bool(solver.accelerated),
+        "known_to": plain(best.relative_gap),
+        "linear": monotone is not None,
     }
 
 

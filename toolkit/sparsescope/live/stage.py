@@ -48,11 +48,17 @@ class Layout:
         for name, room in (("rows", rows), ("columns", columns), ("strip", strip)):
             if not isinstance(room, int | float) or isinstance(room, bool) or room != room:
                 raise ValueError(f"layout: {name} is {brief(room)}; a number of pixels is needed")
-        if zoom is not None and not (isinstance(zoom, list) and len(zoom) == 4
-                                     and all(type(v) is int and 0 <= v < 2**31 for v in zoom)
-                                     and zoom[0] < zoom[1] and zoom[2] < zoom[3]):
-            raise ValueError(f"layout: zoom is {brief(zoom)}; null or first and stop of rows and classes are needed, "
-                             "such as [0, 40, 100, 200]")
+        if zoom is not None and not (
+            isinstance(zoom, list)
+            and len(zoom) == 4
+            and all(type(v) is int and 0 <= v < 2**31 for v in zoom)
+            and zoom[0] < zoom[1]
+            and zoom[2] < zoom[3]
+        ):
+            raise ValueError(
+                f"layout: zoom is {brief(zoom)}; null or first and stop of rows and classes are needed, "
+                "such as [0, 40, 100, 200]"
+            )
         if not isinstance(kind, str) or kind not in ("matrix", "images"):
             raise ValueError(f"layout: mode is {brief(kind)}; allowed: 'matrix', 'images'")
         if part not in PARTS:
@@ -144,9 +150,20 @@ class Stage:
             rank = self.prepared.name_rank
         elif sort == "first":
             rank = pictures.first_rank(self.packer.first_order, self.prepared.problem.d)
-        wish = pictures.Wish(layout.rows, layout.columns, layout.zoom, layout.kind, sort, rank, layout.row,
-                             tuple(self._asks), tuple(self._cells), layout.visible, layout.part,
-                             layout.strip if now >= self._strip_due else 0)
+        wish = pictures.Wish(
+            layout.rows,
+            layout.columns,
+            layout.zoom,
+            layout.kind,
+            sort,
+            rank,
+            layout.row,
+            tuple(self._asks),
+            tuple(self._cells),
+            layout.visible,
+            layout.part,
+            layout.strip if now >= self._strip_due else 0,
+        )
         self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
         self.session.request(lambda problem, state: self._shoot(problem, state, wish))
@@ -183,8 +200,15 @@ class Stage:
         problem = self.prepared.problem
         return [
             {
-                "type": "answer", "id": key, "kind": "value", "row": row, "cls": cls, "value": plain(value),
-                "name": self.kind.row_name(problem, row), "iteration": found.iteration, "block": block,
+                "type": "answer",
+                "id": key,
+                "kind": "value",
+                "row": row,
+                "cls": cls,
+                "value": plain(value),
+                "name": self.kind.row_name(problem, row),
+                "iteration": found.iteration,
+                "block": block,
                 "block_norm": None if norm is None else plain(norm),
             }
             for key, row, cls, value, block, norm in shot.answers

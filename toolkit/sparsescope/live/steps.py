@@ -51,11 +51,14 @@ def part_of_model(problem: Any, state: Any, part: str) -> tuple[np.ndarray, np.n
     if part == "model":
         if not state.coef.any():
             return *none, said, "Random features have no weights on the columns of X. Look at the last stage."
-        about = "of the last step alone, since calibration is not linear" if isinstance(last, Calibration) else \
-            f"of all {number} stages together"
+        about = (
+            "of the last step alone, since calibration is not linear"
+            if isinstance(last, Calibration)
+            else f"of all {number} stages together"
+        )
         return state.coef, np.arange(d), f"weights of the columns of X, {about}", ""
     if part == "calibration":
-        rows = last.C if isinstance(last, Calibration) else last.V[last.block.p:]
+        rows = last.C if isinstance(last, Calibration) else last.V[last.block.p :]
         if not rows.shape[0]:
             return *none, said, "These stages are not calibrated: predictions are no features of them."
         return rows, d + MOST_RANDOM + np.arange(rows.shape[0]), f"{said}; coefficients of the predictions", ""
@@ -85,7 +88,8 @@ def take(problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
         wish = replace(wish, kind="matrix")
     at = {int(number): k for k, number in enumerate(numbers.tolist())}
     local = replace(
-        wish, row=at.get(wish.row, -1) if wish.row is not None else None,
+        wish,
+        row=at.get(wish.row, -1) if wish.row is not None else None,
         rank=numbers,
         asks=tuple((key, at[j], c) for key, j, c in wish.asks if j in at),
     )
@@ -93,8 +97,14 @@ def take(problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
     shown = numbers[found.rows].astype(np.int32) if found.rows.size else found.rows
     asked = tuple((key, int(numbers[j]), c, value, None, None) for key, j, c, value, *_ in found.answers)
     return replace(
-        found, rows=shown, row=wish.row if found.row is not None else None, answers=asked, part=part, said=said,
+        found,
+        rows=shown,
+        row=wish.row if found.row is not None else None,
+        answers=asked,
+        part=part,
+        said=said,
         reason=reason,
         names={str(j): str(row_name(problem, int(j))) for j in shown if j >= problem.d},
-        steps=names_of_steps(state.model, state.iteration), total=int(rows.shape[0]),
+        steps=names_of_steps(state.model, state.iteration),
+        total=int(rows.shape[0]),
     )

@@ -59,12 +59,21 @@ class ThetaPicture:
 
     def header(self, add: Callable[[np.ndarray], Place]) -> dict[str, Any]:
         """The header field ``picture``; arrays go through ``add``."""
-        plain = {name: getattr(self, name) for name in
-                 ("kind", "sort", "scale", "binned", "hidden", "nonzero", "components", "row", "row_nonzero")}
-        arrays = {name: add(getattr(self, name)) for name in
-                  ("cells", "rows", "diagonal", "edges", "ties", "degrees", "row_classes")}
-        return {**plain, **arrays, "shape": list(self.cells.shape), "row_values": self.row_values.tolist(),
-                "parts": None if self.parts is None else add(self.parts)}
+        plain = {
+            name: getattr(self, name)
+            for name in ("kind", "sort", "scale", "binned", "hidden", "nonzero", "components", "row", "row_nonzero")
+        }
+        arrays = {
+            name: add(getattr(self, name))
+            for name in ("cells", "rows", "diagonal", "edges", "ties", "degrees", "row_classes")
+        }
+        return {
+            **plain,
+            **arrays,
+            "shape": list(self.cells.shape),
+            "row_values": self.row_values.tolist(),
+            "parts": None if self.parts is None else add(self.parts),
+        }
 
 
 def take(Theta: np.ndarray, wish: Wish) -> ThetaPicture:
@@ -84,15 +93,28 @@ def take(Theta: np.ndarray, wish: Wish) -> ThetaPicture:
         parts = labels[rows].astype(np.int32) if wish.sort == "component" else None
         sent = min(MAX_EDGES, ties.size)
     return ThetaPicture(
-        sort=wish.sort, scale=scale, cells=cells, rows=rows, binned=binned, parts=parts,
-        diagonal=np.diag(Theta).astype(np.float32), edges=pairs[:sent].ravel(), ties=ties[:sent].astype(np.float32),
-        hidden=ties.size - sent, degrees=degrees.astype(np.int32), nonzero=int(np.count_nonzero(degrees)),
-        components=int(np.count_nonzero(np.bincount(labels) > 1)), row=row,
-        row_classes=(pairs[mine].sum(axis=1) - (row or 0)).astype(np.int32), row_values=ties[mine],
+        sort=wish.sort,
+        scale=scale,
+        cells=cells,
+        rows=rows,
+        binned=binned,
+        parts=parts,
+        diagonal=np.diag(Theta).astype(np.float32),
+        edges=pairs[:sent].ravel(),
+        ties=ties[:sent].astype(np.float32),
+        hidden=ties.size - sent,
+        degrees=degrees.astype(np.int32),
+        nonzero=int(np.count_nonzero(degrees)),
+        components=int(np.count_nonzero(np.bincount(labels) > 1)),
+        row=row,
+        row_classes=(pairs[mine].sum(axis=1) - (row or 0)).astype(np.int32),
+        row_values=ties[mine],
         row_nonzero=0 if row is None else int(degrees[row]),
-        answers=tuple((key, i, j, float(Theta[i, j]), None, None) for key, i, j in wish.asks
-                      if 0 <= i < p and 0 <= j < p),
-        visible=wish.visible, cost=time.perf_counter() - began,
+        answers=tuple(
+            (key, i, j, float(Theta[i, j]), None, None) for key, i, j in wish.asks if 0 <= i < p and 0 <= j < p
+        ),
+        visible=wish.visible,
+        cost=time.perf_counter() - began,
     )
 
 

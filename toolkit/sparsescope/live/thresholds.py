@@ -72,12 +72,25 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
     norms = np.sqrt(_squares(weights))
     words = _words(weights, norms)
     if work is None or not solver.follows_lam:
-        reason = ("This method keeps a budget on the loss in the place of λ." if work is not None else
-                  "This method keeps no scores of all samples, so the gradient is not known.")
+        reason = (
+            "This method keeps a budget on the loss in the place of λ."
+            if work is not None
+            else "This method keeps no scores of all samples, so the gradient is not known."
+        )
         none = np.zeros(0, np.float32)
-        return Strip(features=np.zeros(0, np.int32), levels=none, norms=none, states=np.zeros(0, np.int8), **words,
-                     counts=(0, 0, int((norms > 0).sum())), binned=1.0, lam=float(problem.lam), gap=math.nan,
-                     cost=time.perf_counter() - began, reason=reason)
+        return Strip(
+            features=np.zeros(0, np.int32),
+            levels=none,
+            norms=none,
+            states=np.zeros(0, np.int8),
+            **words,
+            counts=(0, 0, int((norms > 0).sum())),
+            binned=1.0,
+            lam=float(problem.lam),
+            gap=math.nan,
+            cost=time.perf_counter() - began,
+            reason=reason,
+        )
     assert work.levels is not None
     work.levels[:] = work.dual_levels[:] = work.gap = math.nan
     found = solver.certificate(problem, state, work)
@@ -85,10 +98,18 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
     states = np.where(norms > 0, ACTIVE, np.where(inactive(problem, work, work.gap), SAFE, OPEN)).astype(np.int8)
     counts = np.bincount(states, minlength=3)
     shown, binned = choose(levels, norms, states, columns)
-    return Strip(features=shown.astype(np.int32), levels=levels[shown].astype(np.float32),
-                 norms=norms[shown].astype(np.float32), states=states[shown], **words,
-                 counts=(int(counts[OPEN]), int(counts[SAFE]), int(counts[ACTIVE])), binned=binned,
-                 lam=float(problem.lam), gap=float(found.relative_gap), cost=time.perf_counter() - began)
+    return Strip(
+        features=shown.astype(np.int32),
+        levels=levels[shown].astype(np.float32),
+        norms=norms[shown].astype(np.float32),
+        states=states[shown],
+        **words,
+        counts=(int(counts[OPEN]), int(counts[SAFE]), int(counts[ACTIVE])),
+        binned=binned,
+        lam=float(problem.lam),
+        gap=float(found.relative_gap),
+        cost=time.perf_counter() - began,
+    )
 
 
 def inactive(problem: Any, work: Workspace, gap: float) -> np.ndarray:
@@ -132,8 +153,12 @@ def _words(weights: Any, norms: np.ndarray) -> dict[str, Any]:
     rows = weights[order].toarray() if sp.issparse(weights) else np.asarray(weights[order])
     best = np.argmax(np.abs(rows), axis=1) if most else order
     values = rows[np.arange(most), best]
-    return {"words": order.astype(np.int32), "word_norms": norms[order].astype(np.float32),
-            "word_classes": best.astype(np.int32), "word_values": values.astype(np.float32)}
+    return {
+        "words": order.astype(np.int32),
+        "word_norms": norms[order].astype(np.float32),
+        "word_classes": best.astype(np.int32),
+        "word_values": values.astype(np.float32),
+    }
 
 
 def _squares(weights: Any) -> np.ndarray:

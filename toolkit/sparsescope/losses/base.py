@@ -221,8 +221,11 @@ def worst_pairs(b: np.ndarray, inside: np.ndarray, margin: float) -> tuple[np.nd
     low = np.where(inside, b, np.inf).min(axis=1)
     value = margin + top - low  # −∞ for empty and full sets
     counts = (value >= -level)[:, None]
-    return (~inside & (b >= top[:, None] - level) & counts, inside & (b <= low[:, None] + level) & counts,
-            np.abs(value) <= level)
+    return (
+        ~inside & (b >= top[:, None] - level) & counts,
+        inside & (b <= low[:, None] + level) & counts,
+        np.abs(value) <= level,
+    )
 
 
 @helper

@@ -27,8 +27,10 @@ class CrammerSinger(Loss):
     title = "Crammer–Singer hinge"
     menu_order = 70
     hinges = True
-    doc = ("The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: "
-           "`fbpd` solves it and proves the gap; methods that take subgradients come near.")
+    doc = (
+        "The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: "
+        "`fbpd` solves it and proves the gap; methods that take subgradients come near."
+    )
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"
     source = "Crammer and Singer 2001; Chierchia et al. 2015"
     smooth = False

@@ -181,8 +181,7 @@ def repair_label_flows(U, Y, y, weights):  # type: ignore[no-untyped-def]
         done = push(U, Y, weights, source, sink, amount)
         for over in range(m):
             if not done and push(U, Y, weights, source, over, 0.0) and push(U, Y, weights, over, sink, 0.0):
-                done = (push(U, Y, weights, source, over, amount)
-                        and push(U, Y, weights, over, sink, amount))
+                done = push(U, Y, weights, source, over, amount) and push(U, Y, weights, over, sink, amount)
         if not done:
             U[:] = 0.0
             return

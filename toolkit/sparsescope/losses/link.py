@@ -98,18 +98,24 @@ def link_fault(loss: LinkLoss, m: int) -> str | None:
             return f"its link is not finite at z = {_shown(u if not np.isfinite(g).all() else v)}"
         along, length = float((g - h) @ (u - v)), float(np.linalg.norm(u - v))
         if along < -1e-9 * length * (1.0 + float(np.linalg.norm(g - h))):
-            return (f"its link g is not monotone: ⟨g(u) − g(v), u − v⟩ = {along:.3g} for u = {_shown(u)}, "
-                    f"v = {_shown(v)}, so Φ is not convex")
+            return (
+                f"its link g is not monotone: ⟨g(u) − g(v), u − v⟩ = {along:.3g} for u = {_shown(u)}, "
+                f"v = {_shown(v)}, so Φ is not convex"
+            )
         if float(np.linalg.norm(g - h)) > most * length * (1.0 + 1e-6):
-            return (f"its link g changes faster than curvature(m) = {most:g} says: ‖g(u) − g(v)‖ = "
-                    f"{float(np.linalg.norm(g - h)):.3g} over ‖u − v‖ = {length:.3g}")
+            return (
+                f"its link g changes faster than curvature(m) = {most:g} says: ‖g(u) − g(v)‖ = "
+                f"{float(np.linalg.norm(g - h)):.3g} over ‖u − v‖ = {length:.3g}"
+            )
         for k in range(m):
             step = np.zeros(m)
             step[k] = STEP
             slope = (loss.potential(u + step) - loss.potential(u - step)) / (2.0 * STEP)
             if abs(slope - g[k]) > 1e-4 * (1.0 + abs(g[k])):
-                return (f"its link is not the gradient of its potential: g_{k} = {g[k]:.4g}, the slope of Φ is "
-                        f"{slope:.4g} at z = {_shown(u)}")
+                return (
+                    f"its link is not the gradient of its potential: g_{k} = {g[k]:.4g}, the slope of Φ is "
+                    f"{slope:.4g} at z = {_shown(u)}"
+                )
     return None
 
 

@@ -156,8 +156,10 @@ class SeparationRanking(Loss):
     title = "separation ranking hinge"
     menu_order = 80
     hinges = True
-    doc = ("The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
-           "worst pair counts. It has kinks.")
+    doc = (
+        "The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
+        "worst pair counts. It has kinks."
+    )
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
     target_types = ("classes", "sets")
@@ -230,8 +232,14 @@ class SeparationRanking(Loss):
         balance = sp.csr_array((sign, (row, entry)), shape=(q, q * m))  # what leaves a set goes to labels off it
         columns = sp.csr_array((sign * share, (entry % m, entry)), shape=(m, q * m))
         off = sp.csr_array((np.maximum(sign, 0.0), (row, entry)), shape=(q, q * m))
-        found = linprog(-share * np.maximum(sign, 0.0), A_ub=off, b_ub=np.ones(q), A_eq=sp.vstack([balance, columns]),
-                        b_eq=np.zeros(q + m), method="highs")
+        found = linprog(
+            -share * np.maximum(sign, 0.0),
+            A_ub=off,
+            b_ub=np.ones(q),
+            A_eq=sp.vstack([balance, columns]),
+            b_eq=np.zeros(q + m),
+            method="highs",
+        )
         if found.status != 0:
             raise FloatingPointError(f"the best intercept for zero weights was not found: {found.message}")
         return found.eqlin.marginals[q:], (sign * found.x).reshape(q, m)[which]

@@ -32,8 +32,15 @@ class BlockPenalty(Penalty):
     row: ClassVar[Any]
 
     fields: ClassVar[tuple[Field, ...]] = (
-        Field("size", 5, 1, 1000, "features in a block; the last block is shorter if they do not add up", log=True,
-              kind="int"),
+        Field(
+            "size",
+            5,
+            1,
+            1000,
+            "features in a block; the last block is shorter if they do not add up",
+            log=True,
+            kind="int",
+        ),
     )
     size: int | None
     blocks: Canonical | None

@@ -48,8 +48,10 @@ class WeightedL1(Penalty):
         wrong = np.argwhere(~np.isfinite(found) | (found < 0.0))
         if wrong.size:
             at = tuple(int(k) for k in wrong[0])
-            raise ValueError(f"WeightedL1: the weight at {at if len(at) > 1 else at[0]} is {found[at]:g}; weights are "
-                             "finite numbers ≥ 0 (0: not penalised)")
+            raise ValueError(
+                f"WeightedL1: the weight at {at if len(at) > 1 else at[0]} is {found[at]:g}; weights are "
+                "finite numbers ≥ 0 (0: not penalised)"
+            )
         if not found.any():
             raise ValueError("WeightedL1: all weights are 0, so nothing is penalised; one at least has to be positive")
         found.flags.writeable = False
@@ -58,8 +60,10 @@ class WeightedL1(Penalty):
     def on(self, d: int, m: int) -> np.ndarray:
         """The weights of all entries, (d, m) float64. ``ValueError`` if they do not fit."""
         if self.weights.shape not in ((d,), (d, m)):
-            raise ValueError(f"WeightedL1: weights have shape {self.weights.shape}; W is {d} × {m}, so ({d},) or "
-                             f"({d}, {m}) is needed")
+            raise ValueError(
+                f"WeightedL1: weights have shape {self.weights.shape}; W is {d} × {m}, so ({d},) or "
+                f"({d}, {m}) is needed"
+            )
         return np.ascontiguousarray(np.broadcast_to(self.weights.reshape(d, -1), (d, m)))
 
     def tiny_sibling(self) -> Penalty:

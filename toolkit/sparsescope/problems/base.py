@@ -118,10 +118,20 @@ class BaseProblem:
         """Sizes, names and parts, as traces and paths keep them (JSON)."""
         of: Any = self
         parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}
-        return {"kind": of.kind, "dataset": of.name, "n": of.n, "d": of.d, "m": of.m, "lam": of.lam,
-                "intercept": of.intercept, "least_scale": of.least_scale, **parts, "class_names": list(of.score_names),
-                "feature_names": None if of.feature_names is None else list(of.feature_names),
-                "image_shape": None if of.image_shape is None else list(of.image_shape)}
+        return {
+            "kind": of.kind,
+            "dataset": of.name,
+            "n": of.n,
+            "d": of.d,
+            "m": of.m,
+            "lam": of.lam,
+            "intercept": of.intercept,
+            "least_scale": of.least_scale,
+            **parts,
+            "class_names": list(of.score_names),
+            "feature_names": None if of.feature_names is None else list(of.feature_names),
+            "image_shape": None if of.image_shape is None else list(of.image_shape),
+        }
 
     def describe_sparsity(self, rows: int, entries: int) -> str:
         """How sparse weights with so many non-zero rows and entries are."""

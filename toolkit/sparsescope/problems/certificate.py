@@ -112,8 +112,13 @@ def require_finite(**arrays: np.ndarray) -> None:
             raise FloatingPointError(f"the {name} have entries that are not finite")
 
 
-def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Workspace,
-            dual_rows: Callable[[np.ndarray], bool] | None = None) -> Certificate:
+def certify(
+    problem: PenalisedLoss,
+    coef: np.ndarray,
+    Z: np.ndarray,
+    work: Workspace,
+    dual_rows: Callable[[np.ndarray], bool] | None = None,
+) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
     The dual point is U = ∇ℓ(Z), or what ``dual_rows`` writes (a solver's own dual point, with rows in the domain of ℓ*;
@@ -161,9 +166,16 @@ def certify(problem: PenalisedLoss, coef: np.ndarray, Z: np.ndarray, work: Works
     gap = objective - dual
     work.gap = gap
     return Certificate(
-        objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
+        objective=objective,
+        loss=loss,
+        penalty=omega,
+        dual=dual,
+        gap=gap,
         relative_gap=gap / problem.scale(objective),
-        violation=worst, violation_sum=float(work.violation.sum()),
-        paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
-        nonzero_rows=rows, nonzero_entries=entries,
+        violation=worst,
+        violation_sum=float(work.violation.sum()),
+        paper_violation=float(work.paper.max()),
+        paper_violation_sum=float(work.paper.sum()),
+        nonzero_rows=rows,
+        nonzero_entries=entries,
     )

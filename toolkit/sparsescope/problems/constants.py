@@ -22,8 +22,9 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"unknown constants {kind!r}; allowed: {', '.join(KINDS)}")
 
 
-def block_constants(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str,
-                    weights: np.ndarray | None = None) -> np.ndarray:
+def block_constants(
+    design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str, weights: np.ndarray | None = None
+) -> np.ndarray:
     """K_j for every row: shape (d,), one more entry (last) if there is an intercept. y : as in a problem.
 
     weights : ω of the samples, (n,), with the mean 1. Sample i then counts ω_i·x_ij² where it counts x_ij² without.
@@ -41,8 +42,9 @@ def block_constants(design: Design, y: np.ndarray, m: int, loss: Any, intercept:
     return c * norms / design.n
 
 
-def _class_aware(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool,
-                 weights: np.ndarray | None) -> np.ndarray | None:
+def _class_aware(
+    design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, weights: np.ndarray | None
+) -> np.ndarray | None:
     if weights is None:
         sums = design.class_sums(y, m)
     else:
@@ -53,8 +55,9 @@ def _class_aware(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bo
     return bound
 
 
-def _set_aware(design: Design, Y: np.ndarray, m: int, loss: Any, intercept: bool,
-               weights: np.ndarray | None) -> np.ndarray | None:
+def _set_aware(
+    design: Design, Y: np.ndarray, m: int, loss: Any, intercept: bool, weights: np.ndarray | None
+) -> np.ndarray | None:
     degrees = partners(Y)
     inside = partial(Y).astype(np.float64)[:, None]
     if weights is not None:
@@ -76,8 +79,9 @@ def partners(Y: np.ndarray) -> np.ndarray:
     return degrees
 
 
-def full_constant(design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str,
-                  weights: np.ndarray | None = None) -> float:
+def full_constant(
+    design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, kind: str, weights: np.ndarray | None = None
+) -> float:
     """K for the gradient with respect to all of W (and the intercept); weights as for :func:`block_constants`."""
     check_kind(kind)
     c = loss.paper_curvature(m) if kind == "paper" else loss.curvature(m)
@@ -196,8 +200,14 @@ def _set_root(Y: np.ndarray) -> Root:
     return apply, apply
 
 
-def _largest(design: Design, m: int, intercept: bool, root: Root | None,
-             frame: tuple[np.ndarray, float] | None = None, weights: np.ndarray | None = None) -> float:
+def _largest(
+    design: Design,
+    m: int,
+    intercept: bool,
+    root: Root | None,
+    frame: tuple[np.ndarray, float] | None = None,
+    weights: np.ndarray | None = None,
+) -> float:
     """‖S∘X‖² for a root S of n×m scores, or σ_max² of X (``None``, m = 1); with an intercept for [X 1], or for
     [X − 1x̄ᵀ, s·1] with a ``frame`` (x̄, s); weights ω put √Ω before all of it. Works on the smaller side of the
     operator."""
@@ -237,8 +247,15 @@ def _largest(design: Design, m: int, intercept: bool, root: Root | None,
     if not normal(start).any():
         return 0.0  # ARPACK refuses an operator that is zero
     try:
-        top = eigsh(LinearOperator((size, size), matvec=normal, dtype=np.float64), k=1, which="LM", v0=start,
-                    tol=1e-5, maxiter=500, return_eigenvectors=False)
+        top = eigsh(
+            LinearOperator((size, size), matvec=normal, dtype=np.float64),
+            k=1,
+            which="LM",
+            v0=start,
+            tol=1e-5,
+            maxiter=500,
+            return_eigenvectors=False,
+        )
         return float(top[0])
     except ArpackNoConvergence:  # several equal top singular values; fall back to a bound that always holds
         most = 1.0 if weights is None else float(weights.max())

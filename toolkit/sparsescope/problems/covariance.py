@@ -54,15 +54,32 @@ class CovarianceProblem(BaseProblem):
     intercept = False
     image_shape = None
 
-    def __init__(self, S: Any, *, lam: float | None = None, lam_ratio: float | None = None, weights: Any = None,
-                 diagonal: bool = True, feature_names: Any = None) -> None:
+    def __init__(
+        self,
+        S: Any,
+        *,
+        lam: float | None = None,
+        lam_ratio: float | None = None,
+        weights: Any = None,
+        diagonal: bool = True,
+        feature_names: Any = None,
+    ) -> None:
         self._data = S if isinstance(S, Covariance) else given_covariance(S, feature_names)
         self._set(lam, weights, diagonal, lam_ratio)
 
     @classmethod
-    def from_data(cls, X: Any, *, correlation: bool = False, lam: float | None = None,
-                  lam_ratio: float | None = None, weights: Any = None, diagonal: bool = True,
-                  feature_names: Any = None, features: int | None = None) -> CovarianceProblem:
+    def from_data(
+        cls,
+        X: Any,
+        *,
+        correlation: bool = False,
+        lam: float | None = None,
+        lam_ratio: float | None = None,
+        weights: Any = None,
+        diagonal: bool = True,
+        feature_names: Any = None,
+        features: int | None = None,
+    ) -> CovarianceProblem:
         """The problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
 
         X : (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`
@@ -70,8 +87,13 @@ class CovarianceProblem(BaseProblem):
         features : keep only so many features, those of largest variance (of equal ones the first), in their order;
             constant ones never. ``None``: all. ``weights`` are of the features kept
         """
-        return cls(from_samples(X, correlation, feature_names, features), lam=lam, lam_ratio=lam_ratio, weights=weights,
-                   diagonal=diagonal)
+        return cls(
+            from_samples(X, correlation, feature_names, features),
+            lam=lam,
+            lam_ratio=lam_ratio,
+            weights=weights,
+            diagonal=diagonal,
+        )
 
     def _set(self, lam: Any, weights: Any, diagonal: Any, lam_ratio: Any = None) -> None:
         if not isinstance(diagonal, bool | np.bool_):
@@ -89,27 +111,43 @@ class CovarianceProblem(BaseProblem):
             free |= np.diag(self.weights) == 0.0
         flat = np.flatnonzero(free & (variances <= 0.0))
         if flat.size:
-            raise ValueError(f"{self.feature_name(flat[0])} has variance 0 and no penalty on its diagonal entry: the "
-                             "objective has no lower bound. Leave the feature out, or penalise the diagonal")
+            raise ValueError(
+                f"{self.feature_name(flat[0])} has variance 0 and no penalty on its diagonal entry: the "
+                "objective has no lower bound. Leave the feature out, or penalise the diagonal"
+            )
         if free.any() and self.weights is not None:
             outside = self.weights == 0.0
             np.fill_diagonal(outside, False)
             if outside.any() and cholesky(self.S) is None:
-                raise ValueError("S is singular, and neither its diagonal nor all other entries are penalised: the "
-                                 "objective may have no lower bound. Penalise the diagonal, or give weights above 0")
+                raise ValueError(
+                    "S is singular, and neither its diagonal nor all other entries are penalised: the "
+                    "objective may have no lower bound. Penalise the diagonal, or give weights above 0"
+                )
 
     # ------------------------------------------------------------------------------------------------------- siblings
-    def with_(self, *, lam: float | None = None, lam_ratio: float | None = None, weights: Any = None,
-              diagonal: bool | None = None, loss: Any = None, penalty: Any = None) -> CovarianceProblem:
+    def with_(
+        self,
+        *,
+        lam: float | None = None,
+        lam_ratio: float | None = None,
+        weights: Any = None,
+        diagonal: bool | None = None,
+        loss: Any = None,
+        penalty: Any = None,
+    ) -> CovarianceProblem:
         """A problem on the same S with another λ, other weights, or another rule for the diagonal."""
         if loss is not None or penalty is not None:
-            raise ValueError("a covariance problem has no loss and no penalty to choose; its parts are lam, weights "
-                             "and diagonal")
+            raise ValueError(
+                "a covariance problem has no loss and no penalty to choose; its parts are lam, weights and diagonal"
+            )
         sibling = object.__new__(CovarianceProblem)
         sibling._data = self._data
-        sibling._set(self.lam if lam is None and lam_ratio is None else lam,
-                     self.weights if weights is None else weights, self.diagonal if diagonal is None else diagonal,
-                     lam_ratio)
+        sibling._set(
+            self.lam if lam is None and lam_ratio is None else lam,
+            self.weights if weights is None else weights,
+            self.diagonal if diagonal is None else diagonal,
+            lam_ratio,
+        )
         return sibling
 
     # ---------------------------------------------------------------------------------------------------------- facts

@@ -87,9 +87,18 @@ def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certi
     gap = objective - dual
     rows, entries = graph_size(Theta)
     return Certificate(
-        objective=objective, loss=loss, penalty=penalty, dual=dual, gap=gap,
-        relative_gap=gap / problem.scale(objective), violation=float(wrong.max()), violation_sum=float(wrong.sum()),
-        paper_violation=float("nan"), paper_violation_sum=float("nan"), nonzero_rows=rows, nonzero_entries=entries,
+        objective=objective,
+        loss=loss,
+        penalty=penalty,
+        dual=dual,
+        gap=gap,
+        relative_gap=gap / problem.scale(objective),
+        violation=float(wrong.max()),
+        violation_sum=float(wrong.sum()),
+        paper_violation=float("nan"),
+        paper_violation_sum=float("nan"),
+        nonzero_rows=rows,
+        nonzero_entries=entries,
     )
 
 

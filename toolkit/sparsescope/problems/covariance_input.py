@@ -50,8 +50,9 @@ def given_covariance(given: Any, feature_names: Any) -> Covariance:
         names = [str(name) for name in given.columns]
     shape = np.shape(given)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"S has shape {shape}; a square matrix is needed. For samples there is "
-                         "CovarianceProblem.from_data(X)")
+        raise ValueError(
+            f"S has shape {shape}; a square matrix is needed. For samples there is CovarianceProblem.from_data(X)"
+        )
     check_size(shape[0])
     try:
         S = np.array(given.toarray() if sp.issparse(given) else given)
@@ -78,9 +79,11 @@ def check_size(p: int) -> None:
         raise ValueError("S is empty; at least one feature is needed")
     size = 8 * ARRAYS * p * p
     if size > MOST_BYTES:
-        raise ValueError(f"{p} features: S, its inverse and what solvers keep are {ARRAYS} arrays of {p} × {p} "
-                         f"numbers, {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:g} GB allowed; choose fewer "
-                         "features (those that vary most, say)")
+        raise ValueError(
+            f"{p} features: S, its inverse and what solvers keep are {ARRAYS} arrays of {p} × {p} "
+            f"numbers, {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:g} GB allowed; choose fewer "
+            "features (those that vary most, say)"
+        )
 
 
 def _check(found: Covariance, slack: float) -> None:
@@ -92,17 +95,20 @@ def _check(found: Covariance, slack: float) -> None:
     off = np.abs(S - S.T)
     if off.max() > slack * SYMMETRIC * np.abs(S).max():
         i, j = np.unravel_index(int(off.argmax()), S.shape)
-        raise ValueError(f"S is not symmetric: {S[i, j]:g} for {name(i)} and {name(j)}, and {S[j, i]:g} the other way "
-                         "round")
+        raise ValueError(
+            f"S is not symmetric: {S[i, j]:g} for {name(i)} and {name(j)}, and {S[j, i]:g} the other way round"
+        )
     if (np.diag(S) < 0.0).any():
         j = int(np.diag(S).argmin())
         raise ValueError(f"S has a negative variance: {S[j, j]:g} for {name(j)}")
     margin = slack * DEFINITE * max(float(np.diag(S).max()), np.finfo(float).tiny)
     if cholesky(0.5 * (S + S.T) + margin * np.eye(S.shape[0])) is None:
         least = float(np.linalg.eigvalsh(0.5 * (S + S.T))[0])
-        raise ValueError(f"S is indefinite: its smallest eigenvalue is {least:.3g}, and that of a covariance or "
-                         "correlation matrix is at least 0. Correlations of pairs with missing values can come out so; "
-                         "fill in the values, or add a small multiple of the identity")
+        raise ValueError(
+            f"S is indefinite: its smallest eigenvalue is {least:.3g}, and that of a covariance or "
+            "correlation matrix is at least 0. Correlations of pairs with missing values can come out so; "
+            "fill in the values, or add a small multiple of the identity"
+        )
 
 
 def check_weights(given: Any, data: Covariance) -> np.ndarray:
@@ -117,8 +123,10 @@ def check_weights(given: Any, data: Covariance) -> np.ndarray:
     bad = ~(np.isfinite(C) & (C >= 0.0))
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        raise ValueError(f"weights holds {C[i, j]:g} for {data.feature_name(i)} and {data.feature_name(j)}; weights "
-                         "are finite and at least 0")
+        raise ValueError(
+            f"weights holds {C[i, j]:g} for {data.feature_name(i)} and {data.feature_name(j)}; weights "
+            "are finite and at least 0"
+        )
     if np.abs(C - C.T).max() > SYMMETRIC * max(C.max(), np.finfo(float).tiny):
         raise ValueError("weights is not symmetric; Θ is, so both entries of a pair have one weight")
     C = 0.5 * (C + C.T)
@@ -205,8 +213,10 @@ def _scale(found: Covariance, matrix: Any) -> None:
     second = own + np.square(np.asarray(matrix.mean(axis=0), dtype=np.float64).ravel())
     constant = np.flatnonzero(own <= FLAT * second)
     if constant.size:
-        raise ValueError(f"{found.feature_name(constant[0])} is constant, so it has no correlations; leave it out "
-                         f"({constant.size} such feature(s)), or say how many features to keep with features=")
+        raise ValueError(
+            f"{found.feature_name(constant[0])} is constant, so it has no correlations; leave it out "
+            f"({constant.size} such feature(s)), or say how many features to keep with features="
+        )
     scale = 1.0 / np.sqrt(own)
     S *= scale[:, None]
     S *= scale

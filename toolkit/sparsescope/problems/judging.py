@@ -65,13 +65,17 @@ def _from_estimator(problem: Problem, estimator: Any) -> tuple[np.ndarray, Any]:
     W = np.atleast_2d(np.asarray(estimator.coef_)).T
     b = np.atleast_1d(np.asarray(getattr(estimator, "intercept_", 0.0), dtype=float))
     if W.shape != (problem.d, problem.m):
-        raise ValueError(f"coef_ of {type(estimator).__name__} has shape {W.T.shape}; (m, d) = ({problem.m}, "
-                         f"{problem.d}) is needed, a row for each score of the problem's loss")
+        raise ValueError(
+            f"coef_ of {type(estimator).__name__} has shape {W.T.shape}; (m, d) = ({problem.m}, "
+            f"{problem.d}) is needed, a row for each score of the problem's loss"
+        )
     if problem.intercept:
         return W, np.broadcast_to(b, (problem.m,))
     if b.any():
-        raise ValueError(f"{type(estimator).__name__} has an intercept, and the problem has none; make the problem "
-                         "with intercept=True")
+        raise ValueError(
+            f"{type(estimator).__name__} has an intercept, and the problem has none; make the problem "
+            "with intercept=True"
+        )
     return W, None
 
 
@@ -120,6 +124,8 @@ def _require_domain(problem: Problem, U: np.ndarray) -> None:
     # So far out a loss that adds squares loses its hinges of size one: as many as there are pairs of labels.
     bad = np.flatnonzero(worst > m * m * (1.0 + np.abs(U).max(axis=1)))
     if bad.size:
-        raise ValueError(f"dual has {bad.size} rows outside the domain of the conjugate of the {loss.title} loss, the "
-                         f"first at sample {bad[0]}: {np.array2string(U[bad[0]], precision=4)}. Rows must be like "
-                         "gradients of the loss")
+        raise ValueError(
+            f"dual has {bad.size} rows outside the domain of the conjugate of the {loss.title} loss, the "
+            f"first at sample {bad[0]}: {np.array2string(U[bad[0]], precision=4)}. Rows must be like "
+            "gradients of the loss"
+        )

@@ -84,8 +84,9 @@ def sparse_set_measures(W: Any, design: Any, sets: LabelSets, threshold: float) 
     """The same for sparse weights W (CSR, (d, m)) on the samples of a design: no array of samples by labels is made."""
     n, m = sets.shape
     sums, found = np.empty(SUMS), np.empty((COUNTS, m), dtype=np.int64)
-    sparse_rank_sums(design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels, float(threshold),
-                     scratch(m, 1, 0), sums, found)
+    sparse_rank_sums(
+        design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels, float(threshold), scratch(m, 1, 0), sums, found
+    )
     counts = found[[TRUE, FALSE, MISSED]]
     if threshold < 0.0:  # all labels without a score are predicted
         counts[0] += found[UNSCORED]
@@ -97,14 +98,21 @@ def sparse_set_measures(W: Any, design: Any, sets: LabelSets, threshold: float) 
 
 def measures_of(sums: np.ndarray, counts: np.ndarray, n: int, m: int) -> SetMeasures:
     """The measures of what :func:`sparsescope.kernels.ranks.rank_sums` adds up."""
-    first, three, five = (float(hits / (n * k)) if k <= m else float("nan")
-                          for k, hits in zip(DEPTHS, sums[[HITS_1, HITS_3, HITS_5]], strict=True))
+    first, three, five = (
+        float(hits / (n * k)) if k <= m else float("nan")
+        for k, hits in zip(DEPTHS, sums[[HITS_1, HITS_3, HITS_5]], strict=True)
+    )
     twice, rest = 2.0 * counts[0], counts[1] + counts[2]
     each = np.divide(twice, twice + rest, out=np.zeros(m), where=twice + rest > 0)
     total = float(twice.sum() + rest.sum())
     return SetMeasures(
-        first, three, five, micro_f1=float(twice.sum()) / total if total else 0.0, macro_f1=float(each.mean()),
-        ranking_loss=float(sums[MISORDERED] / n), subset_accuracy=float(sums[EXACT] / n),
+        first,
+        three,
+        five,
+        micro_f1=float(twice.sum()) / total if total else 0.0,
+        macro_f1=float(each.mean()),
+        ranking_loss=float(sums[MISORDERED] / n),
+        subset_accuracy=float(sums[EXACT] / n),
         hamming_loss=float(sums[WRONG] / (n * m)),
     )
 
@@ -124,8 +132,12 @@ def best_sparse_threshold(W: Any, design: Any, sets: LabelSets) -> float:
     given = (design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels)
     s = scratch(sets.m, 1, 0)
     low, high = sparse_score_range(*given, s)
-    return _threshold(low, high, np.dtype(np.float64), lambda low, step, inside, outside:
-                      sparse_score_histogram(*given, low, step, s, inside, outside))
+    return _threshold(
+        low,
+        high,
+        np.dtype(np.float64),
+        lambda low, step, inside, outside: sparse_score_histogram(*given, low, step, s, inside, outside),
+    )
 
 
 def _threshold(low: float, high: float, dtype: np.dtype, fill: Callable[..., None]) -> float:

@@ -39,10 +39,18 @@ DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-sq
 class _Data:
     """What siblings of a problem share: the data, its names, and constants that were computed once."""
 
-    def __init__(self, design: Design, targets: np.ndarray | LabelSets, class_names: list[str],
-                 feature_names: list[str] | None, intercept: bool, name: str | None,
-                 image_shape: tuple[int, int] | None, label_values: np.ndarray | None,
-                 weights: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        design: Design,
+        targets: np.ndarray | LabelSets,
+        class_names: list[str],
+        feature_names: list[str] | None,
+        intercept: bool,
+        name: str | None,
+        image_shape: tuple[int, int] | None,
+        label_values: np.ndarray | None,
+        weights: np.ndarray | None = None,
+    ) -> None:
         self.design, self.targets, self.label_values = design, targets, label_values
         self.total = float(design.n if weights is None else weights.sum())  # Σw
         # ω; equal weights are none: a mean does not see them
@@ -103,11 +111,23 @@ class Problem(BaseProblem):
     kind = "prediction"
     centres: ClassVar[bool] = True  # whether an intercept lets features be held about their means
 
-    def __init__(self, X: Any, y: Any = None, *, loss: str | Loss | None = None,
-                 penalty: str | Penalty = "l1/l2", lam: float | None = None, lam_ratio: float | None = None,
-                 intercept: bool = False, standardize: bool = False, class_names: Any = None,
-                 feature_names: Any = None, sample_weight: Any = None, class_weight: Any = None,
-                 feature_weights: Any = None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        loss: str | Loss | None = None,
+        penalty: str | Penalty = "l1/l2",
+        lam: float | None = None,
+        lam_ratio: float | None = None,
+        intercept: bool = False,
+        standardize: bool = False,
+        class_names: Any = None,
+        feature_names: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        feature_weights: Any = None,
+    ) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
             if y is not None:
@@ -123,8 +143,11 @@ class Problem(BaseProblem):
         if sample_weight is not None or class_weight is not None:  # means and deviations need the weights first
             design = X if isinstance(X, Design) else Design(X)
         else:
-            design = (X.framed(centre, bool(standardize)) if isinstance(X, Design) else
-                      Design(X, centre=centre, standardize=bool(standardize)))
+            design = (
+                X.framed(centre, bool(standardize))
+                if isinstance(X, Design)
+                else Design(X, centre=centre, standardize=bool(standardize))
+            )
         labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
         features = list(feature_names) if feature_names is not None else design.feature_names
         if features is not None and len(features) != design.d:
@@ -137,8 +160,12 @@ class Problem(BaseProblem):
         self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
         self._data.standardize = bool(standardize)
         self._data.feature_weights = sample_weights.feature_weights(feature_weights, design.d)
-        self._set(loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"], penalty, lam,
-                  lam_ratio)
+        self._set(
+            loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"],
+            penalty,
+            lam,
+            lam_ratio,
+        )
 
     def _set(self, loss: Any, penalty: Any, lam: float | None, lam_ratio: float | None = None) -> None:
         self.loss = _part(losses, Loss, loss)
@@ -146,37 +173,49 @@ class Problem(BaseProblem):
         self._check_targets()
         self.regulariser: Regulariser = self._regulariser(self.penalty)
         if self.feature_weights is not None and self.regulariser.free is not None and not self.loss.smooth:
-            raise ValueError(f"a feature of weight 0 needs a smooth loss, and the {self.loss.title} loss has kinks: "
-                             "what fits best without penalty is then not known exactly. Give it a small weight")
+            raise ValueError(
+                f"a feature of weight 0 needs a smooth loss, and the {self.loss.title} loss has kinks: "
+                "what fits best without penalty is then not known exactly. Give it a small weight"
+            )
         self._set_lam(lam, lam_ratio, DEFAULT_LAM)
 
     def _regulariser(self, penalty: Any) -> Regulariser:
-        return regulariser_of(penalty, (self.d, self.m), self.feature_names, self._data.cached,
-                              self._data.feature_weights)
+        return regulariser_of(
+            penalty, (self.d, self.m), self.feature_names, self._data.cached, self._data.feature_weights
+        )
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
         if kind not in self.loss.target_types:
             words = {"sets": "label sets", "classes": "one class a sample"}
             fitting = [name for name in losses if kind in getattr(losses[name], "target_types", ())]
-            raise ValueError(f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
-                             f"fit: {', '.join(fitting)}")
+            raise ValueError(
+                f"the {self.loss.title} loss needs {words[other]}, and y has {words[kind]}; losses that "
+                f"fit: {', '.join(fitting)}"
+            )
         if self.loss.one_score and self.classes != 2:
             names = ", ".join(self.class_names[:MOST_NAMES]) + (", …" if self.classes > MOST_NAMES else "")
-            raise ValueError(f"the {self.loss.title} loss has one score and tells two classes apart, and y has "
-                             f"{self.classes} ({names}); choose two of them, or a loss with a score for each class")
+            raise ValueError(
+                f"the {self.loss.title} loss has one score and tells two classes apart, and y has "
+                f"{self.classes} ({names}); choose two of them, or a loss with a score for each class"
+            )
 
     # ------------------------------------------------------------------------------------------------------- siblings
-    def with_(self, *, lam: float | None = None, lam_ratio: float | None = None, loss: Any = None,
-              penalty: Any = None) -> Problem:
+    def with_(
+        self, *, lam: float | None = None, lam_ratio: float | None = None, loss: Any = None, penalty: Any = None
+    ) -> Problem:
         """Return a problem on the same data with some parts replaced; data and cached constants are shared.
 
         ``lam_ratio`` is a multiple of the new problem's :attr:`lam_reference`.
         """
         sibling = object.__new__(type(self))
         sibling._data = self._data
-        sibling._set(self.loss if loss is None else loss, self.penalty if penalty is None else penalty,
-                     self.lam if lam is None and lam_ratio is None else lam, lam_ratio)
+        sibling._set(
+            self.loss if loss is None else loss,
+            self.penalty if penalty is None else penalty,
+            self.lam if lam is None and lam_ratio is None else lam,
+            lam_ratio,
+        )
         return sibling
 
     def with_scaling(self, name: str, **parameters: Any) -> Problem:
@@ -193,8 +232,9 @@ class Problem(BaseProblem):
         """
         part = object.__new__(Problem)
         design = Design(self.design.matrix[:, rows])
-        part._data = _Data(design, self._data.targets, self.class_names, None, self.intercept, None, None, None,
-                           self._data.weights)
+        part._data = _Data(
+            design, self._data.targets, self.class_names, None, self.intercept, None, None, None, self._data.weights
+        )
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)
         weights = self._data.feature_weights
@@ -356,8 +396,10 @@ class Problem(BaseProblem):
         weights = self.sample_weight
         if weights is None:
             return self.y, self.loss
-        terms: tuple[np.ndarray, Any] = self._data.cached(("terms", self.loss), lambda: (
-            np.arange(self.n), WeightedLoss(self.loss, self.y, weights)))  # type: ignore[call-arg]
+        terms: tuple[np.ndarray, Any] = self._data.cached(
+            ("terms", self.loss),
+            lambda: (np.arange(self.n), WeightedLoss(self.loss, self.y, weights)),  # type: ignore[call-arg]
+        )
         return terms
 
     def encode(self, y: Any) -> np.ndarray:
@@ -398,15 +440,19 @@ class Problem(BaseProblem):
         if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
             return "a live change keeps the data and the intercept; start a new run for other data"
         if other.m != self.m:
-            return (f"a live change keeps the shape of W: the {other.loss.title} loss has {other.m} score(s) a sample, "
-                    f"the {self.loss.title} loss {self.m}; start a new run")
+            return (
+                f"a live change keeps the shape of W: the {other.loss.title} loss has {other.m} score(s) a sample, "
+                f"the {self.loss.title} loss {self.m}; start a new run"
+            )
         return None
 
     def __repr__(self) -> str:
         where = f"{self.name}: " if self.name else ""
         extra = (" + intercept" if self.intercept else "") + (", weighted" if self.sample_weight is not None else "")
-        return (f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
-                f"{extra})")
+        return (
+            f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
+            f"{extra})"
+        )
 
     # ------------------------------------------------------------------------------------------------------ the point
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
@@ -528,8 +574,9 @@ class Problem(BaseProblem):
         """F of zero weights with the best intercept; NaN where scores or weights would take too much memory."""
         if max(self.n, self.rows) * self.m > MOST_NUMBERS:
             return float("nan")
-        return self._data.cached(("null objective", self.loss), lambda: self.objective(
-            None, self.null_intercept if self.intercept else None))
+        return self._data.cached(
+            ("null objective", self.loss), lambda: self.objective(None, self.null_intercept if self.intercept else None)
+        )
 
     def gradient(self, W: Any, b: Any = None) -> Any:
         """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
@@ -566,32 +613,49 @@ class Problem(BaseProblem):
     # ---------------------------------------------------------------------------------------------------- constants
     def block_constants(self, kind: str = "class-aware") -> np.ndarray:
         """Lipschitz constants K_j of the rows' gradients, shape (rows,): ``paper``, ``tight`` or ``class-aware``."""
-        return self._data.cached(("block", kind, self.loss), lambda: constants.block_constants(
-            self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight))
+        return self._data.cached(
+            ("block", kind, self.loss),
+            lambda: constants.block_constants(
+                self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight
+            ),
+        )
 
     def full_constant(self, kind: str = "class-aware") -> float:
         """Lipschitz constant K of the whole gradient."""
-        return self._data.cached(("full", kind, self.loss), lambda: constants.full_constant(
-            self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight))
+        return self._data.cached(
+            ("full", kind, self.loss),
+            lambda: constants.full_constant(
+                self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight
+            ),
+        )
 
     def operator_norm(self, differences: bool = False) -> float:
         """‖X‖², with the column of an intercept; ``differences``: ‖T‖² of the map of W to Z − Z[y]·1ᵀ (MATH §4)."""
-        return self._data.cached(("norm", differences), lambda: constants.operator_norm(
-            self.design, self.y, self.m, self.intercept, differences))
+        return self._data.cached(
+            ("norm", differences),
+            lambda: constants.operator_norm(self.design, self.y, self.m, self.intercept, differences),
+        )
 
     def second_moment(self) -> np.ndarray:
         """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data. With
         sample weights XᵀΩX/n."""
-        return self._data.cached(("moment",), lambda: constants.second_moment(
-            self.design, self.intercept, self.sample_weight))
+        return self._data.cached(
+            ("moment",), lambda: constants.second_moment(self.design, self.intercept, self.sample_weight)
+        )
 
     def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
         """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
         the others as an equal; ``differences`` as in :meth:`operator_norm`."""
-        means = self._data.cached(("means",), lambda: self.design.rmatmul(
-            np.full((self.n, 1), 1.0 / self.n, self.dtype), np.empty((self.d, 1), self.dtype))[:, 0])
-        norm, scale = self._data.cached(("centred norm", differences), lambda: constants.centred_norm(
-            self.design, self.y, self.m, means, differences))
+        means = self._data.cached(
+            ("means",),
+            lambda: self.design.rmatmul(
+                np.full((self.n, 1), 1.0 / self.n, self.dtype), np.empty((self.d, 1), self.dtype)
+            )[:, 0],
+        )
+        norm, scale = self._data.cached(
+            ("centred norm", differences),
+            lambda: constants.centred_norm(self.design, self.y, self.m, means, differences),
+        )
         return means, scale, norm
 
     @property
@@ -618,8 +682,10 @@ class Problem(BaseProblem):
         """
         unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam
         if unit <= 0.0:
-            raise ValueError("λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
-                             "all weights are zero whatever λ is")
+            raise ValueError(
+                "λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
+                "all weights are zero whatever λ is"
+            )
         return unit
 
     def _critical(self, penalty: Any) -> Critical:
@@ -627,8 +693,9 @@ class Problem(BaseProblem):
         if inner is not self:
             found = inner._critical(penalty)  # −G ∈ λ∂Ω(0): of degree one in G, whatever the penalty is
             return replace(found, lam=found.lam / inner.units[0])
-        return self._data.cached(("critical", self.loss, penalty),
-                                 lambda: null_fits.critical(self, self._regulariser(penalty)))
+        return self._data.cached(
+            ("critical", self.loss, penalty), lambda: null_fits.critical(self, self._regulariser(penalty))
+        )
 
     @property
     def null_duals(self) -> np.ndarray:
@@ -653,8 +720,9 @@ class Problem(BaseProblem):
         """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss knows them."""
         if not (self.multilabel and self.intercept):
             return None
-        return self._data.cached(("null of sets", self.loss), lambda: self.loss.null_of_sets(
-            self.y, self.sample_weight))
+        return self._data.cached(
+            ("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y, self.sample_weight)
+        )
 
 
 def _without_weightless(design: Design, labels: Any, weights: np.ndarray) -> tuple[Design, Any, np.ndarray]:
@@ -669,8 +737,10 @@ def _without_weightless(design: Design, labels: Any, weights: np.ndarray) -> tup
         labels = labels[kept]
         left = np.ptp(labels) > 0
     if not left:
-        raise ValueError("the samples whose weight is not 0 have one class only, or label sets that are empty or full: "
-                         "there is nothing to tell apart")
+        raise ValueError(
+            "the samples whose weight is not 0 have one class only, or label sets that are empty or full: "
+            "there is nothing to tell apart"
+        )
     return Design(design.matrix[kept]), labels, weights[kept]
 
 

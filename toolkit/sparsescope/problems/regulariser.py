@@ -52,8 +52,9 @@ class Regulariser:
         """The dual norm of −scale·G: the largest over the vectors that Ω is a sum over."""
         return self.duals(G, scale, 1.0)[0]
 
-    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
-                   paper: np.ndarray) -> None:
+    def violations(
+        self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
+    ) -> None:
         """Write the exact optimality violations (d,), and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm)."""
         raise NotImplementedError
 
@@ -110,8 +111,9 @@ class RowRegulariser(Regulariser):
         top, conjugate = row_duals(G, scale, lam, self.penalty)
         return float(top), float(conjugate)
 
-    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
-                   paper: np.ndarray) -> None:
+    def violations(
+        self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
+    ) -> None:
         row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
 
     def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
@@ -170,8 +172,9 @@ class BlockRegulariser(Regulariser):
         top, conjugate = block_duals(G, scale, lam, *self.parts)
         return float(top), float(conjugate)
 
-    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
-                   paper: np.ndarray) -> None:
+    def violations(
+        self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
+    ) -> None:
         """As of every regulariser; what belongs to a block stands at its first feature, and 0 at the others."""
         block_violations(G, scale, W, lam, *self.parts, violation, paper)
 
@@ -238,8 +241,9 @@ class WeightedRegulariser(Regulariser):
     def duals(self, G: np.ndarray, scale: float, lam: float) -> tuple[float, float]:
         return float(self._ratios(G, scale).max()), 0.0
 
-    def violations(self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray,
-                   paper: np.ndarray) -> None:
+    def violations(
+        self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
+    ) -> None:
         """As of every regulariser; the criterion of Blondel et al. is that of the norm of a row, max |g|/c."""
         g = scale * G.astype(np.float64)
         t = lam * self.weights
@@ -267,9 +271,13 @@ class WeightedRegulariser(Regulariser):
         return WeightedRegulariser(np.ascontiguousarray(self.weights[rows]))
 
 
-def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence[str] | None,
-                   cached: Callable[[Any, Callable[[], Any]], Any],
-                   feature_weights: np.ndarray | None = None) -> Regulariser:
+def regulariser_of(
+    penalty: Any,
+    shape: tuple[int, int],
+    feature_names: Sequence[str] | None,
+    cached: Callable[[Any, Callable[[], Any]], Any],
+    feature_weights: np.ndarray | None = None,
+) -> Regulariser:
     """What a penalty does to weights of a shape (d, m), with weights of its rows, (d,), if there are some;
     ``cached(key, make)`` keeps what needs to be made only once.
 
@@ -277,24 +285,28 @@ def regulariser_of(penalty: Any, shape: tuple[int, int], feature_names: Sequence
     """
     d, m = shape
     if feature_weights is not None:
-        found: Regulariser = cached(("regulariser", penalty, m, "weighted"),
-                                    lambda: _by_feature(penalty, feature_weights, m, feature_names))
+        found: Regulariser = cached(
+            ("regulariser", penalty, m, "weighted"), lambda: _by_feature(penalty, feature_weights, m, feature_names)
+        )
         return found
     if isinstance(penalty, WeightedL1):
         weighted: Regulariser = cached(("regulariser", penalty, m), lambda: WeightedRegulariser(penalty.on(d, m)))
         return weighted
     if not isinstance(penalty, BlockPenalty):
         return RowRegulariser(penalty, m)
-    made: Regulariser = cached(("regulariser", penalty),
-                               lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names)))
+    made: Regulariser = cached(
+        ("regulariser", penalty), lambda: BlockRegulariser(penalty.row, penalty.resolve(d, feature_names))
+    )
     return made
 
 
 def _by_feature(penalty: Any, weights: np.ndarray, m: int, feature_names: Sequence[str] | None) -> Regulariser:
     """The same with a weight for each feature; ``ValueError`` if features of a block differ in it."""
     if isinstance(penalty, WeightedL1):
-        raise ValueError("the weighted lasso has a weight for every entry of W already; multiply these by "
-                         "feature_weights, or choose the penalty l1")
+        raise ValueError(
+            "the weighted lasso has a weight for every entry of W already; multiply these by "
+            "feature_weights, or choose the penalty l1"
+        )
     if not isinstance(penalty, BlockPenalty):
         return FeatureRegulariser(penalty, weights, m)
     blocks = penalty.resolve(weights.size, feature_names)
@@ -302,9 +314,11 @@ def _by_feature(penalty: Any, weights: np.ndarray, m: int, feature_names: Sequen
     wrong = np.flatnonzero(weights != of_block[blocks.of_feature])
     if wrong.size:
         j = int(wrong[0])
-        raise ValueError(f"feature_weights differ within a block: feature {j} has {weights[j]:g}, the first of its "
-                         f"block {of_block[blocks.of_feature[j]]:g}. A block is penalised as a whole; give its "
-                         "features one weight")
+        raise ValueError(
+            f"feature_weights differ within a block: feature {j} has {weights[j]:g}, the first of its "
+            f"block {of_block[blocks.of_feature[j]]:g}. A block is penalised as a whole; give its "
+            "features one weight"
+        )
     made = BlockRegulariser(FeaturePenalty(penalty.row, of_block), blocks)  # type: ignore[call-arg]
     made.free = _free(weights, m)
     return made

@@ -42,13 +42,15 @@ def _checked(name: str, of: str, given: Any, size: int, zero: str) -> np.ndarray
         raise ValueError(f"{name} has shape {found.shape}; one weight for each {of}, ({size},), is needed")
     wrong = np.flatnonzero(~np.isfinite(found) | (found < 0.0))
     if wrong.size:
-        raise ValueError(f"{name} of {of} {wrong[0]} is {found[wrong[0]]:g}; weights are finite numbers ≥ 0 "
-                         f"(0: {zero})")
+        raise ValueError(
+            f"{name} of {of} {wrong[0]} is {found[wrong[0]]:g}; weights are finite numbers ≥ 0 (0: {zero})"
+        )
     return found
 
 
-def class_factors(given: Any, classes: np.ndarray | None, names: Sequence[str], values: np.ndarray | None,
-                  weights: np.ndarray | None) -> np.ndarray | None:
+def class_factors(
+    given: Any, classes: np.ndarray | None, names: Sequence[str], values: np.ndarray | None, weights: np.ndarray | None
+) -> np.ndarray | None:
     """The factor of each sample for the weight of its class, (n,); ``None`` if no class weights are given.
 
     given : ``"balanced"``: every class that occurs gets the same total weight, counted with the sample weights; or a
@@ -60,8 +62,10 @@ def class_factors(given: Any, classes: np.ndarray | None, names: Sequence[str], 
     if given is None:
         return None
     if classes is None:
-        raise ValueError("class_weight is given, and y has label sets: a sample belongs to several classes or none. "
-                         "Give a weight for each sample: sample_weight=")
+        raise ValueError(
+            "class_weight is given, and y has label sets: a sample belongs to several classes or none. "
+            "Give a weight for each sample: sample_weight="
+        )
     if isinstance(given, str) and given == BALANCED:
         totals = np.bincount(classes, weights, minlength=len(names)).astype(np.float64)
         used = totals > 0.0
@@ -69,7 +73,7 @@ def class_factors(given: Any, classes: np.ndarray | None, names: Sequence[str], 
         factors[used] = totals.sum() / (np.count_nonzero(used) * totals[used])
         return factors[classes]
     if not isinstance(given, Mapping):
-        raise TypeError(f"class_weight is {given!r}; allowed: None, \"balanced\", or a mapping of classes to weights")
+        raise TypeError(f'class_weight is {given!r}; allowed: None, "balanced", or a mapping of classes to weights')
     factors = np.ones(len(names))
     for label, weight in given.items():
         try:
@@ -93,8 +97,14 @@ def _number_of(label: Any, names: Sequence[str], values: np.ndarray | None) -> i
     raise ValueError(f"class_weight names {label!r}, which is none of the classes ({shown})")
 
 
-def combined(sample_weight: Any, class_weight: Any, classes: np.ndarray | None, n: int, names: Sequence[str],
-             values: np.ndarray | None) -> np.ndarray | None:
+def combined(
+    sample_weight: Any,
+    class_weight: Any,
+    classes: np.ndarray | None,
+    n: int,
+    names: Sequence[str],
+    values: np.ndarray | None,
+) -> np.ndarray | None:
     """The product of both kinds of weights, (n,) ≥ 0; ``None`` if all are equal and positive, or none are given: with
     a mean over samples equal weights change nothing.
 

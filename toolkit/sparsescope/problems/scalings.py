@@ -16,8 +16,16 @@ class Scaling:
     rho: float | None = None
 
 
-def convert(name: str, n: float, *, C: float = 1.0, alpha: float | None = None, lam3: float | None = None,
-            lam4: float = 0.0, ridge: bool = False) -> Scaling:
+def convert(
+    name: str,
+    n: float,
+    *,
+    C: float = 1.0,
+    alpha: float | None = None,
+    lam3: float | None = None,
+    lam4: float = 0.0,
+    ridge: bool = False,
+) -> Scaling:
     """Our λ for another program's parameters.
 
     ==============  =====================================================================================

@@ -14,8 +14,10 @@ from . import metrics
 from .prediction import Problem
 from .sequence_model import SequenceModel
 
-NO_WEIGHTS = ("a sequence of models has no weights W whose optimality could be measured; ask for its predictions: "
-              "problem.scores(model, X)")
+NO_WEIGHTS = (
+    "a sequence of models has no weights W whose optimality could be measured; ask for its predictions: "
+    "problem.scores(model, X)"
+)
 
 
 class SequenceProblem(Problem):
@@ -41,19 +43,40 @@ class SequenceProblem(Problem):
     proves = False
     centres = False  # random features are of X itself
 
-    def __init__(self, X: Any, y: Any = None, *, loss: Any = "squared", lam: float = 1e-4, intercept: bool = False,
-                 class_names: Any = None, feature_names: Any = None) -> None:
-        super().__init__(X, y, loss=loss, penalty="ridge", lam=lam, intercept=intercept, class_names=class_names,
-                         feature_names=feature_names)
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        loss: Any = "squared",
+        lam: float = 1e-4,
+        intercept: bool = False,
+        class_names: Any = None,
+        feature_names: Any = None,
+    ) -> None:
+        super().__init__(
+            X,
+            y,
+            loss=loss,
+            penalty="ridge",
+            lam=lam,
+            intercept=intercept,
+            class_names=class_names,
+            feature_names=feature_names,
+        )
 
     def _set(self, loss: Any, penalty: Any, lam: float | None, lam_ratio: float | None = None) -> None:
         if self.sample_weight is not None:
-            raise ValueError("a sequence of models gives every sample the same weight, and this problem has weights of "
-                             "samples or classes; make it without them")
+            raise ValueError(
+                "a sequence of models gives every sample the same weight, and this problem has weights of "
+                "samples or classes; make it without them"
+            )
         super()._set(loss, "ridge", lam, lam_ratio)
         if not self.loss.smooth:
-            raise ValueError(f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
-                             "kinks. Choose squared or logistic")
+            raise ValueError(
+                f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
+                "kinks. Choose squared or logistic"
+            )
 
     @classmethod
     def of(cls, problem: Problem, lam: float | None = None) -> SequenceProblem:
@@ -146,8 +169,10 @@ class SequenceProblem(Problem):
     @staticmethod
     def _check(model: Any, b: Any) -> None:
         if not isinstance(model, SequenceModel) or b is not None:
-            raise TypeError(f"a model is needed, as run.state.model and Result.model hold it; this is "
-                            f"{type(model).__name__}{' with an intercept' if b is not None else ''}")
+            raise TypeError(
+                f"a model is needed, as run.state.model and Result.model hold it; this is "
+                f"{type(model).__name__}{' with an intercept' if b is not None else ''}"
+            )
 
     def gradient(self, W: Any, b: Any = None) -> Any:
         """``TypeError``: there are no weights."""

@@ -77,8 +77,14 @@ def _gram(A: np.ndarray) -> np.ndarray:
     return total
 
 
-def theorem1(problem: Problem, solution: np.ndarray, iterations: Any, *, lipschitz: float | None = None,
-             monotone: float | None = None) -> np.ndarray:
+def theorem1(
+    problem: Problem,
+    solution: np.ndarray,
+    iterations: Any,
+    *,
+    lipschitz: float | None = None,
+    monotone: float | None = None,
+) -> np.ndarray:
     """What Theorem 1 promises of plain ``gls`` from W = 0: a bound of F(W_t) − F(W*) at every iteration t given.
 
         2‖W*‖²/(t + 4);   with a strongly monotone link (Eq. 17) ½((κ − 1)/(κ + 1))ᵗ‖W*‖², κ = L/μ

@@ -20,8 +20,13 @@ def _shown(part: Any) -> str:
     if isinstance(part, str):
         return part
     blocks = getattr(part, "blocks", None)  # given instead of a size
-    values = f"{len(blocks)} blocks" if blocks is not None else ", ".join(
-        f"{f.name} {getattr(part, f.name):g}" for f in part.fields if f.kind != "bool" or getattr(part, f.name))
+    values = (
+        f"{len(blocks)} blocks"
+        if blocks is not None
+        else ", ".join(
+            f"{f.name} {getattr(part, f.name):g}" for f in part.fields if f.kind != "bool" or getattr(part, f.name)
+        )
+    )
     return f"{part_name(part)} ({values})" if values else part_name(part)
 
 
@@ -37,7 +42,10 @@ def marks_between(old: BaseProblem, old_solver: Solver, new: BaseProblem, new_so
     if new_solver.name != old_solver.name:
         marks.append(("solver", f"solver {old_solver.name} → {new_solver.name}"))
     elif new_solver != old_solver:
-        changed = [f"{f.name} {getattr(old_solver, f.name)} → {getattr(new_solver, f.name)}"
-                   for f in new_solver.fields if getattr(old_solver, f.name) != getattr(new_solver, f.name)]
+        changed = [
+            f"{f.name} {getattr(old_solver, f.name)} → {getattr(new_solver, f.name)}"
+            for f in new_solver.fields
+            if getattr(old_solver, f.name) != getattr(new_solver, f.name)
+        ]
         marks.append(("solver", f"{new_solver.name}: {', '.join(changed)}"))
     return marks

@@ -17,8 +17,11 @@ MEASURED = (
     Column("violation_sum", "sum of the optimality violations over rows", of_step=False),
     Column("paper_violation", "largest violation as Eq. 9 of Blondel et al. (2013) has it", of_step=False),
     Column("paper_violation_sum", "sum of these violations over rows", of_step=False),
-    *(Column(f"{part}_{measure}", f"{measure.replace('_', ' ')} on {part} data", "share", of_step=False)
-      for part in ("train", "test") for measure in ("accuracy", *WATCHED)),
+    *(
+        Column(f"{part}_{measure}", f"{measure.replace('_', ' ')} on {part} data", "share", of_step=False)
+        for part in ("train", "test")
+        for measure in ("accuracy", *WATCHED)
+    ),
 )
 
 

@@ -94,8 +94,9 @@ def write(path: Path, content: bytes) -> None:
     try:
         replace_file(path, content, mode)
     except OSError as error:
-        raise type(error)(f"{path} could not be written ({error.strerror or error}); an older file of this name is as "
-                          "it was") from error
+        raise type(error)(
+            f"{path} could not be written ({error.strerror or error}); an older file of this name is as it was"
+        ) from error
 
 
 class Savable(Protocol):
@@ -116,8 +117,13 @@ class Checkpoints:
     clock : seconds
     """
 
-    def __init__(self, trace: Savable, path: str | Path, every: float = CHECKPOINT_SECONDS,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        trace: Savable,
+        path: str | Path,
+        every: float = CHECKPOINT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.trace, self.path, self.every, self._clock = trace, check_writable(path), every, clock
         self._due = clock() + every
 

@@ -185,8 +185,11 @@ class Path:
         norms = np.zeros((len(self), features.size))
         for line, (rows, values) in zip(norms, kept, strict=True):
             squares = values.multiply(values).sum(axis=1) if sp.issparse(values) else None
-            line[column[rows]] = (np.linalg.norm(values.astype(np.float64), axis=1) if squares is None else
-                                  np.sqrt(np.asarray(squares, dtype=np.float64).ravel()))
+            line[column[rows]] = (
+                np.linalg.norm(values.astype(np.float64), axis=1)
+                if squares is None
+                else np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+            )
         return features, norms
 
     def profile(self, top: int | None = None) -> Any:
@@ -204,10 +207,14 @@ class Path:
             features, norms = features[largest], norms[:, largest]
         known = self.info.get("feature_names")
         names = [known[j] if known else f"feature {j}" for j in features]
-        return pd.DataFrame({
-            "lam": np.tile(self.lams, features.size), "feature": np.repeat(features, len(self)),
-            "name": np.repeat(np.array(names, dtype=object), len(self)), "norm": norms.T.ravel(),
-        })
+        return pd.DataFrame(
+            {
+                "lam": np.tile(self.lams, features.size),
+                "feature": np.repeat(features, len(self)),
+                "name": np.repeat(np.array(names, dtype=object), len(self)),
+                "norm": norms.T.ravel(),
+            }
+        )
 
     def best(self, by: str | None = None, within: float = 0.0) -> int:
         """Return the index of the best λ: the largest accuracy, or the smallest gap, objective or violation.
@@ -250,9 +257,11 @@ class Path:
         if not self.points:
             return "Path(empty)"
         missed = len(self) - int(self.converged.sum())
-        return (f"Path({len(self)} λ from {self.lams[0]:.3g} to {self.lams[-1]:.3g}, "
-                f"{self.nonzero_rows[0]} to {self.nonzero_rows[-1]} rows, {int(self.iterations.sum())} iterations, "
-                f"{self.seconds.sum():.3g} s{f', {missed} not converged' if missed else ''})")
+        return (
+            f"Path({len(self)} λ from {self.lams[0]:.3g} to {self.lams[-1]:.3g}, "
+            f"{self.nonzero_rows[0]} to {self.nonzero_rows[-1]} rows, {int(self.iterations.sum())} iterations, "
+            f"{self.seconds.sum():.3g} s{f', {missed} not converged' if missed else ''})"
+        )
 
     def _repr_html_(self) -> str:
         lines = [f"<p>{html.escape(text)}</p>" for text in (repr(self), *self.notes)]
@@ -273,9 +282,16 @@ class Path:
             target = target.with_name(target.name + ".npz")
         kept = all(p.rows is not None for p in self.points)
         names = path_columns()
-        header = {"format": FORMAT, "kind": "sparsescope path", "info": self.info, "columns": list(names),
-                  "notes": list(self.notes), "message": self.message, "reasons": self.reasons,
-                  "kept": kept}
+        header = {
+            "format": FORMAT,
+            "kind": "sparsescope path",
+            "info": self.info,
+            "columns": list(names),
+            "notes": list(self.notes),
+            "message": self.message,
+            "reasons": self.reasons,
+            "kept": kept,
+        }
         arrays: dict[str, np.ndarray] = {
             "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
             "table": np.array([[p.numbers[name] for name in names] for p in self.points]).reshape(-1, len(names)),
@@ -326,12 +342,13 @@ def _read_points(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> tuple
         else:
             data, indices, indptr = (arrays[f"values_{name}"] for name in SPARSE)
             whole = sp.csr_array((data, indices, indptr), shape=(arrays["rows"].size, int(header["info"]["m"])))
-            values = [whole[stop - len(r): stop] for stop, r in zip([*ends, len(arrays["rows"])], rows, strict=True)]
+            values = [whole[stop - len(r) : stop] for stop, r in zip([*ends, len(arrays["rows"])], rows, strict=True)]
     b = arrays["b"] if "b" in arrays else [None] * count
     made = []
     for k in range(count):
         numbers = dict.fromkeys(path_columns(), float("nan"))  # a file of an earlier version may lack a column
-        numbers.update({name: float(x) for name, x in zip(header["columns"], arrays["table"][k], strict=True)
-                        if name in numbers})
+        numbers.update(
+            {name: float(x) for name, x in zip(header["columns"], arrays["table"][k], strict=True) if name in numbers}
+        )
         made.append(Point(numbers, bool(arrays["converged"][k]), header["reasons"][k], rows[k], values[k], b[k]))
     return tuple(made)

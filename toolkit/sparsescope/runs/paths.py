@@ -48,8 +48,9 @@ class Solved(Gap):
         return None
 
 
-def lam_grid(problem: Any, n_lams: int = 50, ratio: float = 1e-2,
-             lams: Any = None) -> tuple[np.ndarray, tuple[str, ...]]:
+def lam_grid(
+    problem: Any, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """The λ of a path, falling, and notes about what was changed in the given ones.
 
     ``n_lams`` values from ``problem.lam_reference`` (λ_max, above which W = 0; for ridge, which has none, that of the
@@ -108,21 +109,47 @@ class PathRun(Run):
     Raises ``ValueError`` for values that are not allowed.
     """
 
-    def __init__(self, problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
-                 lams: Any = None, tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
-                 stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True,
-                 callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
-                 state: State | None = None, certify_every: int | None = 5, test: Any = None,
-                 clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        problem: BaseProblem,
+        solver: str | Solver = "auto",
+        *,
+        n_lams: int = 50,
+        ratio: float = 1e-2,
+        lams: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        stop: Stop | None = None,
+        stop_when: Callable[[Event], Any] | None = None,
+        keep_weights: bool = True,
+        callbacks: Iterable[Callable[[Event], Any]] = (),
+        W: Any = None,
+        b: Any = None,
+        state: State | None = None,
+        certify_every: int | None = 5,
+        test: Any = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
         self.max_iter = check_whole("max_iter", max_iter, 1)
         self.lams, self.notes = lam_grid(as_problem(problem), n_lams, ratio, lams)
         # Rules may remember what they saw: a copy, so that two runs made with the same rule do not share a memory.
-        super().__init__(problem.with_lam(self.lams[0]), solver, stop=Solved(tol) if stop is None else
-                         copy.deepcopy(stop), callbacks=callbacks, W=W, b=b, state=state, certify_every=certify_every,
-                         test=test, clock=clock)
+        super().__init__(
+            problem.with_lam(self.lams[0]),
+            solver,
+            stop=Solved(tol) if stop is None else copy.deepcopy(stop),
+            callbacks=callbacks,
+            W=W,
+            b=b,
+            state=state,
+            certify_every=certify_every,
+            test=test,
+            clock=clock,
+        )
         if not self.solver.follows_lam:
-            raise ValueError(f"{self.solver.name} has a budget and no λ, so there is no path for it to follow; take "
-                             "another solver, or solve for one budget after the other")
+            raise ValueError(
+                f"{self.solver.name} has a budget and no λ, so there is no path for it to follow; take "
+                "another solver, or solve for one budget after the other"
+            )
         self.stop_when, self.keep_weights = stop_when, keep_weights
         self.position = 0
         self._given = problem
@@ -155,8 +182,9 @@ class PathRun(Run):
     def settle(self, problem: Any) -> Any:
         """The problem of the present λ; ``ValueError`` if another one than the path's is asked for."""
         if problem.key[:-1] != self._given.key[:-1] or problem.lam not in (self._given.lam, self.problem.lam):
-            raise ValueError(f"a path sets λ itself and keeps its {' and '.join(problem.parts)}; start a new path for "
-                             "others")
+            raise ValueError(
+                f"a path sets λ itself and keeps its {' and '.join(problem.parts)}; start a new path for others"
+            )
         return self.problem
 
     def follow(self, other: Run) -> None:
@@ -178,16 +206,18 @@ class PathRun(Run):
 
     def _reason(self, event: Event) -> str:
         iteration, passes, seconds = self._began
-        here = replace(event, iteration=event.iteration - iteration, passes=event.passes - passes,
-                       seconds=event.seconds - seconds)
+        here = replace(
+            event, iteration=event.iteration - iteration, passes=event.passes - passes, seconds=event.seconds - seconds
+        )
         assert self.stop is not None
         return self.stop.check(here) or (
-            f"limit of {self.max_iter} iterations at one λ" if here.iteration >= self.max_iter else "")
+            f"limit of {self.max_iter} iterations at one λ" if here.iteration >= self.max_iter else ""
+        )
 
     def _finish(self, reason: str, event: Event) -> str:
         limit = reason.endswith("iterations at one λ")
         counts = (event.iteration - self._began[0], event.passes - self._began[1], event.seconds - self._began[2])
-        del self._points[self.position:]  # a run that is stepped on after its end improves its last λ
+        del self._points[self.position :]  # a run that is stepped on after its end improves its last λ
         self._points.append(Point.of(event, counts, not limit, reason, self.keep_weights))
         done, total = self.position + 1, self.lams.size
         where = f"λ = {event.lam:.3g} after {event.iteration} iterations"
@@ -200,21 +230,46 @@ class PathRun(Run):
         return f"path done: {total} λ down to {where}" + (f"; {missed} λ not converged" if missed else "")
 
 
-def path(problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 50, ratio: float = 1e-2,
-         lams: Any = None,
-         tol: float = 1e-4, max_iter: int = 1000, stop: Stop | None = None,
-         stop_when: Callable[[Event], Any] | None = None, keep_weights: bool = True, test: Any = None,
-         callbacks: Iterable[Callable[[Event], Any]] = (), certify_every: int | None = 5,
-         clock: Callable[[], float] | None = None, progress: bool | Callable[[int, int, Event], Any] = False) -> Path:
+def path(
+    problem: BaseProblem,
+    solver: str | Solver = "auto",
+    *,
+    n_lams: int = 50,
+    ratio: float = 1e-2,
+    lams: Any = None,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    stop: Stop | None = None,
+    stop_when: Callable[[Event], Any] | None = None,
+    keep_weights: bool = True,
+    test: Any = None,
+    callbacks: Iterable[Callable[[Event], Any]] = (),
+    certify_every: int | None = 5,
+    clock: Callable[[], float] | None = None,
+    progress: bool | Callable[[int, int, Event], Any] = False,
+) -> Path:
     """Solve a problem at many λ, from λ_max downwards, each from the solution before it.
 
     ``progress``: True keeps a line on standard error; or a function of (λ done, λ in all, last event), called after
     each λ. A callback that returns True ends the path; what was solved until then is returned. The other arguments,
     and what is raised, are those of :class:`PathRun`.
     """
-    run = PathRun(problem, solver, n_lams=n_lams, ratio=ratio, lams=lams, tol=tol, max_iter=max_iter, stop=stop,
-                  stop_when=stop_when, keep_weights=keep_weights, callbacks=callbacks, certify_every=certify_every,
-                  test=test, clock=clock)
+    run = PathRun(
+        problem,
+        solver,
+        n_lams=n_lams,
+        ratio=ratio,
+        lams=lams,
+        tol=tol,
+        max_iter=max_iter,
+        stop=stop,
+        stop_when=stop_when,
+        keep_weights=keep_weights,
+        callbacks=callbacks,
+        certify_every=certify_every,
+        test=test,
+        clock=clock,
+    )
     tell = _line if progress is True else progress
     done = 0
     for event in run:
@@ -228,8 +283,12 @@ def path(problem: BaseProblem, solver: str | Solver = "auto", *, n_lams: int = 5
 
 def _line(done: int, total: int, event: Event) -> None:
     gap = "" if event.relative_gap != event.relative_gap else f", relative gap {event.relative_gap:.0e}"
-    print(f"\rλ {done} of {total}: {event.lam:.3g}, {event.nonzero_rows} rows{gap}   ", end="", file=sys.stderr,
-          flush=True)
+    print(
+        f"\rλ {done} of {total}: {event.lam:.3g}, {event.nonzero_rows} rows{gap}   ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _describe(run: Run) -> dict[str, Any]:

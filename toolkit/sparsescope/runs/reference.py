@@ -48,21 +48,32 @@ class Reference:
     @classmethod
     def of(cls, found: Result) -> Reference:
         """Take what a result says about the optimum."""
-        return cls(found.objective, found.dual, found.gap, found.relative_gap, found.converged, found.W, found.b,
-                   found.reason, found.message)
+        return cls(
+            found.objective,
+            found.dual,
+            found.gap,
+            found.relative_gap,
+            found.converged,
+            found.W,
+            found.b,
+            found.reason,
+            found.message,
+        )
 
 
 class ReferenceJob:
     """A reference that is being computed in a thread. Jobs of equal problems are one job."""
 
-    def __init__(self, problem: BaseProblem, tol: float, max_seconds: float | None,
-                 keep: Callable[[Reference], None]) -> None:
+    def __init__(
+        self, problem: BaseProblem, tol: float, max_seconds: float | None, keep: Callable[[Reference], None]
+    ) -> None:
         self._cancelled, self._done = threading.Event(), threading.Event()
         self._bounds: tuple[float, float] | None = None
         self._found: Reference | None = None
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._work, args=(problem, tol, max_seconds, keep), daemon=True,
-                                        name="sparsescope-reference")
+        self._thread = threading.Thread(
+            target=self._work, args=(problem, tol, max_seconds, keep), daemon=True, name="sparsescope-reference"
+        )
 
     @classmethod
     def started(cls, *args: Any) -> ReferenceJob:
@@ -116,8 +127,9 @@ class ReferenceJob:
             raise RuntimeError("the job was cancelled; ask for the reference again")
         return self._found
 
-    def _work(self, problem: BaseProblem, tol: float, max_seconds: float | None,
-              keep: Callable[[Reference], None]) -> None:
+    def _work(
+        self, problem: BaseProblem, tol: float, max_seconds: float | None, keep: Callable[[Reference], None]
+    ) -> None:
         try:
             found = solve_reference(problem, tol, max_seconds, self._watch)
             if not self._cancelled.is_set():
@@ -137,11 +149,20 @@ class ReferenceJob:
         return self._cancelled.is_set()
 
 
-def solve_reference(problem: BaseProblem, tol: float, max_seconds: float | None,
-                    watch: Callable[[Event], bool] | None = None) -> Reference:
+def solve_reference(
+    problem: BaseProblem, tol: float, max_seconds: float | None, watch: Callable[[Event], bool] | None = None
+) -> Reference:
     """Compute a reference with ``auto``, without the cache."""
-    found = solve(problem, "auto", tol=tol, max_iter=10_000_000, max_seconds=max_seconds, certify_every=None,
-                  record=False, callbacks=[] if watch is None else [watch])
+    found = solve(
+        problem,
+        "auto",
+        tol=tol,
+        max_iter=10_000_000,
+        max_seconds=max_seconds,
+        certify_every=None,
+        record=False,
+        callbacks=[] if watch is None else [watch],
+    )
     return Reference.of(found)
 
 
@@ -150,8 +171,9 @@ _jobs: dict[tuple[str, float], ReferenceJob] = {}
 _lock = threading.Lock()
 
 
-def reference(problem: BaseProblem, *, tol: float = 1e-9, max_seconds: float | None = 60.0,
-              background: bool = False) -> Any:
+def reference(
+    problem: BaseProblem, *, tol: float = 1e-9, max_seconds: float | None = 60.0, background: bool = False
+) -> Any:
     """Find the certified optimum of a problem; it is computed once and remembered by the problem's content.
 
     Parameters

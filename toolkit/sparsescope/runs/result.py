@@ -62,9 +62,11 @@ class Result:
         return self.converged
 
     def __repr__(self) -> str:
-        return (f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
-                f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
-                f"{self.iterations} iterations, {self.seconds:.3g} s)")
+        return (
+            f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
+            f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
+            f"{self.iterations} iterations, {self.seconds:.3g} s)"
+        )
 
 
 def point_of(run: Any) -> dict[str, Any]:
@@ -72,5 +74,9 @@ def point_of(run: Any) -> dict[str, Any]:
     problem, state = run.problem, run.state
     intercept, flags = state.intercept(), np.empty(problem.d, dtype=np.uint8)
     state.support(flags)
-    return {"W": state.weights().copy(), "b": None if intercept is None else np.array(intercept),
-            "support": np.flatnonzero(flags), "model": getattr(state, "model", None)}
+    return {
+        "W": state.weights().copy(),
+        "b": None if intercept is None else np.array(intercept),
+        "support": np.flatnonzero(flags),
+        "model": getattr(state, "model", None),
+    }

@@ -50,10 +50,20 @@ class Run:
     The message of the event that ends the run says why; it is also in ``run.message``.
     """
 
-    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, stop: Stop | None = None,
-                 callbacks: Iterable[Callable[[Event], Any]] = (), W: Any = None, b: Any = None,
-                 state: State | None = None, certify_every: int | None = 1, test: Any = None,
-                 clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        problem: BaseProblem,
+        solver: str | Solver | None = None,
+        *,
+        stop: Stop | None = None,
+        callbacks: Iterable[Callable[[Event], Any]] = (),
+        W: Any = None,
+        b: Any = None,
+        state: State | None = None,
+        certify_every: int | None = 1,
+        test: Any = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
         self.problem: Any = as_problem(problem)
         self.solver = as_solver(solver, self.problem)
         self.solver.require(self.problem)
@@ -140,8 +150,9 @@ class Run:
                 return
 
     # ---------------------------------------------------------------------------------------------------- changes
-    def change(self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None,
-               **parts: Any) -> None:
+    def change(
+        self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None, **parts: Any
+    ) -> None:
         """Continue from the current weights with another λ, loss, penalty or solver.
 
         Parameters
@@ -210,17 +221,30 @@ class Run:
             loss, omega, rows, entries = state.point(problem.natural)
             factor = problem.natural.units[1]
             value = self.solver.value(problem.natural, loss, omega) * (1.0 if self.solver.follows_lam else factor)
-            facts = {"objective": value, "loss": loss, "penalty": omega * factor,
-                     "nonzero_rows": rows, "nonzero_entries": entries}
+            facts = {
+                "objective": value,
+                "loss": loss,
+                "penalty": omega * factor,
+                "nonzero_rows": rows,
+                "nonzero_entries": entries,
+            }
         # What a solver reports it declares; a state may also have one of the known columns without that.
         names = {*(column.name for column in reported(self.solver, state)), *(solver_columns().keys() & vars(state))}
         own = {name: getattr(state, name, NAN) for name in names}
         for name in GRADIENTS & own.keys():
             own[name] /= problem.natural.units[0]
         facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
-        numbers = {"iteration": state.iteration, "passes": state.passes, "seconds": self.seconds, "lam": problem.lam,
-                   "working_set": state.working_set, "step_size": state.step_size, "trials": state.trials,
-                   **own, **facts}
+        numbers = {
+            "iteration": state.iteration,
+            "passes": state.passes,
+            "seconds": self.seconds,
+            "lam": problem.lam,
+            "working_set": state.working_set,
+            "step_size": state.step_size,
+            "trials": state.trials,
+            **own,
+            **facts,
+        }
         event = event_of(numbers, problem=problem, solver=self.solver, state=state)
         if not np.isfinite(event.objective):
             raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
@@ -254,10 +278,13 @@ class Run:
         """Say what is wrong with a point that is not finite, and the way out."""
         assert self.state is not None
         if not self.state.iteration:
-            return (f"the starting point is out of range: {what}. Start from smaller W and b, or leave them out to "
-                    "start from zero")
-        return (f"{self.solver.name} diverged at iteration {self.state.iteration}: {what}. "
-                f"Reset, and {self.solver.remedy}")
+            return (
+                f"the starting point is out of range: {what}. Start from smaller W and b, or leave them out to "
+                "start from zero"
+            )
+        return (
+            f"{self.solver.name} diverged at iteration {self.state.iteration}: {what}. Reset, and {self.solver.remedy}"
+        )
 
     def certificate(self) -> Certificate:
         """The certificate of the current state, with the best dual value that the run has seen for this problem."""
@@ -300,8 +327,10 @@ def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
 def as_problem(problem: Any) -> Any:
     """The problem itself; ``TypeError`` for anything else."""
     if not isinstance(problem, BaseProblem):
-        raise TypeError(f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
-                        "a SequenceProblem or a CovarianceProblem")
+        raise TypeError(
+            f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
+            "a SequenceProblem or a CovarianceProblem"
+        )
     return problem
 
 
@@ -328,10 +357,23 @@ def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, *
     raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
 
 
-def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: float = 1e-6, max_iter: int = 10_000,
-          max_seconds: float | None = None, stop: Stop | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
-          W: Any = None, b: Any = None, certify_every: int | None = 5, test: Any = None,
-          record: bool = True, clock: Callable[[], float] | None = None, **settings: Any) -> Result:
+def solve(
+    problem: BaseProblem,
+    solver: str | Solver | None = None,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    max_seconds: float | None = None,
+    stop: Stop | None = None,
+    callbacks: Iterable[Callable[[Event], Any]] = (),
+    W: Any = None,
+    b: Any = None,
+    certify_every: int | None = 5,
+    test: Any = None,
+    record: bool = True,
+    clock: Callable[[], float] | None = None,
+    **settings: Any,
+) -> Result:
     """Solve a problem until the relative duality gap is at most ``tol``; a sequence problem, which has none, until the
     objective has fallen by less than this part of itself in each of some iterations.
 
@@ -361,8 +403,17 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     observers = _functions(callbacks)
     if recorder is not None:
         observers.append(recorder)
-    run = Run(problem, as_solver(solver, as_problem(problem), **settings), stop=rule, callbacks=observers, W=W, b=b,
-              certify_every=certify_every, test=test, clock=clock)
+    run = Run(
+        problem,
+        as_solver(solver, as_problem(problem), **settings),
+        stop=rule,
+        callbacks=observers,
+        W=W,
+        b=b,
+        certify_every=certify_every,
+        test=test,
+        clock=clock,
+    )
     with Interrupts() as interrupts:  # the compiler, too, would lose an interrupt that is raised within it
         last = run.advance()
         # From a point that was given the run may only lead to a better one; with a budget it need not be feasible.
@@ -379,11 +430,19 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
         message += "; the starting point has a smaller F and is handed back"
     proved = found.gap == found.gap and certified.verdict(found, run.problem, run.solver) is not None
     result = Result(
-        **point, objective=found.objective, dual=found.dual, gap=found.gap, relative_gap=found.relative_gap,
-        violation=found.violation, message=message,
+        **point,
+        objective=found.objective,
+        dual=found.dual,
+        gap=found.gap,
+        relative_gap=found.relative_gap,
+        violation=found.violation,
+        message=message,
         converged=proved or message.startswith(SETTLED),
-        seconds=run.seconds, iterations=last.iteration, passes=last.passes,
-        trace=None if recorder is None else recorder.trace, reason=run.reason,
+        seconds=run.seconds,
+        iterations=last.iteration,
+        passes=last.passes,
+        trace=None if recorder is None else recorder.trace,
+        reason=run.reason,
         sparsity=run.problem.describe_sparsity(found.nonzero_rows, found.nonzero_entries),
         excess=found.excess,
     )
@@ -392,7 +451,10 @@ def solve(problem: BaseProblem, solver: str | Solver | None = None, *, tol: floa
     if not result.converged and tol > 0 and limits.check(last) == last.message:
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
 
-        warnings.warn(f"{run.solver.name} ended before the tolerance {tol:g} was reached: {run.message}, relative gap "
-                      f"{found.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
-                      ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            f"{run.solver.name} ended before the tolerance {tol:g} was reached: {run.message}, relative gap "
+            f"{found.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return result

@@ -90,9 +90,17 @@ class Session:
     Raises ``ValueError`` if the solver cannot solve the problem.
     """
 
-    def __init__(self, problem: BaseProblem, solver: str | Solver | None = None, *, test: Any = None,
-                 speed: float | None = None, certify_every: int | None = None, paused: bool = True,
-                 make_run: Callable[..., Run] = Run) -> None:
+    def __init__(
+        self,
+        problem: BaseProblem,
+        solver: str | Solver | None = None,
+        *,
+        test: Any = None,
+        speed: float | None = None,
+        certify_every: int | None = None,
+        paused: bool = True,
+        make_run: Callable[..., Run] = Run,
+    ) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
         self._make_run = make_run
         self._target_problem: Any = as_problem(problem)
@@ -212,8 +220,9 @@ class Session:
             raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
         self._send(_Command("stop", rule=rule))
 
-    def change(self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None,
-               **parts: Any) -> None:
+    def change(
+        self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None, **parts: Any
+    ) -> None:
         """Change the problem or the solver in mid-run; the weights stay (warm start), and a mark is made.
 
         Parameters
@@ -445,8 +454,13 @@ class Session:
             return
         state = self._run.state
         self._status = Status(
-            mode, message, error, state.iteration if state is not None else 0,
-            self._status.rate if rate is None else rate, self._epoch, self._taken,
+            mode,
+            message,
+            error,
+            state.iteration if state is not None else 0,
+            self._status.rate if rate is None else rate,
+            self._epoch,
+            self._taken,
         )
 
 

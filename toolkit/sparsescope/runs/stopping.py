@@ -126,8 +126,10 @@ class Precision(Stop):
             return None
         further = "" if dtype == np.float64 else "; data in float64 carry further"
         best = max(self._best, rounding_gap(event.problem.n))
-        return (f"{PRECISION_ENDS}relative gap {best:.1e}, which has not fallen for {waited} iterations: that is as "
-                f"far as {dtype} carries{further}")
+        return (
+            f"{PRECISION_ENDS}relative gap {best:.1e}, which has not fallen for {waited} iterations: that is as "
+            f"far as {dtype} carries{further}"
+        )
 
     def reset(self) -> None:
         self._best, self._since = math.inf, 0

@@ -112,7 +112,7 @@ class Trace:
     def since(self, index: int) -> dict[str, np.ndarray]:
         """Copies of all columns from event ``index`` on."""
         size = self._size
-        return {name: column[max(index, 0):size].copy() for name, column in self._data.items()}
+        return {name: column[max(index, 0) : size].copy() for name, column in self._data.items()}
 
     def entered(self, index: int) -> np.ndarray:
         """Rows that became non-zero at event ``index`` (int32)."""
@@ -202,8 +202,10 @@ class Trace:
     def __repr__(self) -> str:
         if not self._size:
             return "Trace(empty)"
-        return (f"Trace({self._size} events to iteration {int(self['iteration'][-1])}, {self.segments} segments, "
-                f"{len(self.snapshots)} snapshots)")
+        return (
+            f"Trace({self._size} events to iteration {int(self['iteration'][-1])}, {self.segments} segments, "
+            f"{len(self.snapshots)} snapshots)"
+        )
 
     # ------------------------------------------------------------------------------------------------------ writing
     def append(self, event: Event) -> None:
@@ -304,17 +306,30 @@ class Trace:
         target = file_of(path)
         size = self._size
         header = {
-            "format": FORMAT, "kind": "sparsescope trace", "info": self.info, "columns": list(self.columns),
+            "format": FORMAT,
+            "kind": "sparsescope trace",
+            "info": self.info,
+            "columns": list(self.columns),
             "reported": [asdict(column) for column in self.reported],
-            "marks": [asdict(m) for m in self.marks], "keys": self._keys, "best": self._best, "lower": self._lower,
-            "snapshots": [[s.index, s.iteration] for s in self.snapshots], "snapshot_bytes": self.snapshot_bytes,
+            "marks": [asdict(m) for m in self.marks],
+            "keys": self._keys,
+            "best": self._best,
+            "lower": self._lower,
+            "snapshots": [[s.index, s.iteration] for s in self.snapshots],
+            "snapshot_bytes": self.snapshot_bytes,
             "next_snapshot": self._next_snapshot,
         }
-        arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-                  "table": np.vstack([self[name] for name in self.columns])}
-        for name, parts in (("entered", self._entered[:size]), ("left", self._left[:size]),
-                            ("taken", self._taken[:size]), ("dropped", self._dropped[:size]),
-                            ("snapshot_rows", [s.rows for s in self.snapshots])):
+        arrays = {
+            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            "table": np.vstack([self[name] for name in self.columns]),
+        }
+        for name, parts in (
+            ("entered", self._entered[:size]),
+            ("left", self._left[:size]),
+            ("taken", self._taken[:size]),
+            ("dropped", self._dropped[:size]),
+            ("snapshot_rows", [s.rows for s in self.snapshots]),
+        ):
             arrays[name], arrays[f"{name}_sizes"] = _join(parts, np.int32), np.array([p.size for p in parts], np.int64)
         for k, snapshot in enumerate(self.snapshots):
             if sp.issparse(snapshot.values):
@@ -365,8 +380,10 @@ class Trace:
         trace._taken = _split(arrays.get("taken", NO_ROWS), arrays.get("taken_sizes", none))
         trace._dropped = _split(arrays.get("dropped", NO_ROWS), arrays.get("dropped_sizes", none))
         rows = _split(arrays["snapshot_rows"], arrays["snapshot_rows_sizes"])
-        trace.snapshots = [Snapshot(index, iteration, rows[k], _stored_values(arrays, f"snapshot_{k}"))
-                           for k, (index, iteration) in enumerate(header["snapshots"])]
+        trace.snapshots = [
+            Snapshot(index, iteration, rows[k], _stored_values(arrays, f"snapshot_{k}"))
+            for k, (index, iteration) in enumerate(header["snapshots"])
+        ]
         trace.marks = [Mark(**m) for m in header["marks"]]
         trace._keys, trace._best, trace._lower = header["keys"], header["best"], header["lower"]
         trace._next_snapshot = header["next_snapshot"]
@@ -385,8 +402,11 @@ def _declared(header: dict[str, Any], table: np.ndarray) -> dict[str, Column]:
     if header["format"] > 1:
         return {entry["name"]: Column(**entry) for entry in header["reported"]}
     known = solver_columns()
-    return {name: known[name] for name, row in zip(header["columns"], table, strict=True)
-            if name in known and np.isfinite(row).any()}
+    return {
+        name: known[name]
+        for name, row in zip(header["columns"], table, strict=True)
+        if name in known and np.isfinite(row).any()
+    }
 
 
 def _arrays(values: Any) -> tuple[np.ndarray, ...]:

@@ -53,18 +53,32 @@ class Predictions:
     @staticmethod
     def types(problem: Problem) -> tuple[Any, ...]:
         """What decides which kernels a run needs."""
-        return (type(problem.loss), type(problem.penalty), problem.dtype, problem.design.is_sparse, problem.intercept,
-                problem.multilabel, problem.sample_weight is None, problem.feature_weights is None)
+        return (
+            type(problem.loss),
+            type(problem.penalty),
+            problem.dtype,
+            problem.design.is_sparse,
+            problem.intercept,
+            problem.multilabel,
+            problem.sample_weight is None,
+            problem.feature_weights is None,
+        )
 
     @staticmethod
     def tiny(problem: Problem) -> Problem:
         """A tiny problem of the same types."""
         X: Any = np.eye(4, 3, dtype=problem.dtype)
         y = np.array([0, 1, 0, 1])
-        return Problem(sp.csc_array(X) if problem.design.is_sparse else X, np.eye(3)[y] if problem.multilabel else y,
-                       loss=problem.loss, penalty=problem.penalty.tiny_sibling(), lam=0.01, intercept=problem.intercept,
-                       sample_weight=None if problem.sample_weight is None else y + 1.0,
-                       feature_weights=None if problem.feature_weights is None else np.full(3, 2.0))
+        return Problem(
+            sp.csc_array(X) if problem.design.is_sparse else X,
+            np.eye(3)[y] if problem.multilabel else y,
+            loss=problem.loss,
+            penalty=problem.penalty.tiny_sibling(),
+            lam=0.01,
+            intercept=problem.intercept,
+            sample_weight=None if problem.sample_weight is None else y + 1.0,
+            feature_weights=None if problem.feature_weights is None else np.full(3, 2.0),
+        )
 
 
 class Replays(Predictions):
@@ -128,8 +142,9 @@ class _Test:
         self.targets = problem.match(y)
         if len(self.targets) != self.design.n:
             what = "label sets" if problem.multilabel else "labels"
-            raise ValueError(f"test y has {len(self.targets)} {what}, test X has {self.design.n} samples; they must be "
-                             "equal")
+            raise ValueError(
+                f"test y has {len(self.targets)} {what}, test X has {self.design.n} samples; they must be equal"
+            )
         self.Z = np.empty((0, problem.m), dtype=self.design.dtype)  # (n, m) once dense weights ask for it
         self.last: Any = None  # the last step of a sequence that Z has followed
         self.count = 0  # and how many there were
@@ -171,8 +186,12 @@ def is_warm(problem: BaseProblem, solver: Solver) -> bool:
 
 
 def _warm_key(problem: Any, solver: Solver) -> Any:
-    return (*WATCHERS[problem.kind].types(problem), type(solver), solver.variant(problem),
-            tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")))
+    return (
+        *WATCHERS[problem.kind].types(problem),
+        type(solver),
+        solver.variant(problem),
+        tuple(getattr(solver, f.name) for f in solver.fields if f.kind in ("choice", "bool")),
+    )
 
 
 def warm_up(problem: Any, solver: Solver) -> None:

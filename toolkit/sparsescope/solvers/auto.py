@@ -36,41 +36,50 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     """
     if not problem.samples:
         return solvers.create("quic"), (
-            "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy")
+            "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy"
+        )
     if problem.stages:
         calibrated = solvers.create("cls")
         if problem.d <= MOST_COLUMNS and calibrated.solves(problem) is None:
-            return calibrated, (f"predictions are judged, and the {problem.d} columns fit into one least squares step: "
-                                "weights and link in turns")
+            return calibrated, (
+                f"predictions are judged, and the {problem.d} columns fit into one least squares step: "
+                "weights and link in turns"
+            )
         return solvers.create("stagewise"), (
-            "predictions are judged: least squares on a batch of columns after the other, with the others' as offset")
+            "predictions are judged: least squares on a batch of columns after the other, with the others' as offset"
+        )
     loss, penalty = problem.loss.title, problem.penalty.title
     if problem.loss.smooth and problem.regulariser.blocks is not None:
         why = f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single rows cannot move: "
         if isinstance(problem.penalty, penalties["block-l1/l2"]):
             return solvers.create("sparsa"), why + "proximal gradient on all of W, with steps from the curvature it met"
         return solvers.create("fista-ls", restart=True), (
-            why + "accelerated proximal gradient on all of W, with line search and restarts")
+            why + "accelerated proximal gradient on all of W, with line search and restarts"
+        )
     if problem.loss.smooth and problem.regulariser.weights is not None:
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
             return exact, f"{loss} is smooth, and every weight has a penalty of its own: Newton steps on single weights"
         return solvers.create("lhac"), (
             f"every weight has a penalty of its own, and Hessians of {problem.m} scores would take too much memory: a "
-            "low-rank model of them")
+            "low-rank model of them"
+        )
     if problem.loss.smooth:
         if not able(problem):
             lacking = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty
             return solvers.create("working-set", newton=False), (
                 f"smooth loss; sweeps over the most violated features, without Newton steps because {lacking.title} "
-                "does not define second derivatives")
+                "does not define second derivatives"
+            )
         if problem.penalty.zeroes_rows:
             return solvers.create("working-set"), (
                 f"{loss} is smooth and {penalty} leaves most features unused: sweeps over the most violated of the "
-                f"{problem.d} features, Newton steps on those in use")
+                f"{problem.d} features, Newton steps on those in use"
+            )
         return solvers.create("working-set"), (
             f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
-            "with sweeps in between")
+            "with sweeps in between"
+        )
     sparse = solvers.create("pd-sparse")
     if not anywhere and sparse.solves(problem) is None:
         why = "Frank–Wolfe steps on a sparse dual point, which proves the optimum"
@@ -80,8 +89,10 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
             return sparse, f"{loss} has kinks, and W would have {problem.d} × {problem.m} entries: {why}"
     exact = solvers.create("ssnal")
     if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
-        return exact, (f"{loss} has kinks and W is small: augmented Lagrangians by semismooth Newton steps, which "
-                       "reach high accuracy in tens of iterations")
+        return exact, (
+            f"{loss} has kinks and W is small: augmented Lagrangians by semismooth Newton steps, which "
+            "reach high accuracy in tens of iterations"
+        )
     for name, why in (
         ("fbpd", "primal–dual splitting, which needs no gradient and whose dual point proves the optimum"),
         ("fobos", "a stochastic subgradient method, one sample a step"),

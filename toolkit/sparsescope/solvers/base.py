@@ -170,46 +170,65 @@ class Solver:
         """``None`` if this solver can solve the problem, which may be of any kind, else the reason in words."""
         if problem.kind not in self.kinds:
             fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
-            return (f"{self.name} is for {' and '.join(KINDS[kind] for kind in self.kinds)}; for "
-                    f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}")
+            return (
+                f"{self.name} is for {' and '.join(KINDS[kind] for kind in self.kinds)}; for "
+                f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}"
+            )
         if not self.takes_sample_weights and getattr(problem, "sample_weight", None) is not None:
-            return (f"{self.name} gives every sample the same weight, and this problem has weights of samples or "
-                    f"classes. Solvers that weigh samples: {self._weighing(problem, 'takes_sample_weights')}")
+            return (
+                f"{self.name} gives every sample the same weight, and this problem has weights of samples or "
+                f"classes. Solvers that weigh samples: {self._weighing(problem, 'takes_sample_weights')}"
+            )
         if not self.takes_feature_weights and getattr(problem, "feature_weights", None) is not None:
-            return (f"{self.name} penalises all features alike, and this problem has weights of features. Solvers that "
-                    f"weigh features: {self._weighing(problem, 'takes_feature_weights')}")
+            return (
+                f"{self.name} penalises all features alike, and this problem has weights of features. Solvers that "
+                f"weigh features: {self._weighing(problem, 'takes_feature_weights')}"
+            )
         return self.refuses(problem)
 
     def refuses(self, problem: Problem) -> str | None:
         """Why this solver cannot solve a problem of a kind that it is for, in words; ``None`` if it can."""
         if not problem.loss.smooth:
-            return (f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
-                    "Choose a smooth loss or a solver for non-smooth ones")
+            return (
+                f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
+                "Choose a smooth loss or a solver for non-smooth ones"
+            )
         return self.refuses_blocks(problem)
 
     def refuses_blocks(self, problem: Problem) -> str | None:
         """The reason in words if the penalty ties rows in blocks, or weighs single entries, and this solver has one
         penalty for all rows; else ``None``."""
         if problem.regulariser.weights is not None:
-            return None if self.takes_weights else (
-                f"{self.name} has one penalty for all entries of W, and the {problem.penalty.title} penalty has a "
-                f"weight for each. Solvers that fit: {self._others(problem, 'takes_weights')}")
+            return (
+                None
+                if self.takes_weights
+                else (
+                    f"{self.name} has one penalty for all entries of W, and the {problem.penalty.title} penalty has a "
+                    f"weight for each. Solvers that fit: {self._others(problem, 'takes_weights')}"
+                )
+            )
         if self.takes_blocks or problem.regulariser.blocks is None:
             return None
-        return (f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
-                f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}")
+        return (
+            f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
+            f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}"
+        )
 
     @staticmethod
     def _weighing(problem: Any, able: str) -> str:
         """The solvers of problems of this kind that take such weights."""
-        fitting = [name for name in solvers if getattr(solvers[name], able, False)
-                   and problem.kind in solvers[name].kinds]
+        fitting = [
+            name for name in solvers if getattr(solvers[name], able, False) and problem.kind in solvers[name].kinds
+        ]
         return ", ".join(fitting) or "none"
 
     @staticmethod
     def _others(problem: Problem, able: str) -> str:
-        fitting = [name for name in solvers if getattr(solvers[name], able, False)
-                   and solvers.create(name).solves(problem) is None]
+        fitting = [
+            name
+            for name in solvers
+            if getattr(solvers[name], able, False) and solvers.create(name).solves(problem) is None
+        ]
         return ", ".join(fitting) or "none for this loss"
 
     def idle(self, problem: Any) -> dict[str, str]:

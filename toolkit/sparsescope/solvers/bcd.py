@@ -1,19 +1,19 @@
 """Block coordinate descent on the rows of W (Blondel et al. 2013, Alg. 1 and 2).
 
-    repeat (outer iteration):
-        for each row j in the chosen order:
-            G_j, h_j  ← gradient and diagonal of the generalised Hessian, one pass over column j     (Eq. 5, 6; Alg. 3)
-            L_j       ← max(‖h_j‖_∞, 1e-12)          (line search)   or   K_j                         (constant step)
-            W*_j      ← prox_{λ/L_j}(W_j − G_j/L_j)                                                   (Eq. 3, 4)
-            δ         ← W*_j − W_j
-            α         ← 1, ω, ω²… until F(W+αδ) − F(W) ≤ σα(G_jᵀδ + λΩ(W*_j) − λΩ(W_j)),   or 1      (Eq. 7)
-            W_j ← W_j + αδ,  Z_i ← Z_i + α x_ij δ for the samples with x_ij ≠ 0
-    The gradients of the samples are kept beside their scores Z_i, so a row that is zero and stays zero costs one
-    multiply-add for each entry and class.
-    Shrinking (optional; Blondel et al. 2013, Sec. 5.2.4; Yuan et al. 2010): every few iterations a zero row whose
-    gradient is so small that it would stay zero at λ − M, M the largest L_j‖W*_j − W_j‖ of the last iteration, is left
-    out of what follows; once M has fallen to a tenth, and at the latest after 20 iterations, all rows take part again.
-    Orders: cyclic; permuted (each row once, shuffled); random (d draws); greedy (the rows of largest violation).
+repeat (outer iteration):
+    for each row j in the chosen order:
+        G_j, h_j  ← gradient and diagonal of the generalised Hessian, one pass over column j     (Eq. 5, 6; Alg. 3)
+        L_j       ← max(‖h_j‖_∞, 1e-12)          (line search)   or   K_j                         (constant step)
+        W*_j      ← prox_{λ/L_j}(W_j − G_j/L_j)                                                   (Eq. 3, 4)
+        δ         ← W*_j − W_j
+        α         ← 1, ω, ω²… until F(W+αδ) − F(W) ≤ σα(G_jᵀδ + λΩ(W*_j) − λΩ(W_j)),   or 1      (Eq. 7)
+        W_j ← W_j + αδ,  Z_i ← Z_i + α x_ij δ for the samples with x_ij ≠ 0
+The gradients of the samples are kept beside their scores Z_i, so a row that is zero and stays zero costs one
+multiply-add for each entry and class.
+Shrinking (optional; Blondel et al. 2013, Sec. 5.2.4; Yuan et al. 2010): every few iterations a zero row whose
+gradient is so small that it would stay zero at λ − M, M the largest L_j‖W*_j − W_j‖ of the last iteration, is left
+out of what follows; once M has fallen to a tenth, and at the latest after 20 iterations, all rows take part again.
+Orders: cyclic; permuted (each row once, shuffled); random (d draws); greedy (the rows of largest violation).
 """
 
 from __future__ import annotations
@@ -95,8 +95,16 @@ class _BCD(Solver):
     def precompile(self, tiny: Problem, problem: Problem) -> BCDState:
         state: BCDState = super().precompile(tiny, problem)  # type: ignore[assignment]
         if self.shrinking:
-            mark_for_sweep(tiny.design.columns, np.arange(tiny.d), state.coef[: tiny.d], state.kept, tiny.penalty,
-                           tiny.lam, 0.0, np.empty(tiny.d, dtype=np.uint8))
+            mark_for_sweep(
+                tiny.design.columns,
+                np.arange(tiny.d),
+                state.coef[: tiny.d],
+                state.kept,
+                tiny.penalty,
+                tiny.lam,
+                0.0,
+                np.empty(tiny.d, dtype=np.uint8),
+            )
         return state
 
     def step(self, problem: Problem, state: BCDState) -> None:
@@ -130,8 +138,16 @@ class _BCD(Solver):
         elif state.since % SHRINK_EVERY == 0:
             rows = np.arange(problem.d) if state.rows is None else state.rows
             marks = np.empty(rows.size, dtype=np.uint8)
-            read = mark_for_sweep(problem.design.columns, rows, state.coef[: problem.d], state.kept,
-                                  problem.row_penalty, problem.lam, residual, marks)
+            read = mark_for_sweep(
+                problem.design.columns,
+                rows,
+                state.coef[: problem.d],
+                state.kept,
+                problem.row_penalty,
+                problem.lam,
+                residual,
+                marks,
+            )
             state.passes += read / problem.design.nnz
             if state.rows is None:
                 state.since, state.target = 0, UNSHRINK_SHARE * residual
@@ -162,8 +178,16 @@ class _BCD(Solver):
         scale = 1.0 / problem.n
         for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
             penalty = problem.row_penalty.of_rows(slice(start, stop))
-            row_violations(G, scale, state.coef[start:stop], problem.lam, penalty, penalty.is_norm,
-                           violation[start:stop], paper[start:stop])
+            row_violations(
+                G,
+                scale,
+                state.coef[start:stop],
+                problem.lam,
+                penalty,
+                penalty.is_norm,
+                violation[start:stop],
+                paper[start:stop],
+            )
         state.passes += 1.0
         count = min(self.greedy_batch, problem.d)
         best = np.argpartition(-violation, count - 1)[:count]
@@ -175,8 +199,9 @@ class BCD(_BCD):
     """Block coordinate descent with line search (Tseng and Yun 2009; Blondel et al. 2013, Sec. 4.4.1)."""
 
     selection: str = field("cyclic", choices=ORDERS, doc="order of the rows within an iteration")
-    greedy_batch: int = field(16, 1, 100_000, "rows updated between two greedy rankings (greedy selection only)",
-                              log=True)
+    greedy_batch: int = field(
+        16, 1, 100_000, "rows updated between two greedy rankings (greedy selection only)", log=True
+    )
     shrinking: bool = field(False, doc="leave rows out that are zero and likely to stay so, for some iterations")
     sigma: float = field(0.01, 1e-6, 0.5, "σ: share of the predicted decrease a step must reach (Eq. 7)", log=True)
     backtrack: float = field(0.5, 0.1, 0.9, "ω: factor between line-search trials (Eq. 7)")
@@ -191,8 +216,19 @@ class BCD(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_line_search(
-            columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty, problem.lam,
-            rows.start == 0, self.sigma, self.backtrack, LEAST_TRIALS, float(np.finfo(problem.dtype).eps), state.kept,
+            columns,
+            order,
+            state.coef[rows],
+            state.Z,
+            *problem.terms,
+            problem.row_penalty,
+            problem.lam,
+            rows.start == 0,
+            self.sigma,
+            self.backtrack,
+            LEAST_TRIALS,
+            float(np.finfo(problem.dtype).eps),
+            state.kept,
             state.report,
         )
 
@@ -202,10 +238,14 @@ class BCDConstant(_BCD):
     """Block coordinate descent with step 1/K_j (Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2)."""
 
     selection: str = field("random", choices=ORDERS, doc="order of the rows within an iteration")
-    constants: str = field("class-aware", choices=("class-aware", "tight", "paper"),
-                           doc="K_j: as printed in the paper, its tight value, or the bound that knows the classes")
-    greedy_batch: int = field(16, 1, 100_000, "rows updated between two greedy rankings (greedy selection only)",
-                              log=True)
+    constants: str = field(
+        "class-aware",
+        choices=("class-aware", "tight", "paper"),
+        doc="K_j: as printed in the paper, its tight value, or the bound that knows the classes",
+    )
+    greedy_batch: int = field(
+        16, 1, 100_000, "rows updated between two greedy rankings (greedy selection only)", log=True
+    )
     shrinking: bool = field(False, doc="leave rows out that are zero and likely to stay so, for some iterations")
     seed: int = field(0, 0, 2**31 - 1, "seed of permuted and random orders")
 
@@ -217,8 +257,17 @@ class BCDConstant(_BCD):
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
         sweep_constant_step(
-            columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty, problem.lam,
-            rows.start == 0, problem.block_constants(self.constants)[rows], state.kept, state.report,
+            columns,
+            order,
+            state.coef[rows],
+            state.Z,
+            *problem.terms,
+            problem.row_penalty,
+            problem.lam,
+            rows.start == 0,
+            problem.block_constants(self.constants)[rows],
+            state.kept,
+            state.report,
         )
 
 

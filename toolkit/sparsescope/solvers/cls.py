@@ -1,11 +1,11 @@
 """CLS: least squares on the residual, then on functions of the predictions (Agarwal et al. 2013, Alg. 2).
 
-    Σ̂ ← XᵀX/n;  M ← Σ̂ + λI, factored once;  Ŷ ← 0
-    repeat:
-        W ← M⁻¹Xᵀ(Y − Ŷ)/n;   Ỹ ← Ŷ + XW                       fit the residual (Eq. 18)
-        C ← argmin ‖Y − G(Ỹ) C‖²                                calibrate, G(ỹ) = [ỹ, ỹ², ỹ³] (Eq. 19)
-        Ŷ ← the nearest point of the simplex to G(Ỹ) C, row by row; for label sets of the box [0, 1]^m
-    The model is the sequence of (W, C): predictions of other samples replay it. X is not read to calibrate.
+Σ̂ ← XᵀX/n;  M ← Σ̂ + λI, factored once;  Ŷ ← 0
+repeat:
+    W ← M⁻¹Xᵀ(Y − Ŷ)/n;   Ỹ ← Ŷ + XW                       fit the residual (Eq. 18)
+    C ← argmin ‖Y − G(Ỹ) C‖²                                calibrate, G(ỹ) = [ỹ, ỹ², ỹ³] (Eq. 19)
+    Ŷ ← the nearest point of the simplex to G(Ỹ) C, row by row; for label sets of the box [0, 1]^m
+The model is the sequence of (W, C): predictions of other samples replay it. X is not read to calibrate.
 """
 
 from __future__ import annotations
@@ -40,16 +40,20 @@ class CLS(SequenceSolver):
 
     title = "calibrated least squares"
     menu_order = 150
-    remark = ("For sequences (`SequenceProblem`) with the loss `squared`; predictions are projected on the simplex, "
-            "or on the box for label sets.")
+    remark = (
+        "For sequences (`SequenceProblem`) with the loss `squared`; predictions are projected on the simplex, "
+        "or on the box for label sets."
+    )
     contract_settings = ({"basis": "identity"}, {"basis": "square"})
     doc = "Least squares on the residual, then on powers of the predictions; the link is learned with the weights."
     source = "Agarwal et al. 2013, Alg. 2"
 
     def refuses(self, problem: Any) -> str | None:
         if not isinstance(problem.loss, losses["squared"]):
-            return (f"{self.name} fits the indicators of classes or labels by least squares; the {problem.loss.title} "
-                    "loss is of scores. Choose squared, or stagewise")
+            return (
+                f"{self.name} fits the indicators of classes or labels by least squares; the {problem.loss.title} "
+                "loss is of scores. Choose squared, or stagewise"
+            )
         return too_large(self.name, problem)
 
     def expand(self, Y: np.ndarray) -> np.ndarray:
@@ -68,8 +72,10 @@ class CLS(SequenceSolver):
         moved += state.Z
         functions = self.expand(moved)
         if functions.ndim != 2 or functions.shape[0] != n or not np.isfinite(functions).all():
-            raise ValueError(f"{self.name}: expand gave an array of shape {np.shape(functions)}; finite numbers of "
-                             f"shape ({n}, q) are needed")
+            raise ValueError(
+                f"{self.name}: expand gave an array of shape {np.shape(functions)}; finite numbers of "
+                f"shape ({n}, q) are needed"
+            )
         C = self._fit(problem, functions)
         made = Calibration(W, C, self.expand, problem.multilabel)
         state.Z[:] = made.calibrated(moved)

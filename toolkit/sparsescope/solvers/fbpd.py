@@ -36,15 +36,30 @@ class FBPD(Splitting):
     def refuses(self, problem: Problem) -> str | None:
         if not hasattr(problem.loss, "prox_conjugate"):
             fitting = [name for name in losses if hasattr(losses[name], "prox_conjugate")]
-            return (f"{self.name} needs the prox of the conjugate of the loss (prox_conjugate): {', '.join(fitting)} "
-                    f"define it, the {problem.loss.title} loss does not; choose one of these, or another solver, "
-                    "such as auto")
+            return (
+                f"{self.name} needs the prox of the conjugate of the loss (prox_conjugate): {', '.join(fitting)} "
+                f"define it, the {problem.loss.title} loss does not; choose one of these, or another solver, "
+                "such as auto"
+            )
         return None
 
-    def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
-             t: int) -> None:
-        dual_step(state.Z, state.VZ, state.Q, *problem.terms, sigma, *weights, state.VZ0, state.Q0, state.U,
-                  state.shares[t], state.shares[t + 1], state.reports[t])
+    def dual(
+        self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float], t: int
+    ) -> None:
+        dual_step(
+            state.Z,
+            state.VZ,
+            state.Q,
+            *problem.terms,
+            sigma,
+            *weights,
+            state.VZ0,
+            state.Q0,
+            state.U,
+            state.shares[t],
+            state.shares[t + 1],
+            state.reports[t],
+        )
 
 
 solvers.add("fbpd", FBPD)

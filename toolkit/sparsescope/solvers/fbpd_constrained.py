@@ -55,8 +55,7 @@ class BudgetState(SplittingState):
         super().__init__(problem, coef, threads, anchored)
         self.zeta, self.sums = np.empty(problem.n, problem.dtype), np.zeros(problem.n, problem.dtype)
         self.zetaV, self.q = np.empty_like(self.zeta), np.empty_like(self.sums)
-        self.zeta0, self.q0 = ((np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else
-                               (self.zetaV, self.q))
+        self.zeta0, self.q0 = (np.empty_like(self.zeta), np.empty_like(self.sums)) if anchored else (self.zetaV, self.q)
         self.level = self.guess = self.slope = 0.0
         self.suspicion = math.inf
         self.known = Known()
@@ -77,15 +76,23 @@ class BudgetState(SplittingState):
 class Budgeted(Splitting):
     """What the methods with a budget share, and the paper's steps with a slack variable ζ_i for each sample."""
 
-    eta: float = field(0.5, 0.0, 10.0, "η: the largest mean hinge a sample that is allowed (α of the paper); W = 0 "
-                                       "keeps one of μ and more", log=True)
+    eta: float = field(
+        0.5,
+        0.0,
+        10.0,
+        "η: the largest mean hinge a sample that is allowed (α of the paper); W = 0 keeps one of μ and more",
+        log=True,
+    )
 
     follows_lam = False
     columns = (
         *DUAL_COLUMNS,
         Column("excess", "how far the budget on the mean loss is overdrawn, 0 if it is kept", of_step=False),
-        Column("equivalent_lam", "λ of the problem without a budget that has the same solution, by the dual point",
-               of_step=False),
+        Column(
+            "equivalent_lam",
+            "λ of the problem without a budget that has the same solution, by the dual point",
+            of_step=False,
+        ),
     )
     contract_settings = (*Splitting.contract_settings, {"eta": 0.35})
     # The multiplier of the budget is free to swing: what it does in the first, very short epochs would make the dual
@@ -174,9 +181,28 @@ class Budgeted(Splitting):
 
     def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
         ratio = state.slope / sigma
-        epigraph_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
-                      state.q0, problem.y, problem.loss.margin, sigma, ratio, *weights, state.U, state.sums,
-                      state.shares[t], state.shares[t + 1], state.reports[t])
+        epigraph_step(
+            state.Z,
+            state.VZ,
+            state.VZ0,
+            state.zeta,
+            state.zetaV,
+            state.zeta0,
+            state.Q,
+            state.Q0,
+            state.q,
+            state.q0,
+            problem.y,
+            problem.loss.margin,
+            sigma,
+            ratio,
+            *weights,
+            state.U,
+            state.sums,
+            state.shares[t],
+            state.shares[t + 1],
+            state.reports[t],
+        )
 
     def leaps(self, problem: Problem) -> bool:
         return not self.explicit and super().leaps(problem)  # slack variables are further parts of the point
@@ -209,13 +235,18 @@ class FBPDConstrained(Budgeted):
     the iterates still violate the constraint; the weights at the end of a run satisfy it. With eta = 0 every sample has
     to be classified with the whole margin."""
 
-    slacks: str = field("none", choices=("none", "each"),
-                        doc="one multiplier for the budget, or the paper's slack variable for each sample")
+    slacks: str = field(
+        "none",
+        choices=("none", "each"),
+        doc="one multiplier for the budget, or the paper's slack variable for each sample",
+    )
 
     title = "FBPD with a budget"
     menu_order = 90
-    remark = ("With one multiplier for the budget or by the paper's epigraphical projection; a budget out of reach "
-            "is explained (`ss.solvers.smallest_hinge` tells what can be reached).")
+    remark = (
+        "With one multiplier for the budget or by the paper's epigraphical projection; a budget out of reach "
+        "is explained (`ss.solvers.smallest_hinge` tells what can be reached)."
+    )
     doc = "The smallest penalty whose mean hinge keeps a budget η."
     source = "Chierchia et al. 2015, Alg. 2"
 
@@ -231,9 +262,20 @@ class FBPDConstrained(Budgeted):
     def prepare_dual(self, problem: Problem, state: Any, sigma: float) -> None:
         if self.explicit:
             return
-        self.parallel(state, lambda t: budget_ahead(
-            state.Z, state.VZ, state.Q, problem.y, problem.loss.margin, sigma, state.U, state.shares[t],
-            state.shares[t + 1]))
+        self.parallel(
+            state,
+            lambda t: budget_ahead(
+                state.Z,
+                state.VZ,
+                state.Q,
+                problem.y,
+                problem.loss.margin,
+                sigma,
+                state.U,
+                state.shares[t],
+                state.shares[t + 1],
+            ),
+        )
         state.level = self.price(problem, state, sigma * problem.n * self.eta)
         state.sums[:] = state.level
 
@@ -241,8 +283,20 @@ class FBPDConstrained(Budgeted):
         if self.explicit:
             super().dual(problem, state, sigma, weights, t)
             return
-        flow_step(state.Z, state.VZ, state.Q, problem.y, state.level, *weights, state.VZ0, state.Q0, state.U,
-                  state.shares[t], state.shares[t + 1], state.reports[t])
+        flow_step(
+            state.Z,
+            state.VZ,
+            state.Q,
+            problem.y,
+            state.level,
+            *weights,
+            state.VZ0,
+            state.Q0,
+            state.U,
+            state.shares[t],
+            state.shares[t + 1],
+            state.reports[t],
+        )
 
     def price(self, problem: Problem, state: BudgetState, target: float) -> float:
         """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""
@@ -262,10 +316,10 @@ class FBPDConstrained(Budgeted):
 
     def gain(self, problem: Problem, state: BudgetState, mass: float) -> tuple[float, float]:
         """By how much the sum of squares falls for a further unit of t, and how fast that falls, at t = ``mass``."""
-        parts = self.parallel(state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t],
-                                                           state.shares[t + 1]))
+        parts = self.parallel(
+            state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t], state.shares[t + 1])
+        )
         return sum(gain for gain, _ in parts), sum(slope for _, slope in parts)
 
 
 solvers.add("fbpd-constrained", FBPDConstrained)
-

@@ -38,7 +38,7 @@ class LinearState(BudgetState):
         super().__init__(problem, coef, threads, anchored)
         self.zeta, self.zetaV = np.empty_like(self.Z), np.empty_like(self.Z)
         self.H, self.HQ = np.zeros_like(self.Z), np.zeros_like(self.Z)
-        self.zeta0, self.H0 = ((np.empty_like(self.Z), np.empty_like(self.Z)) if anchored else (self.zetaV, self.HQ))
+        self.zeta0, self.H0 = (np.empty_like(self.Z), np.empty_like(self.Z)) if anchored else (self.zetaV, self.HQ)
 
     def triples(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         return [*super().triples(), (self.H, self.HQ, self.H0)]
@@ -92,9 +92,30 @@ class FBPDLinear(Budgeted):
         return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
 
     def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
-        linear_step(state.Z, state.VZ, state.VZ0, state.zeta, state.zetaV, state.zeta0, state.Q, state.Q0, state.q,
-                    state.q0, state.H, state.HQ, state.H0, problem.y, problem.loss.margin, sigma, *weights, state.U,
-                    state.sums, state.shares[t], state.shares[t + 1], state.reports[t])
+        linear_step(
+            state.Z,
+            state.VZ,
+            state.VZ0,
+            state.zeta,
+            state.zetaV,
+            state.zeta0,
+            state.Q,
+            state.Q0,
+            state.q,
+            state.q0,
+            state.H,
+            state.HQ,
+            state.H0,
+            problem.y,
+            problem.loss.margin,
+            sigma,
+            *weights,
+            state.U,
+            state.sums,
+            state.shares[t],
+            state.shares[t + 1],
+            state.reports[t],
+        )
 
 
 solvers.add("fbpd-linear", FBPDLinear)

@@ -1,14 +1,14 @@
 """FISTA: accelerated proximal gradient (Beck and Teboulle 2009), with constant step or line search.
 
-    t ← 1, W' ← W
-    repeat:
-        V ← W + ((t' − 1)/t)(W − W')                   extrapolate (scores likewise: Z is linear in W)
-        G ← XᵀU/n,  U_i = ∇ℓ(v_i, y_i)                 gradient at V
-        W⁺ ← prox_{λ/K}(V − G/K)                       K constant, or doubled until
-             f(W⁺) ≤ f(V) + ⟨G, W⁺−V⟩ + K/2 ‖W⁺−V‖²     (line search)
-        restart (optional): t ← 1 if ⟨V − W⁺, W⁺ − W⟩ > 0                  (O'Donoghue and Candès 2015)
-        t ← (1 + √(1 + 4t²))/2
-    The state shows W⁺, the point after the prox: it is the sparse one.
+t ← 1, W' ← W
+repeat:
+    V ← W + ((t' − 1)/t)(W − W')                   extrapolate (scores likewise: Z is linear in W)
+    G ← XᵀU/n,  U_i = ∇ℓ(v_i, y_i)                 gradient at V
+    W⁺ ← prox_{λ/K}(V − G/K)                       K constant, or doubled until
+         f(W⁺) ≤ f(V) + ⟨G, W⁺−V⟩ + K/2 ‖W⁺−V‖²     (line search)
+    restart (optional): t ← 1 if ⟨V − W⁺, W⁺ − W⟩ > 0                  (O'Donoghue and Candès 2015)
+    t ← (1 + √(1 + 4t²))/2
+The state shows W⁺, the point after the prox: it is the sparse one.
 """
 
 from __future__ import annotations
@@ -41,11 +41,19 @@ class FISTA(Proximal):
     title = "FISTA"
     menu_order = 40
     contract_iterations = 6000
-    contract_settings = ({"restart": True}, {"constants": "tight"}, {"constants": "paper"}, {"growth": 1.1},
-                         {"growth": 10.0}, {"step_length": 0.5})
+    contract_settings = (
+        {"restart": True},
+        {"constants": "tight"},
+        {"constants": "paper"},
+        {"growth": 1.1},
+        {"growth": 10.0},
+        {"step_length": 0.5},
+    )
     doc = "Accelerated proximal gradient on all of W at once."
-    columns = (Column("momentum", "β of this step: V = W + β(W − W')"),
-               Column("restarts", "how often the momentum was dropped so far", of_step=False))
+    columns = (
+        Column("momentum", "β of this step: V = W + β(W − W')"),
+        Column("restarts", "how often the momentum was dropped so far", of_step=False),
+    )
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 
     def start(self, problem: Problem, coef: np.ndarray) -> FISTAState:
@@ -68,7 +76,17 @@ class FISTA(Proximal):
         state.forget()
 
 
-solvers.add("fista-cst", FISTA, title="FISTA (constant step)", line_search=False,
-            doc="Accelerated proximal gradient on all of W at once, with a constant step.")
-solvers.add("fista-ls", FISTA, title="FISTA (line search)", line_search=True,
-            doc="Accelerated proximal gradient on all of W at once, with a line search.")
+solvers.add(
+    "fista-cst",
+    FISTA,
+    title="FISTA (constant step)",
+    line_search=False,
+    doc="Accelerated proximal gradient on all of W at once, with a constant step.",
+)
+solvers.add(
+    "fista-ls",
+    FISTA,
+    title="FISTA (line search)",
+    line_search=True,
+    doc="Accelerated proximal gradient on all of W at once, with a line search.",
+)

@@ -1,15 +1,15 @@
 """FOBOS: forward-backward splitting on one sample at a time (Duchi and Singer 2009), for losses with kinks too.
 
-    t ← 0
-    repeat (outer iteration):
-        repeat n times:
-            t ← t + 1,  η_t ← η₀/√t
-            i ← the next sample;  u ← a (sub)gradient of ℓ(·, y_i) at z_i = Wᵀx_i + b
-            W ← prox_{λη_t Ω}(W − η_t x_i uᵀ),  b ← b − η_t u
-        Z ← XW + 1bᵀ
-    The prox concerns every row of W, but a row of a feature that x_i lacks only shrinks. Such steps are made up for
-    when the row is needed: in one prox where they add up (MATH §7), else one after the other until the row is zero.
-    So a step costs O(nnz(x_i)·m).
+t ← 0
+repeat (outer iteration):
+    repeat n times:
+        t ← t + 1,  η_t ← η₀/√t
+        i ← the next sample;  u ← a (sub)gradient of ℓ(·, y_i) at z_i = Wᵀx_i + b
+        W ← prox_{λη_t Ω}(W − η_t x_i uᵀ),  b ← b − η_t u
+    Z ← XW + 1bᵀ
+The prox concerns every row of W, but a row of a feature that x_i lacks only shrinks. Such steps are made up for
+when the row is needed: in one prox where they add up (MATH §7), else one after the other until the row is zero.
+So a step costs O(nnz(x_i)·m).
 """
 
 from __future__ import annotations
@@ -47,17 +47,26 @@ class FOBOS(Solver):
     """
 
     eta0: float = field(3.0, 1e-6, 1e6, "η₀: the first step size, in the chosen unit", log=True)
-    unit: str = field("data", choices=("data", "one"),
-                      doc="unit of η₀: 1/(c·mean ‖x_i‖²), which suits data of any scale, or 1 as in the papers")
-    order: str = field("random", choices=ORDERS,
-                       doc="samples of an iteration: drawn with replacement, shuffled, or in turn")
+    unit: str = field(
+        "data",
+        choices=("data", "one"),
+        doc="unit of η₀: 1/(c·mean ‖x_i‖²), which suits data of any scale, or 1 as in the papers",
+    )
+    order: str = field(
+        "random", choices=ORDERS, doc="samples of an iteration: drawn with replacement, shuffled, or in turn"
+    )
     seed: int = field(0, 0, 2**31 - 1, "seed of random and permuted orders")
 
     title = "FOBOS"
     menu_order = 60
     remark = "It keeps a second copy of X, by rows; `ss.solvers.search_eta0` looks for η₀ on held-out data."
-    contract_settings = ({"order": "permuted"}, {"order": "cyclic"}, {"seed": 7}, {"eta0": 1.5},
-                         {"unit": "one", "eta0": 0.1})  # the ends of a range of step sizes are not worth a run
+    contract_settings = (
+        {"order": "permuted"},
+        {"order": "cyclic"},
+        {"seed": 7},
+        {"eta0": 1.5},
+        {"unit": "one", "eta0": 0.1},
+    )  # the ends of a range of step sizes are not worth a run
     doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = True
@@ -66,8 +75,10 @@ class FOBOS(Solver):
 
     def refuses(self, problem: Problem) -> str | None:
         if getattr(problem.loss, "gradient", None) is None:
-            return (f"{self.name} needs a gradient or subgradient of the loss; the {problem.loss.title} loss offers "
-                    "none. Choose another loss, or a solver that does not need gradients")
+            return (
+                f"{self.name} needs a gradient or subgradient of the loss; the {problem.loss.title} loss offers "
+                "none. Choose another loss, or a solver that does not need gradients"
+            )
         return self.refuses_blocks(problem)
 
     def start(self, problem: Problem, coef: np.ndarray) -> FOBOSState:
@@ -78,14 +89,27 @@ class FOBOS(Solver):
         report, before = state.report, state.coef.copy()
         report[:] = 0.0
         report[FINITE] = 1.0
-        forward_backward(design.samples, self._order(problem, state), state.coef, *problem.terms, penalty,
-                         problem.lam, problem.d, self.eta0 * self._unit(problem), state.t, penalty.adds_up, state.done,
-                         state.used, report)
+        forward_backward(
+            design.samples,
+            self._order(problem, state),
+            state.coef,
+            *problem.terms,
+            penalty,
+            problem.lam,
+            problem.d,
+            self.eta0 * self._unit(problem),
+            state.t,
+            penalty.adds_up,
+            state.done,
+            state.used,
+            report,
+        )
         if not (report[FINITE] and np.isfinite(state.coef).all()):
             state.coef[:] = before  # whoever looks at the state sees numbers
             raise FloatingPointError(
                 f"{self.name} diverged in iteration {state.iteration + 1}: the step size eta0 = {self.eta0:g} is too "
-                f"large for these data. Reset, and {self.remedy}")
+                f"large for these data. Reset, and {self.remedy}"
+            )
         design.matmul(state.coef, state.Z)
         state.t += n
         state.iteration += 1

@@ -1,13 +1,13 @@
 """GLS: least squares again and again, with the curvature that the data have (Agarwal et al. 2013, Alg. 1).
 
-    Σ̂ ← XᵀX/n;  M ← LΣ̂ + λI, factored once                    L: Lipschitz constant of the link g = ∇Φ
-    repeat:
-        U_i ← g(z_i) − e_yi = ∇ℓ(z_i, y_i)
-        W ← W − M⁻¹(XᵀU/n + λW)                                  (Eq. 14 with a ridge: λ = 0 and M = LΣ̂ there)
-    accelerated (Sec. 4): the step is taken from V = W + ((t' − 1)/t)(W − W'), t as in FISTA, and
-        t ← 1 if ⟨∇F(V), W⁺ − W⟩ > 0, which is the test of O'Donoghue and Candès in the metric M
-    LΣ̂ + λI is above the Hessian for all classes at once, so there is neither a step size nor a line search, and the
-    conditioning of X does not matter (Theorem 1). For the identity link (squared loss) one step is the solution.
+Σ̂ ← XᵀX/n;  M ← LΣ̂ + λI, factored once                    L: Lipschitz constant of the link g = ∇Φ
+repeat:
+    U_i ← g(z_i) − e_yi = ∇ℓ(z_i, y_i)
+    W ← W − M⁻¹(XᵀU/n + λW)                                  (Eq. 14 with a ridge: λ = 0 and M = LΣ̂ there)
+accelerated (Sec. 4): the step is taken from V = W + ((t' − 1)/t)(W − W'), t as in FISTA, and
+    t ← 1 if ⟨∇F(V), W⁺ − W⟩ > 0, which is the test of O'Donoghue and Candès in the metric M
+LΣ̂ + λI is above the Hessian for all classes at once, so there is neither a step size nor a line search, and the
+conditioning of X does not matter (Theorem 1). For the identity link (squared loss) one step is the solution.
 """
 
 from __future__ import annotations
@@ -67,14 +67,19 @@ class GLS(Solver):
     are checked: see :class:`sparsescope.losses.LinkLoss`.
     """
 
-    lipschitz: str = field("tight", choices=("tight", "paper"),
-                           doc="L of the link: the smallest known (softmax: 1/2), or at least 1 as in the paper")
+    lipschitz: str = field(
+        "tight",
+        choices=("tight", "paper"),
+        doc="L of the link: the smallest known (softmax: 1/2), or at least 1 as in the paper",
+    )
     accelerated: bool = field(True, doc="Nesterov's extrapolation in the metric of the data, with restarts")
 
     title = "generalised least squares"
     menu_order = 140
-    remark = ("For every smooth loss with `ridge`: gradient steps in the metric LXᵀX/n + λI, factored once; with "
-            "`squared` one step is the solution.")
+    remark = (
+        "For every smooth loss with `ridge`: gradient steps in the metric LXᵀX/n + λI, factored once; with "
+        "`squared` one step is the solution."
+    )
     doc = "Least squares steps that know the curvature of the data: no step size, and conditioning does not matter."
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     takes_sample_weights = True
@@ -85,8 +90,10 @@ class GLS(Solver):
         if reason is not None:
             return reason
         if problem.penalty.entry_terms() != (0.0, 1.0):
-            return (f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
-                    f"{problem.penalty.title} penalty has kinks or none. Choose ridge")
+            return (
+                f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
+                f"{problem.penalty.title} penalty has kinks or none. Choose ridge"
+            )
         if (reason := too_large(self.name, problem)) is not None:
             return reason
         if (fault := problem.loss.validate(problem.m)) is not None:

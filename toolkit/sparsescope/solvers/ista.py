@@ -1,8 +1,8 @@
 """ISTA: proximal gradient without acceleration.
 
-    repeat:
-        G ← XᵀU/n,  U_i = ∇ℓ(z_i, y_i)
-        W ← prox_{λ/K}(W − G/K)          K constant, or found anew in each iteration by a line search
+repeat:
+    G ← XᵀU/n,  U_i = ∇ℓ(z_i, y_i)
+    W ← prox_{λ/K}(W − G/K)          K constant, or found anew in each iteration by a line search
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ class ISTA(Proximal):
     menu_order = 20
     monotone = True
     contract_iterations = 12_000
-    contract_settings = ({"line_search": True},
-                         {"line_search": True, "growth": 10.0}, {"constants": "tight"}, {"constants": "paper"},
-                         {"step_length": 0.5})
+    contract_settings = (
+        {"line_search": True},
+        {"line_search": True, "growth": 10.0},
+        {"constants": "tight"},
+        {"constants": "paper"},
+        {"step_length": 0.5},
+    )
     doc = "Proximal gradient on all of W at once, without acceleration."
     source = "Beck and Teboulle 2009, Sec. 3"
 

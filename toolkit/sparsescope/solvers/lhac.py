@@ -1,15 +1,15 @@
 """LHAC: coordinate descent on a low-rank model of the Hessian over a greedy working set (Tang and Scheinberg 2013).
 
-    repeat (Alg. 2.1):
-        g ← ∇f(W);  v ← violations of all d·m entries                                          (Eq. 16)
-        I ← support of W ∪ the s_k entries of largest violation, s_k a share of the violated   (Eq. 21)
-        B ← γI − QRQᵀ from the last pairs (s_i, t_i): γ = tᵀt/tᵀs, Q = [γS T],                 (Eq. 10–14)
-            R = [γSᵀS, L; Lᵀ, −D]⁻¹, L_ij = s_iᵀt_j for i > j, D = diag(s_iᵀt_i);  Q̂ = RQᵀ
-        δ ← sweeps of coordinate descent over I on gᵀδ + ½δᵀBδ + λΩ(W + δ): (Bδ)_a = γδ_a − q_aᵀδ̂,
-            δ̂ ← δ̂ + z·Q̂_a, O(memory) a step                                                    (Eq. 23–26)
-        W ← W + αδ by Armijo's rule                                                            (Eq. 22)
-        s ← αδ, t ← the change of ∇f; a pair without curvature is damped or skipped
-    An iteration costs a pass over X. The working set approaches the support from below.
+repeat (Alg. 2.1):
+    g ← ∇f(W);  v ← violations of all d·m entries                                          (Eq. 16)
+    I ← support of W ∪ the s_k entries of largest violation, s_k a share of the violated   (Eq. 21)
+    B ← γI − QRQᵀ from the last pairs (s_i, t_i): γ = tᵀt/tᵀs, Q = [γS T],                 (Eq. 10–14)
+        R = [γSᵀS, L; Lᵀ, −D]⁻¹, L_ij = s_iᵀt_j for i > j, D = diag(s_iᵀt_i);  Q̂ = RQᵀ
+    δ ← sweeps of coordinate descent over I on gᵀδ + ½δᵀBδ + λΩ(W + δ): (Bδ)_a = γδ_a − q_aᵀδ̂,
+        δ̂ ← δ̂ + z·Q̂_a, O(memory) a step                                                    (Eq. 23–26)
+    W ← W + αδ by Armijo's rule                                                            (Eq. 22)
+    s ← αδ, t ← the change of ∇f; a pair without curvature is damped or skipped
+An iteration costs a pass over X. The working set approaches the support from below.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """LHAC for sparse inverse covariances: a low-rank model over a greedy working set (Tang and Scheinberg 2013, Sec. 4.2).
 
-    repeat for each component of the problem:
-        Σ ← Θ⁻¹;  G ← S − Σ;  v ← violations of all entries
-        I ← support of Θ ∪ the entries of largest violation                            (the working set, from below)
-        B ← γI − QRQᵀ from the last pairs of a move of Θ and the change of G           (low_rank.py)
-        D ← sweeps of coordinate descent over I on tr(GD) + ½⟨D, BD⟩ + ΣλC|Θ + D|: O(memory) a step, whatever p is
-        Θ ← Θ + αD by Armijo's rule, with a Cholesky factor a trial
-    Vectors hold the entries on and below the diagonal, those off it times √2: their inner product is ⟨A, B⟩ = tr(AB).
+repeat for each component of the problem:
+    Σ ← Θ⁻¹;  G ← S − Σ;  v ← violations of all entries
+    I ← support of Θ ∪ the entries of largest violation                            (the working set, from below)
+    B ← γI − QRQᵀ from the last pairs of a move of Θ and the change of G           (low_rank.py)
+    D ← sweeps of coordinate descent over I on tr(GD) + ½⟨D, BD⟩ + ΣλC|Θ + D|: O(memory) a step, whatever p is
+    Θ ← Θ + αD by Armijo's rule, with a Cholesky factor a trial
+Vectors hold the entries on and below the diagonal, those off it times √2: their inner product is ⟨A, B⟩ = tr(AB).
 """
 
 from __future__ import annotations
@@ -66,8 +66,20 @@ class LHACCovariance(CovarianceSolver):
         Q, Qhat, diagonal = kept.model.rows(at)
         w, g = theta[at], block.G[rows, columns] * scale
         moved = w.copy()
-        lowrank_descent(Q, Qhat, kept.model.gamma, diagonal, g, w, block.Lam[rows, columns] * scale, np.zeros(at.size),
-                        moved, self.sweeps, SOLVED, report)
+        lowrank_descent(
+            Q,
+            Qhat,
+            kept.model.gamma,
+            diagonal,
+            g,
+            w,
+            block.Lam[rows, columns] * scale,
+            np.zeros(at.size),
+            moved,
+            self.sweeps,
+            SOLVED,
+            report,
+        )
         new = block.Theta.copy()
         new[rows, columns] = new[columns, rows] = moved / scale
         before = block.G

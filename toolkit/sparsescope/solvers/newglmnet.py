@@ -1,14 +1,14 @@
 """newGLMNET: coordinate descent on the exact second-order model, with two levels of shrinking (Yuan et al. 2012).
 
-    repeat:
-        look (when the working set is solved well enough): g ← ∇f(W) and violations of all entries; M ← the largest
-            I ← entries in use and those at zero with |g| > t − M'/n, M' the M of the look before    (outer level)
-        C_i ← ∇²ℓ(z_i)/n,  H_a ← Σ_i x_ij² C_ikk for the entries a = (j, k) of I
-        δ ← coordinate descent in random order over I on gᵀδ + ½δᵀXᵀCXδ + λΩ(W + δ), with C·Xδ kept up to date; entries
-            at zero that are well inside are left out until the others are solved                    (inner level)
-            until the violations of the model are a share of those at δ = 0
-        W ← W + αδ by Armijo's rule
-    A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
+repeat:
+    look (when the working set is solved well enough): g ← ∇f(W) and violations of all entries; M ← the largest
+        I ← entries in use and those at zero with |g| > t − M'/n, M' the M of the look before    (outer level)
+    C_i ← ∇²ℓ(z_i)/n,  H_a ← Σ_i x_ij² C_ikk for the entries a = (j, k) of I
+    δ ← coordinate descent in random order over I on gᵀδ + ½δᵀXᵀCXδ + λΩ(W + δ), with C·Xδ kept up to date; entries
+        at zero that are well inside are left out until the others are solved                    (inner level)
+        until the violations of the model are a share of those at δ = 0
+    W ← W + αδ by Armijo's rule
+A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ class NewGLMNET(EntrySolver):
         reason = super().refuses(problem)
         size = problem.n * problem.m**2 * problem.dtype.itemsize
         if reason is None and size > MOST_BYTES:
-            reason = (f"{self.name} keeps an m × m Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
-                      f"{MOST_BYTES / 1e9:g} GB allowed; lhac keeps none")
+            reason = (
+                f"{self.name} keeps an m × m Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
+                f"{MOST_BYTES / 1e9:g} GB allowed; lhac keeps none"
+            )
         if reason is None and not hasattr(problem.loss, "hessian_product"):
             reason = f"{self.name} needs second derivatives, and the {problem.loss.title} loss does not define them"
         return reason
@@ -80,9 +82,25 @@ class NewGLMNET(EntrySolver):
         report[:] = 0.0
         wrong = state.wrong(part.at)[0]
         margin = 1.0 / problem.n if self.shrinking else -1.0
-        state.seed = exact_descent(design.columns, design.ones, part.rows, part.classes, part.g, part.w, part.t,
-                                   part.ridge, H, state.C, state.R, new, self.sweeps, FORCING * wrong, margin,
-                                   state.seed, report)
+        state.seed = exact_descent(
+            design.columns,
+            design.ones,
+            part.rows,
+            part.classes,
+            part.g,
+            part.w,
+            part.t,
+            part.ridge,
+            H,
+            state.C,
+            state.R,
+            new,
+            self.sweeps,
+            FORCING * wrong,
+            margin,
+            state.seed,
+            report,
+        )
         self.finish(problem, state, part, new)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 

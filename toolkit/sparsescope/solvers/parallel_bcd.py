@@ -137,8 +137,12 @@ class ParallelBCD(Solver):
         old = state.coef[rows]
         constants = self.beta(problem) * problem.block_constants(self.constants)
         before = float(state.kept.values.sum()) / problem.n
-        together([functools.partial(self._part, problem, state, t, rows[bounds[t] : bounds[t + 1]], constants)
-                  for t in range(count)])
+        together(
+            [
+                functools.partial(self._part, problem, state, t, rows[bounds[t] : bounds[t + 1]], constants)
+                for t in range(count)
+            ]
+        )
         change = lam * (penalty_sum(state.coef[rows], penalty)[0] - penalty_sum(old, penalty)[0])
         use = np.ones(count, dtype=np.uint8)
         after = self._meet(problem, state, use)
@@ -158,15 +162,35 @@ class ParallelBCD(Solver):
         state.ZT[t] = state.Z
         mine, common = state.keptT[t], state.kept
         mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
-        sweep_constant_step(problem.design.columns, rows, state.coef[: problem.d], state.ZT[t], *problem.terms,
-                            problem.penalty, problem.lam, True, constants, state.keptT[t], state.reports[t])
+        sweep_constant_step(
+            problem.design.columns,
+            rows,
+            state.coef[: problem.d],
+            state.ZT[t],
+            *problem.terms,
+            problem.penalty,
+            problem.lam,
+            True,
+            constants,
+            state.keptT[t],
+            state.reports[t],
+        )
 
     def _meet(self, problem: Problem, state: ParallelState, use: np.ndarray) -> float:
         """The next common scores, with the moves of the threads in ``use``; returns their mean loss."""
-        return sum(together([
-            functools.partial(meet, state.Z, state.ZT, use, *problem.terms, first, last, state.next_Z,
-                              state.next_kept)
-            for first, last in zip(state.shares[:-1], state.shares[1:], strict=True)])) / problem.n
+        return (
+            sum(
+                together(
+                    [
+                        functools.partial(
+                            meet, state.Z, state.ZT, use, *problem.terms, first, last, state.next_Z, state.next_kept
+                        )
+                        for first, last in zip(state.shares[:-1], state.shares[1:], strict=True)
+                    ]
+                )
+            )
+            / problem.n
+        )
 
     def beta(self, problem: Problem) -> float:
         """β for T blocks in flight at once."""
@@ -174,9 +198,19 @@ class ParallelBCD(Solver):
 
     def _intercept(self, problem: Problem, state: ParallelState) -> None:
         constants = problem.block_constants(self.constants)[problem.d :]
-        sweep_constant_step(problem.design.ones, np.zeros(1, dtype=np.intp), state.coef[problem.d :], state.Z,
-                            *problem.terms, problem.penalty, problem.lam, False, constants, state.kept,
-                            state.reports[0])
+        sweep_constant_step(
+            problem.design.ones,
+            np.zeros(1, dtype=np.intp),
+            state.coef[problem.d :],
+            state.Z,
+            *problem.terms,
+            problem.penalty,
+            problem.lam,
+            False,
+            constants,
+            state.kept,
+            state.reports[0],
+        )
 
 
 solvers.add("bcd-parallel", ParallelBCD)

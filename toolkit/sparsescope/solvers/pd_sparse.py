@@ -144,14 +144,40 @@ class PDSparseState(State):
         self.filled = int(self.rows.used[0])
         self.moved()
 
-    def sweep(self, problem: Problem, order: np.ndarray, wanted: int = 0, rate: int = 1, fixed: bool = False,
-              anew: bool = False) -> None:
+    def sweep(
+        self,
+        problem: Problem,
+        order: np.ndarray,
+        wanted: int = 0,
+        rate: int = 1,
+        fixed: bool = False,
+        anew: bool = False,
+    ) -> None:
         """A pass over the samples of ``order``, one after the other: the kernel of the same name."""
         at = 0
         while at < order.size:
-            at = sweep(problem.design.sparse_samples, self.squares, order, at, self.parts, wanted, rate, fixed, anew,
-                       self.indptr, self.targets, self.alpha, self.active, self.rows, self.most, self.margin, self.lam4,
-                       self.scratch, self.gains, self.report)
+            at = sweep(
+                problem.design.sparse_samples,
+                self.squares,
+                order,
+                at,
+                self.parts,
+                wanted,
+                rate,
+                fixed,
+                anew,
+                self.indptr,
+                self.targets,
+                self.alpha,
+                self.active,
+                self.rows,
+                self.most,
+                self.margin,
+                self.lam4,
+                self.scratch,
+                self.gains,
+                self.report,
+            )
             self.make_room()
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
@@ -166,9 +192,16 @@ class PDSparseState(State):
 
     def hinges(self, problem: Problem) -> tuple[float, int]:
         """Σ_i ω_i·ℓ at the weights, and the number of samples whose hinge is active."""
-        total, active = hinge_sum(problem.design.sparse_samples, *csr_parts(self.inner_weights()), self.indptr,
-                                  self.targets, self.margin, ACTIVE * self.margin,
-                                  1.0 if problem.sample_weight is None else problem.sample_weight, self.scratch)
+        total, active = hinge_sum(
+            problem.design.sparse_samples,
+            *csr_parts(self.inner_weights()),
+            self.indptr,
+            self.targets,
+            self.margin,
+            ACTIVE * self.margin,
+            1.0 if problem.sample_weight is None else problem.sample_weight,
+            self.scratch,
+        )
         return float(total), int(active)
 
 
@@ -189,8 +222,10 @@ def squared_rows(design: Any) -> np.ndarray:
     """‖x_i‖² of every sample, (n,) float64."""
     if not design.is_sparse:
         return np.einsum("ij,ij->i", design.matrix, design.matrix, dtype=np.float64)
-    squares = sp.csc_array((design.matrix.data.astype(np.float64) ** 2, design.matrix.indices, design.matrix.indptr),
-                           shape=design.matrix.shape)
+    squares = sp.csc_array(
+        (design.matrix.data.astype(np.float64) ** 2, design.matrix.indices, design.matrix.indptr),
+        shape=design.matrix.shape,
+    )
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
@@ -216,11 +251,19 @@ class PDSparse(Solver):
         Column("search_seconds", "CPU seconds so far of passes that search", "s", of_step=False),
         Column("update_seconds", "CPU seconds so far of passes over what is active already", "s", of_step=False),
     )
-    remark = ("For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
-            "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "
-            "(another solver's, or zero), not at given weights.")
-    contract_settings = ({"nu": 3}, {"sampling": True}, {"doubling": False}, {"inner": 0}, {"shrinking": False},
-                         {"seed": 7})
+    remark = (
+        "For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
+        "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "
+        "(another solver's, or zero), not at given weights."
+    )
+    contract_settings = (
+        {"nu": 3},
+        {"sampling": True},
+        {"doubling": False},
+        {"inner": 0},
+        {"shrinking": False},
+        {"seed": 7},
+    )
     doc = "Frank–Wolfe steps on a sparse dual; for very many labels, with weights that are never dense."
     source = "Yen et al. 2016, Alg. 1"
     losses = ("crammer-singer", "separation-ranking")
@@ -234,18 +277,24 @@ class PDSparse(Solver):
         if (blocks := self.refuses_blocks(problem)) is not None:
             return blocks
         if not any(isinstance(problem.loss, losses[name]) for name in self.losses):
-            return (f"{self.name} solves the hinges of the worst pair ({', '.join(self.losses)}) and no other loss; "
-                    f"the {problem.loss.title} loss is for other solvers, such as auto")
+            return (
+                f"{self.name} solves the hinges of the worst pair ({', '.join(self.losses)}) and no other loss; "
+                f"the {problem.loss.title} loss is for other solvers, such as auto"
+            )
         if not any(isinstance(problem.penalty, penalties[name]) for name in self.only_penalties):
-            return (f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
-                    f"elastic-net or ridge, not {problem.penalty.title}")
+            return (
+                f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
+                f"elastic-net or ridge, not {problem.penalty.title}"
+            )
         if getattr(problem.penalty, "rho", 0.0) >= 1.0:
             return f"{self.name} needs an elastic net with rho below 1 (λ₄ = ρ/(1−ρ) is infinite at 1); rho is 1"
         if problem.regulariser.entry_terms() is None:
             return f"{self.name} has weights of either sign, and the penalty keeps them non-negative: choose fbpd"
         if problem.intercept:
-            return (f"{self.name} has no unpenalised intercept: it would tie the dual points of all samples. Leave it "
-                    "out, or add a column of ones to X")
+            return (
+                f"{self.name} has no unpenalised intercept: it would tie the dual points of all samples. Leave it "
+                "out, or add a column of ones to X"
+            )
         return None
 
     # -------------------------------------------------------------------------------------------------- begin and go on
@@ -255,8 +304,10 @@ class PDSparse(Solver):
         if b is not None:
             raise ValueError(f"b is given, and {self.name} has no intercept")
         if W is not None and (W.nnz if sp.issparse(W) else np.any(W)):
-            raise ValueError(f"{self.name} cannot begin at given weights, only at a dual point: go on from a state "
-                             "(Run(state=…)) or change λ while it runs")
+            raise ValueError(
+                f"{self.name} cannot begin at given weights, only at a dual point: go on from a state "
+                "(Run(state=…)) or change λ while it runs"
+            )
         return self.begin(problem)
 
     def begin(self, problem: Problem) -> PDSparseState:
@@ -274,8 +325,16 @@ class PDSparse(Solver):
             U = np.empty((problem.n, problem.m), dtype=problem.dtype)
             if state.dual_rows(U):
                 taken.active = empty_rows(problem.n, 2 * (int(np.count_nonzero(U > SMALL)) + problem.n))
-                take_duals(U, taken.indptr, taken.targets, paper_scaling(problem)[0], SMALL, taken.alpha, taken.active,
-                           taken.scratch)
+                take_duals(
+                    U,
+                    taken.indptr,
+                    taken.targets,
+                    paper_scaling(problem)[0],
+                    SMALL,
+                    taken.alpha,
+                    taken.active,
+                    taken.scratch,
+                )
         taken.take_scaling(problem)
         return taken
 
@@ -369,10 +428,19 @@ class PDSparse(Solver):
         gap = objective - dual
         distance = math.sqrt(2.0 * unit * max(gap, 0.0))
         return Certificate(
-            objective=objective, loss=loss, penalty=omega, dual=dual, gap=gap,
+            objective=objective,
+            loss=loss,
+            penalty=omega,
+            dual=dual,
+            gap=gap,
             relative_gap=gap / problem.scale(objective),
-            violation=distance, violation_sum=distance, paper_violation=NAN, paper_violation_sum=NAN,
-            nonzero_rows=rows, nonzero_entries=entries, active_share=active / problem.n,
+            violation=distance,
+            violation_sum=distance,
+            paper_violation=NAN,
+            paper_violation_sum=NAN,
+            nonzero_rows=rows,
+            nonzero_entries=entries,
+            active_share=active / problem.n,
             dual_entries=duals / problem.n,
         )
 

@@ -1,16 +1,16 @@
 """QUIC: Newton steps on the entries in use and the violated ones (Hsieh, Sustik, Dhillon and Ravikumar 2011).
 
-    repeat for each component of the problem:
-        Σ ← Θ⁻¹;  G ← S − Σ
-        free ← entries with Θ_ij ≠ 0 or |G_ij| > λC_ij                                 (the working set, from above)
-        D ← sweeps of coordinate descent over the free entries on tr(GD) + ½tr(ΣDΣD) + ΣλC|Θ + D|:
-            a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal), b = G_ij + σ_iᵀDσ_j, c = Θ_ij + D_ij,
-            D_ij ← D_ij − c + S(c − b/a, λC_ij/a);  DΣ is kept up to date: O(p) a step
-        Θ ← Θ + αD by Armijo's rule; a Cholesky factor tells whether Θ + αD is positive definite
-    The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough. Near it,
-    where S is ill-conditioned, they are too slow: then, if the sweeps hardly changed which entries are in use,
-    conjugate gradients (this project's addition; cg_steps = 0 is the paper's method) solve the model on these, up to
-    the first change of a sign.
+repeat for each component of the problem:
+    Σ ← Θ⁻¹;  G ← S − Σ
+    free ← entries with Θ_ij ≠ 0 or |G_ij| > λC_ij                                 (the working set, from above)
+    D ← sweeps of coordinate descent over the free entries on tr(GD) + ½tr(ΣDΣD) + ΣλC|Θ + D|:
+        a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal), b = G_ij + σ_iᵀDσ_j, c = Θ_ij + D_ij,
+        D_ij ← D_ij − c + S(c − b/a, λC_ij/a);  DΣ is kept up to date: O(p) a step
+    Θ ← Θ + αD by Armijo's rule; a Cholesky factor tells whether Θ + αD is positive definite
+The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough. Near it,
+where S is ill-conditioned, they are too slow: then, if the sweeps hardly changed which entries are in use,
+conjugate gradients (this project's addition; cg_steps = 0 is the paper's method) solve the model on these, up to
+the first change of a sign.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ class QUIC(CovarianceSolver):
 
     title = "QUIC"
     menu_order = 170
-    remark = ("For covariance problems, one component after the other; conjugate gradients on the entries in use "
-            "where sweeps are too slow.")
+    remark = (
+        "For covariance problems, one component after the other; conjugate gradients on the entries in use "
+        "where sweeps are too slow."
+    )
     doc = "Newton steps on the exact second-order model by coordinate descent, over the entries in use or violated."
     source = "Hsieh, Sustik, Dhillon and Ravikumar 2011; Tang and Scheinberg 2013, Sec. 4.2"
 
@@ -54,8 +56,9 @@ class QUIC(CovarianceSolver):
         newton_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, self.sweeps, SOLVED, report)
         changed = np.count_nonzero((new != 0.0) != (block.Theta != 0.0))
         if self.cg_steps and report[SWEEPS] >= self.sweeps and changed <= SETTLED * np.count_nonzero(new):
-            support_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, self.cg_steps, SUPPORT_SOLVED,
-                            report)
+            support_descent(
+                block.Sigma, block.G, block.Lam, rows, columns, new, U, self.cg_steps, SUPPORT_SOLVED, report
+            )
         return block.descend(new)
 
     def precompile(self, tiny: Any, problem: Any) -> State:

@@ -1,14 +1,14 @@
 """SpaRSA: proximal gradient with Barzilai–Borwein steps and a non-monotone test (Wright, Nowak and Figueiredo 2009).
 
-    α ← the largest block constant
+α ← the largest block constant
+repeat:
+    G ← XᵀU/n,  U_i = ∇ℓ(z_i, y_i)
     repeat:
-        G ← XᵀU/n,  U_i = ∇ℓ(z_i, y_i)
-        repeat:
-            W⁺ ← prox_{λ/α}(W − G/α)
-            stop if F(W⁺) ≤ max of the last M values of F − (σ/2)·α·‖W⁺ − W‖²
-            α ← max(ηα, κ),  κ the curvature of the loss along the rejected step
-        W ← W⁺
-        α ← ⟨ΔW, ΔG⟩/⟨ΔW, ΔW⟩ of this step, kept within [1e-30, 1e30]      (⟨ΔW, ΔG⟩ = ⟨ΔZ, ΔU⟩/n: Z is linear in W)
+        W⁺ ← prox_{λ/α}(W − G/α)
+        stop if F(W⁺) ≤ max of the last M values of F − (σ/2)·α·‖W⁺ − W‖²
+        α ← max(ηα, κ),  κ the curvature of the loss along the rejected step
+    W ← W⁺
+    α ← ⟨ΔW, ΔG⟩/⟨ΔW, ΔW⟩ of this step, kept within [1e-30, 1e30]      (⟨ΔW, ΔG⟩ = ⟨ΔZ, ΔU⟩/n: Z is linear in W)
 """
 
 from __future__ import annotations

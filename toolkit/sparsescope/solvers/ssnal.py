@@ -71,18 +71,25 @@ class SSNAL(Solver):
     def refuses(self, problem: Problem) -> str | None:
         if not hasattr(problem.loss, "along_face"):
             fitting = [name for name in losses if hasattr(losses[name], "along_face")]
-            return (f"{self.name} needs the derivative of a prox (along_face): {', '.join(fitting)} define it, the "
-                    f"{problem.loss.title} loss does not; choose one of these, or another solver, such as auto")
+            return (
+                f"{self.name} needs the derivative of a prox (along_face): {', '.join(fitting)} define it, the "
+                f"{problem.loss.title} loss does not; choose one of these, or another solver, such as auto"
+            )
         if problem.regulariser.weights is None:
             row = getattr(problem.regulariser, "row", problem.penalty)  # of blocks, or the penalty itself
             if not hasattr(row, "hessian_vec"):
-                return (f"{self.name} needs the second derivatives of the penalty, which {problem.penalty.title} does "
-                        "not define; choose another penalty or solver")
+                return (
+                    f"{self.name} needs the second derivatives of the penalty, which {problem.penalty.title} does "
+                    "not define; choose another penalty or solver"
+                )
         if problem.n * problem.m**2 > MOST_CURVATURES or (
-                problem.rows * problem.m > MOST_WEIGHTS and not worthwhile(problem)):
-            return (f"{self.name} factors a system of all weights, at most {MOST_WEIGHTS}, and keeps n·m² numbers; the "
-                    f"problem ({problem.loss.title}: n = {problem.n}, d = {problem.d}, m = {problem.m}) is too large. "
-                    "fbpd takes it")
+            problem.rows * problem.m > MOST_WEIGHTS and not worthwhile(problem)
+        ):
+            return (
+                f"{self.name} factors a system of all weights, at most {MOST_WEIGHTS}, and keeps n·m² numbers; the "
+                f"problem ({problem.loss.title}: n = {problem.n}, d = {problem.d}, m = {problem.m}) is too large. "
+                "fbpd takes it"
+            )
         return None
 
     def start(self, problem: Problem, coef: np.ndarray) -> AugmentedState:

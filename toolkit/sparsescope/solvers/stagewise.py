@@ -1,14 +1,14 @@
 """Stagewise regression: least squares on one batch of features after the other (Agarwal et al. 2013, Alg. 3).
 
-    Ŷ ← 0
-    repeat (a stage):
-        A ← GEN(X, p): p columns of X, or p random features of it
-        V ← argmin F(Ŷ + A V) + λ/2 ‖V‖²:  one least squares step for the squared loss; for others ``inner`` steps of
-            generalised least squares from V = 0, Ŷ their offset (with Nesterov's extrapolation and restarts)
-        Ŷ ← Ŷ + A V
-    calibrated: the predictions so far are m more features of every stage. GEN takes columns without replacement, in
-    random order or the largest gradients ‖x_jᵀU‖ first, and begins again when all were taken; random features
-    never end.
+Ŷ ← 0
+repeat (a stage):
+    A ← GEN(X, p): p columns of X, or p random features of it
+    V ← argmin F(Ŷ + A V) + λ/2 ‖V‖²:  one least squares step for the squared loss; for others ``inner`` steps of
+        generalised least squares from V = 0, Ŷ their offset (with Nesterov's extrapolation and restarts)
+    Ŷ ← Ŷ + A V
+calibrated: the predictions so far are m more features of every stage. GEN takes columns without replacement, in
+random order or the largest gradients ‖x_jᵀU‖ first, and begins again when all were taken; random features
+never end.
 """
 
 from __future__ import annotations
@@ -59,8 +59,11 @@ class Stagewise(SequenceSolver):
     Where X has fewer columns than p, a stage takes them all; more features than samples are held by the ridge λ.
     """
 
-    generator: str = field("columns", choices=(*COLUMNS, *RANDOM),
-                           doc="GEN: columns in random order, columns of largest gradient first, or random features")
+    generator: str = field(
+        "columns",
+        choices=(*COLUMNS, *RANDOM),
+        doc="GEN: columns in random order, columns of largest gradient first, or random features",
+    )
     features: int = field(300, 1, 20_000, "p: features of a stage", log=True)
     calibrated: bool = field(False, doc="the predictions so far are features of every stage")
     width: float = field(1.0, 0.01, 100.0, "s of random features, in units of the median squared distance", log=True)
@@ -69,8 +72,10 @@ class Stagewise(SequenceSolver):
 
     title = "stagewise regression"
     menu_order = 160
-    remark = ("For sequences (`SequenceProblem`); features are columns of X or random ones. For losses other than "
-            "`squared` generalised least squares with the predictions as offset.")
+    remark = (
+        "For sequences (`SequenceProblem`); features are columns of X or random ones. For losses other than "
+        "`squared` generalised least squares with the predictions as offset."
+    )
     contract_settings = (
         {"features": 3}, {"features": 3, "generator": "gradient", "calibrated": True},
         {"features": 7, "generator": "fourier", "seed": 3}, {"features": 7, "generator": "logits"},
@@ -158,8 +163,9 @@ class Stagewise(SequenceSolver):
     def block(self, problem: Any, state: StagewiseState) -> Any:
         """The next batch of features."""
         if self.generator in RANDOM:
-            return RandomBlock(self.generator, self.features, self.scale(problem), self.seed, len(state.model),
-                               problem.dtype)
+            return RandomBlock(
+                self.generator, self.features, self.scale(problem), self.seed, len(state.model), problem.dtype
+            )
         if not state.order.size:
             state.order = self._order(problem, state)
             state.turns += 1

@@ -1,14 +1,14 @@
 """Working sets with block coordinate descent and Newton steps: the fast solver beyond the papers.
 
-    repeat:
-        choose     v ← violations of all rows (one gradient); B ← rows in use and the rows of largest violation
-        repeat     on B only:
-            sweep  one pass of BCD with line search over B
-            Newton now and then: a damped Newton step on the rows in use (newton.py)
-        until      the residual of the sweep is below a share of the largest violation that made B
-    Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
-    alone would have gained at the same cost, judged by how fast the last two sweeps converged.
-    With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep.
+repeat:
+    choose     v ← violations of all rows (one gradient); B ← rows in use and the rows of largest violation
+    repeat     on B only:
+        sweep  one pass of BCD with line search over B
+        Newton now and then: a damped Newton step on the rows in use (newton.py)
+    until      the residual of the sweep is below a share of the largest violation that made B
+Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
+alone would have gained at the same cost, judged by how fast the last two sweeps converged.
+With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ class WorkingSet(Solver):
     """BCD on a working set of violated rows, with damped Newton steps on the rows in use."""
 
     newton: bool = field(True, doc="take Newton steps on the rows in use, as often as they pay")
-    cg_steps: int = field(15, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)",
-                          log=True)
+    cg_steps: int = field(
+        15, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)", log=True
+    )
 
     title = "working set + Newton"
     menu_order = 190
@@ -138,8 +139,16 @@ class WorkingSet(Solver):
         state.fresh = True
         loss = float(state.kept.values.sum()) / n
         for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
-            row_violations(G, 1.0 / n, state.coef[start:stop], problem.lam, penalty.of_rows(slice(start, stop)), False,
-                           state.violation[start:stop], state.paper[start:stop])
+            row_violations(
+                G,
+                1.0 / n,
+                state.coef[start:stop],
+                problem.lam,
+                penalty.of_rows(slice(start, stop)),
+                False,
+                state.violation[start:stop],
+                state.paper[start:stop],
+            )
         state.passes += 1.0
         state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
         used = state.coef[:d].any(axis=1)
@@ -165,8 +174,22 @@ class WorkingSet(Solver):
         if problem.intercept:
             parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
         for columns, order, rows in parts:
-            sweep_line_search(columns, order, state.coef[rows], state.Z, *problem.terms, problem.row_penalty,
-                              problem.lam, rows.start == 0, SIGMA, BACKTRACK, TRIALS_MOST, eps, state.kept, report)
+            sweep_line_search(
+                columns,
+                order,
+                state.coef[rows],
+                state.Z,
+                *problem.terms,
+                problem.row_penalty,
+                problem.lam,
+                rows.start == 0,
+                SIGMA,
+                BACKTRACK,
+                TRIALS_MOST,
+                eps,
+                state.kept,
+                report,
+            )
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
         self._account(state, state.objective - after)

@@ -58,8 +58,10 @@ class Accuracy(View):
             spec["levels"] = [baseline(problem)]
         if problem.multilabel:  # the page offers all measures, this one first
             order = sorted(SET_TITLES, key=lambda measure: measure != self.measure)
-            choices = [{"label": style.SET_MEASURES[m], "y": lines(m), "left": {**spec["left"], "title": SET_TITLES[m]}}
-                       for m in order]
+            choices = [
+                {"label": style.SET_MEASURES[m], "y": lines(m), "left": {**spec["left"], "title": SET_TITLES[m]}}
+                for m in order
+            ]
             spec |= {"choices": choices, "y": choices[0]["y"], "left": choices[0]["left"]}
         return spec if problem.proves else without_rows(spec)
 
@@ -105,8 +107,15 @@ class Accuracy(View):
             fig.add_trace(go.Scatter(x=[None], y=[None], showlegend=False, hoverinfo="skip"))
         if level is not None:
             muted = style.theme(self.theme)["muted"]
-            fig.add_scatter(x=x[np.isfinite(x)][[0, -1]], y=[level["value"]] * 2, mode="lines", name=level["label"],
-                            meta="baseline", line={"color": muted, "dash": "dot", "width": 1}, hoverinfo="skip")
+            fig.add_scatter(
+                x=x[np.isfinite(x)][[0, -1]],
+                y=[level["value"]] * 2,
+                mode="lines",
+                name=level["label"],
+                meta="baseline",
+                line={"color": muted, "dash": "dot", "width": 1},
+                hoverinfo="skip",
+            )
         if self.marks:
             drawing.add_marks(fig, self, trace, x)
         drawing.add_notes(fig, self, [f"Not drawn: {'; '.join(missing)}."] if missing else [])
@@ -129,6 +138,7 @@ def lines(measure: str) -> list[dict[str, str]]:
 
 def without_rows(spec: dict[str, Any]) -> dict[str, Any]:
     """The same without the right axis: a sequence of models may use no column of X at all."""
+
     def left(lines: list[dict[str, str]]) -> list[dict[str, str]]:
         return [line for line in lines if line["axis"] == "left"]
 

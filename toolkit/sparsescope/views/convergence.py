@@ -81,8 +81,11 @@ class Convergence(View):
             "id": self.name,
             "title": self.title,
             "kind": "lines",
-            "y": [style.QUANTITIES[c].line("left") for c in COLUMNS
-                  if getattr(self, c) and (problem.proves or c in UNPROVED)],
+            "y": [
+                style.QUANTITIES[c].line("left")
+                for c in COLUMNS
+                if getattr(self, c) and (problem.proves or c in UNPROVED)
+            ],
             "bands": [style.SUBOPTIMALITY.area()] if self.excess and problem.proves else [],
             "count": "relative_gap" if problem.proves else None,
             "left": {"title": AXIS_TITLE if problem.proves else UNPROVED_TITLE, "log": bool(self.log)},
@@ -120,8 +123,11 @@ class Convergence(View):
         if self.marks:
             drawing.add_marks(fig, self, trace, x)
         counted = drawing.measured(reading, "relative_gap") if self.relative_gap else ""
-        notes = [known(trace) if self.excess else "", f"{counted[0].upper()}{counted[1:]}." if counted else "",
-                 f"Not drawn: {'; '.join(missing)}." if missing else ""]
+        notes = [
+            known(trace) if self.excess else "",
+            f"{counted[0].upper()}{counted[1:]}." if counted else "",
+            f"Not drawn: {'; '.join(missing)}." if missing else "",
+        ]
         drawing.add_notes(fig, self, [note for note in notes if note])
         return fig
 

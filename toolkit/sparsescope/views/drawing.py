@@ -185,8 +185,16 @@ def add_line(fig: go.Figure, view: Any, column: str, line: Points, **trace_optio
         )  # fmt: skip
 
 
-def add_band(fig: go.Figure, view: Any, band: style.Band, x: np.ndarray, low: np.ndarray, high: np.ndarray,
-             segment: np.ndarray, log: bool) -> list[np.ndarray]:
+def add_band(
+    fig: go.Figure,
+    view: Any,
+    band: style.Band,
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    segment: np.ndarray,
+    log: bool,
+) -> list[np.ndarray]:
     """The area between two curves, piece by piece of the problem; where the lower one is zero it reaches down to the
     foot of a log axis. Returns what the axis has to show."""
     colour, legend = style.theme(view.theme)[band.colour], True
@@ -200,13 +208,38 @@ def add_band(fig: go.Figure, view: Any, band: style.Band, x: np.ndarray, low: np
         at = np.flatnonzero(keep)[np.searchsorted(x[keep], px)]
         foot = np.maximum(low[at], LOG_FLOOR) if log else low[at]
         edge = {"color": colour, "width": 1, "dash": band.dash}
-        hover = {"customdata": np.column_stack([low[at], top]),
-                 "hovertemplate": "%{customdata[0]:.3g} … %{customdata[1]:.3g}"}
-        fig.add_trace(go.Scatter(x=px, y=top, name=band.label, meta=band.high, mode="lines", line=edge,
-                                 legendgroup=band.high, showlegend=legend, **hover))
-        fig.add_trace(go.Scatter(x=px, y=foot, name=band.label, meta=band.low, mode="lines", line={"width": 0},
-                                 fill="tonexty", fillcolor=style.faint(colour), legendgroup=band.high, showlegend=False,
-                                 hoverinfo="skip"))
+        hover = {
+            "customdata": np.column_stack([low[at], top]),
+            "hovertemplate": "%{customdata[0]:.3g} … %{customdata[1]:.3g}",
+        }
+        fig.add_trace(
+            go.Scatter(
+                x=px,
+                y=top,
+                name=band.label,
+                meta=band.high,
+                mode="lines",
+                line=edge,
+                legendgroup=band.high,
+                showlegend=legend,
+                **hover,
+            )
+        )
+        fig.add_trace(
+            go.Scatter(
+                x=px,
+                y=foot,
+                name=band.label,
+                meta=band.low,
+                mode="lines",
+                line={"width": 0},
+                fill="tonexty",
+                fillcolor=style.faint(colour),
+                legendgroup=band.high,
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
         shown += [top] if log else [top, foot]
         legend = False
     return shown

@@ -38,10 +38,12 @@ class Duality(View):
     title = "Primal and dual"
     menu_order = 40
     kinds = ("prediction", "covariance")
-    doc = ("The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
-           "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use. Or, "
-           "as numbers: the active labels a sample (k_A) and the weights a feature (k_W), and how much of the work "
-           "went into searches.")
+    doc = (
+        "The objective falls from above and the dual value rises from below: the optimum lies between them. On the "
+        "right, for solvers that keep a dual point, the shares of active samples and of dual entries in use. Or, "
+        "as numbers: the active labels a sample (k_A) and the weights a feature (k_W), and how much of the work "
+        "went into searches."
+    )
     needs = "certificates; the right axis needs a solver that keeps a dual point, such as fbpd"
     empty = "Nothing to draw yet: no iteration has been recorded."
 
@@ -57,8 +59,15 @@ class Duality(View):
                          "right": {"title": WORK_TITLE, "range": list(PERCENT)}},
         }  # fmt: skip
         if not problem.samples:  # there are no shares of samples or labels that could be shown
-            return {"id": self.name, "title": self.title, "kind": "lines", "right": None, "empty": self.empty,
-                    "left": axes["values"]["left"], "y": lines("values")[: len(LEFT)]}
+            return {
+                "id": self.name,
+                "title": self.title,
+                "kind": "lines",
+                "right": None,
+                "empty": self.empty,
+                "left": axes["values"]["left"],
+                "y": lines("values")[: len(LEFT)],
+            }
         order = sorted(PICTURES, key=lambda picture: picture != self.show)
         choices = [{"label": LABELS[p], "y": lines(p), **axes[p]} for p in order]
         first = {key: choices[0][key] for key in ("y", "left", "right")}
@@ -106,8 +115,11 @@ class Duality(View):
 
 def lines(picture: str) -> list[dict[str, str]]:
     """The four lines of a picture, two for each axis."""
-    return [style.QUANTITIES[c].line(axis) for axis, side in zip(("left", "right"), PICTURES[picture], strict=True)
-            for c in side]
+    return [
+        style.QUANTITIES[c].line(axis)
+        for axis, side in zip(("left", "right"), PICTURES[picture], strict=True)
+        for c in side
+    ]
 
 
 def quantities(reading: drawing.Reading, m: int | None, d: int | None) -> dict[str, np.ndarray]:

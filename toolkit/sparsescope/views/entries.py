@@ -59,8 +59,12 @@ class Entries(View):
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
         if getattr(problem, "kind", trace.info.get("kind", "")) not in self.kinds:
-            return drawing.add_sentence(fig, self, "Nothing to draw: these weights are no inverse covariance. For "
-                                                   "other problems the view accuracy shows the working set.")
+            return drawing.add_sentence(
+                fig,
+                self,
+                "Nothing to draw: these weights are no inverse covariance. For "
+                "other problems the view accuracy shows the working set.",
+            )
         x, drawn = reading.x(self.x), []
         whole = np.zeros_like(reading.segments())  # what is in use does not jump where λ changes
         for column, y in counts(reading, drawing.size(trace, problem, "d")).items():

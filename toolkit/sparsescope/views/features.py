@@ -60,8 +60,12 @@ class Features(View):
             return drawing.add_sentence(fig, self, self.empty)
         x, drawn, missing = reading.column("features"), [], []
         if not np.isfinite(x).any():
-            return drawing.add_sentence(fig, self, "Nothing to draw: only solvers whose model is a sequence (cls, "
-                                                   "stagewise) count the features that they use.")
+            return drawing.add_sentence(
+                fig,
+                self,
+                "Nothing to draw: only solvers whose model is a sequence (cls, "
+                "stagewise) count the features that they use.",
+            )
         # a new loss begins a new sequence, whose features are counted from zero again: another line
         sequence = np.concatenate([[0], np.cumsum(np.diff(np.nan_to_num(x)) < 0)])
         keep = x > 0  # before the first stage there is nothing to judge

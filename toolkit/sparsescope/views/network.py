@@ -78,8 +78,9 @@ class Network(View):
                 ))  # fmt: skip
                 named.add(name)
 
-    def _nodes(self, fig: go.Figure, at: np.ndarray, pairs: np.ndarray, ties: np.ndarray, degrees: np.ndarray,
-               names: list[str]) -> None:
+    def _nodes(
+        self, fig: go.Figure, at: np.ndarray, pairs: np.ndarray, ties: np.ndarray, degrees: np.ndarray, names: list[str]
+    ) -> None:
         colours = style.theme(self.theme)
         partners: list[list[tuple[float, int]]] = [[] for _ in names]
         for (i, j), tie in zip(pairs.tolist(), ties.tolist(), strict=True):

@@ -121,8 +121,14 @@ class Band:
 
     def area(self) -> dict[str, str]:
         """The entry of a ``lines`` specification (see :meth:`View.spec`)."""
-        return {"low": self.low, "high": self.high, "label": self.label, "short": self.short, "colour": self.colour,
-                "dash": self.dash}
+        return {
+            "low": self.low,
+            "high": self.high,
+            "label": self.label,
+            "short": self.short,
+            "colour": self.colour,
+            "dash": self.dash,
+        }
 
 
 # F* itself is unknown: it lies between the largest certified lower bound and the smallest objective seen.

@@ -69,8 +69,10 @@ class Grouping:
         for b in map(int, np.unique(of)):
             label = style.escape(self.name(b))
             columns = values[of == b].T
-            found[b] = [label if self.norm is None else f"{label}: norm {self.norm(np.ascontiguousarray(w)):.4g} in "
-                        "this class" for w in columns]
+            found[b] = [
+                label if self.norm is None else f"{label}: norm {self.norm(np.ascontiguousarray(w)):.4g} in this class"
+                for w in columns
+            ]
         return found
 
 
@@ -87,8 +89,14 @@ def grouping(trace: Trace, problem: Problem | None) -> Grouping | None:
     return Grouping(np.asarray(kept["of_feature"]), None if kept["names"] is None else tuple(kept["names"]), None)
 
 
-def ordered(names: list[str], rows: np.ndarray, norms: np.ndarray, first: dict[int, int], sort: str,
-            blocks: Grouping | None = None) -> np.ndarray:
+def ordered(
+    names: list[str],
+    rows: np.ndarray,
+    norms: np.ndarray,
+    first: dict[int, int],
+    sort: str,
+    blocks: Grouping | None = None,
+) -> np.ndarray:
     """The order in which to draw some rows: positions into ``rows``. Ties fall back to the norm, then to the index."""
     if sort == "block":
         return np.lexsort((rows,) if blocks is None else (rows, blocks.of_feature[rows]))
@@ -144,9 +152,15 @@ class Weights(View):
 
     def spec(self, problem: Problem) -> dict[str, Any]:
         if problem.stages:
-            return {"id": self.name, "title": "Coefficients", "kind": "stages", "sorts": ["norm", "block"],
-                    "images": problem.image_shape is not None, "parts": list(PARTS),
-                    "empty": "Nothing to draw yet: no stage has been fitted."}
+            return {
+                "id": self.name,
+                "title": "Coefficients",
+                "kind": "stages",
+                "sorts": ["norm", "block"],
+                "images": problem.image_shape is not None,
+                "parts": list(PARTS),
+                "empty": "Nothing to draw yet: no stage has been fitted.",
+            }
         return {
             "id": self.name,
             "title": self.title,
@@ -201,7 +215,13 @@ class Weights(View):
         }  # fmt: skip
 
     def _matrix(
-        self, fig: go.Figure, trace: Trace, problem: Problem | None, rows: np.ndarray, values: np.ndarray, when: str,
+        self,
+        fig: go.Figure,
+        trace: Trace,
+        problem: Problem | None,
+        rows: np.ndarray,
+        values: np.ndarray,
+        when: str,
         found: int,
     ) -> go.Figure:
         d, blocks = drawing.size(trace, problem, "d"), grouping(trace, problem)

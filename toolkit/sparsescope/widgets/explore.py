@@ -48,15 +48,19 @@ def _data(X: Any, y: Any, task: Any = None) -> Any:
             raise ValueError("y is only needed with a data matrix; a data set brings its own labels")
         return datasets.load(str(X)) if isinstance(X, str | Path) else X
     if y is None and task != "covariance":
-        raise ValueError("labels y are needed with a data matrix X: explore(X, y); without them there is the network "
-                         'of the features: explore(X, task="covariance")')
+        raise ValueError(
+            "labels y are needed with a data matrix X: explore(X, y); without them there is the network "
+            'of the features: explore(X, task="covariance")'
+        )
     return X, y
 
 
 def _problem(problem: BaseProblem, y: Any, task: Any) -> BaseProblem:
     if problem.samples:
-        raise ValueError(f"explore takes data and makes the problem itself; this is a {type(problem).__name__}. Give "
-                         "it the data: explore(X, y, loss=…, penalty=…)")
+        raise ValueError(
+            f"explore takes data and makes the problem itself; this is a {type(problem).__name__}. Give "
+            "it the data: explore(X, y, loss=…, penalty=…)"
+        )
     if y is not None or task not in (None, "covariance"):
         raise ValueError("a covariance problem has no classes: neither y nor another task goes with it")
     return problem

@@ -19,18 +19,27 @@ LARGE, SMALL = protocol.LAMS
 
 
 def _solvers(lam: float) -> Measurement:
-    return Measurement(f"solvers, λ = {power(lam)}", "solvers",
-                       lambda pool, settings, report: compare_solvers(pool, lam, settings, report), complete)
+    return Measurement(
+        f"solvers, λ = {power(lam)}",
+        "solvers",
+        lambda pool, settings, report: compare_solvers(pool, lam, settings, report),
+        complete,
+    )
 
 
 def _eta0(lam: float) -> Measurement:
-    return Measurement(f"eta0, λ = {power(lam)}", "eta0",
-                       lambda pool, settings, report: choose_eta0(pool, lam, settings, report))
+    return Measurement(
+        f"eta0, λ = {power(lam)}", "eta0", lambda pool, settings, report: choose_eta0(pool, lam, settings, report)
+    )
 
 
 def _shrinking(lam: float) -> Measurement:
-    return Measurement(f"shrinking, λ = {power(lam)}", "shrinking",
-                       lambda pool, settings, report: compare_shrinking(pool, lam, settings, report), complete)
+    return Measurement(
+        f"shrinking, λ = {power(lam)}",
+        "shrinking",
+        lambda pool, settings, report: compare_shrinking(pool, lam, settings, report),
+        complete,
+    )
 
 
 MEASUREMENTS = (

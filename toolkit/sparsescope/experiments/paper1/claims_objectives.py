@@ -46,8 +46,11 @@ def as_accurate(tables: Tables, other: str, least: float) -> list[Finding]:
         if np.isnan(difference):
             found.append(Finding(data, None, f"the curves share no range of sparsity; best accuracies: {best}"))
             continue
-        found.append(Finding(data, difference > least, f"accuracy at equal % of rows: {points(difference)} on average; "
-                             f"best: {best}"))
+        found.append(
+            Finding(
+                data, difference > least, f"accuracy at equal % of rows: {points(difference)} on average; best: {best}"
+            )
+        )
     return found
 
 
@@ -61,7 +64,7 @@ def sparser(tables: Tables) -> list[Finding]:
             continue
         goal = min(float(lines[name]["test_accuracy"].max()) for name in (MULTICLASS, MULTITASK)) - 0.005
         ours, theirs = (reading.rows_for(lines[name], goal) for name in (MULTICLASS, MULTITASK))
-        numbers = (f"rows for {100 * goal:.1f} % accuracy: multiclass {number(ours)} %, multitask {number(theirs)} %")
+        numbers = f"rows for {100 * goal:.1f} % accuracy: multiclass {number(ours)} %, multitask {number(theirs)} %"
         found.append(Finding(data, ours < theirs if ours != theirs else None, numbers))
     return found
 
@@ -75,8 +78,13 @@ def faster(tables: Tables, column: str, than: str, least: float) -> list[Finding
             found.append(Finding(data, None, "an objective is missing"))
             continue
         a, b = middle[column], middle[than]
-        found.append(Finding(data, b / a > least, f"median training time: {column} {seconds(a)}, {than} {seconds(b)} "
-                             f"({times(b / a)})"))
+        found.append(
+            Finding(
+                data,
+                b / a > least,
+                f"median training time: {column} {seconds(a)}, {than} {seconds(b)} ({times(b / a)})",
+            )
+        )
     return found
 
 
@@ -92,8 +100,9 @@ def cheaper_iterations(tables: Tables) -> list[Finding]:
             found.append(Finding(data, None, "an objective is missing"))
             continue
         a, b = (float(sums.loc[c, "seconds"] / sums.loc[c, "iterations"]) for c in (MULTICLASS, other))
-        found.append(Finding(data, b > a, f"an outer iteration: multiclass {seconds(a)}, {other} {seconds(b)} "
-                             f"({times(b / a)})"))
+        found.append(
+            Finding(data, b > a, f"an outer iteration: multiclass {seconds(a)}, {other} {seconds(b)} ({times(b / a)})")
+        )
     return found
 
 

@@ -38,11 +38,17 @@ def patterns(tables: Tables) -> list[Finding]:
         if not group["nonzero_rows_percent"] > 0 or np.isnan(single).any():
             found.append(Finding(data, None, "a model is zero altogether"))
             continue
-        holds = (dense["nonzero_percent"] > 95 and max(single) < 99 and group["nonzero_rows_percent"] < 99
-                 and group["inside_percent"] > 99)
-        numbers = (f"non-zero weights: ridge {dense['nonzero_percent']:.0f} %; inside non-zero rows: ℓ1 "
-                   f"{single[0]:.0f} %, elastic net {single[1]:.0f} %, ℓ1/ℓ2 {group['inside_percent']:.0f} %; "
-                   f"non-zero rows with ℓ1/ℓ2: {group['nonzero_rows_percent']:.0f} %")
+        holds = (
+            dense["nonzero_percent"] > 95
+            and max(single) < 99
+            and group["nonzero_rows_percent"] < 99
+            and group["inside_percent"] > 99
+        )
+        numbers = (
+            f"non-zero weights: ridge {dense['nonzero_percent']:.0f} %; inside non-zero rows: ℓ1 "
+            f"{single[0]:.0f} %, elastic net {single[1]:.0f} %, ℓ1/ℓ2 {group['inside_percent']:.0f} %; "
+            f"non-zero rows with ℓ1/ℓ2: {group['nonzero_rows_percent']:.0f} %"
+        )
         found.append(Finding(data, bool(holds), numbers))
     return found
 
@@ -63,8 +69,7 @@ def compare(tables: Tables, fast: str, slow: str, least: float = 1.0, most: floa
 
 def no_level(part: pd.DataFrame) -> str:
     """Why no level could be compared."""
-    return (f"no level down to 1e-4 was reached that the optimum is certified for "
-            f"(to {power(reading.certified(part))})")
+    return f"no level down to 1e-4 was reached that the optimum is certified for (to {power(reading.certified(part))})"
 
 
 def first_try(tables: Tables) -> list[Finding]:
@@ -105,8 +110,14 @@ def slow_at_small_lam(tables: Tables) -> list[Finding]:
         if b == INFINITY and small["iteration"].max() <= a:
             found.append(Finding(data, None, f"the run at λ = {power(lams[-1])} ended before it could tell"))
             continue
-        found.append(Finding(data, b > a, f"outer iterations to {power(level)}: {a:.0f} at λ = {power(lams[0])}, "
-                             f"{shown} at λ = {power(lams[-1])}"))
+        found.append(
+            Finding(
+                data,
+                b > a,
+                f"outer iterations to {power(level)}: {a:.0f} at λ = {power(lams[0])}, "
+                f"{shown} at λ = {power(lams[-1])}",
+            )
+        )
     return found
 
 
@@ -122,8 +133,14 @@ def two_phases(tables: Tables) -> list[Finding]:
             continue
         peak, last = int(np.argmax(rows)), rows[-1]
         holds = 0 < peak < len(rows) - 1 and rows[peak] > 1.1 * last
-        found.append(Finding(case, bool(holds), f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
-                             f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end"))
+        found.append(
+            Finding(
+                case,
+                bool(holds),
+                f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
+                f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end",
+            )
+        )
     return found
 
 
@@ -156,8 +173,11 @@ def fobos_dense(tables: Tables) -> list[Finding]:
         if most < MUCH * ours:
             found.append(Finding(case, None, f"BCD (LS) uses {ours:.3g} % of the rows: twice as many are not possible"))
             continue
-        found.append(Finding(case, theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS "
-                             f"{theirs:.3g} %"))
+        found.append(
+            Finding(
+                case, theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS {theirs:.3g} %"
+            )
+        )
     return found
 
 
@@ -169,9 +189,11 @@ def eta0_matters(tables: Tables) -> list[Finding]:
         near = int((loss <= MUCH * loss.min()).sum())
         lost = int(loss.isna().sum())
         chosen = part[part["chosen"]].iloc[0]
-        numbers = (f"{near} of {len(part)} candidates within twice the best held-out loss, {number(loss.min())} at "
-                   f"η0 = {chosen['eta0']:g} (accuracy {100 * chosen['heldout_accuracy']:.1f} %); the worst "
-                   f"{number(loss.max())}" + (f"; {lost} diverged" if lost else ""))
+        numbers = (
+            f"{near} of {len(part)} candidates within twice the best held-out loss, {number(loss.min())} at "
+            f"η0 = {chosen['eta0']:g} (accuracy {100 * chosen['heldout_accuracy']:.1f} %); the worst "
+            f"{number(loss.max())}" + (f"; {lost} diverged" if lost else "")
+        )
         found.append(Finding(case, 2 * near <= len(part), numbers))
     return found
 
@@ -214,8 +236,13 @@ def steps_matter_more_for_fista(tables: Tables) -> list[Finding]:
         if np.isnan(block) or np.isnan(full):
             found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
             continue
-        found.append(Finding(case, bool(abs(np.log(block)) < abs(np.log(full))),
-                             f"median time of CST / LS: BCD {times(block)}, FISTA {times(full)}"))
+        found.append(
+            Finding(
+                case,
+                bool(abs(np.log(block)) < abs(np.log(full))),
+                f"median time of CST / LS: BCD {times(block)}, FISTA {times(full)}",
+            )
+        )
     return found
 
 

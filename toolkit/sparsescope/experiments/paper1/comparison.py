@@ -38,8 +38,7 @@ def compare_solvers(pool: Pool, lam: float, settings: Settings, report: Report |
             first["eta0"] = chosen_eta0(pool, lam, settings)
             _ = problem.design.samples  # the copy of X by rows: made before the clock starts, as the one by columns is
         solver = protocol.make_solver(name, settings.seed, **first)
-        table = follow(split, problem, solver, stop_rule(best, limit),
-                       {"data": split.name, "lam": lam, "solver": name})
+        table = follow(split, problem, solver, stop_rule(best, limit), {"data": split.name, "lam": lam, "solver": name})
         return with_reference(table, problem, best)
 
     return complete(gather([(name, partial(run, name)) for name in protocol.SOLVERS], report))

@@ -40,8 +40,15 @@ def _search(pool: Pool, lam: float, settings: Settings) -> pd.DataFrame:
     if key not in split.references:
         inner = split.inner(settings.seed, protocol.TEST_SIZE)
         problem = inner.problem.with_(loss=protocol.MULTICLASS, penalty="l1/l2", lam=lam)
-        found = search_eta0(problem, (inner.test, inner.y_test), candidates=protocol.ETA0, seed=settings.seed,
-                            iterations=protocol.limits(settings).eta0_passes, by="loss", **protocol.SOLVERS["FOBOS"][1])
+        found = search_eta0(
+            problem,
+            (inner.test, inner.y_test),
+            candidates=protocol.ETA0,
+            seed=settings.seed,
+            iterations=protocol.limits(settings).eta0_passes,
+            by="loss",
+            **protocol.SOLVERS["FOBOS"][1],
+        )
         table = pd.DataFrame(found.table).rename(columns={"accuracy": "heldout_accuracy", "loss": "heldout_loss"})
         table = table.drop(columns="diverged").assign(chosen=table["eta0"] == found.eta0)
         split.references[key] = pd.concat([pd.DataFrame({"data": [pool.name] * len(table), "lam": lam}), table], axis=1)

@@ -40,10 +40,19 @@ def patterns(tables: Tables) -> go.Figure:
     for data in names:
         for penalty in penalties:
             found = table[(table["data"] == data) & (table["penalty"] == penalty)].iloc[0]
-            titles.append(f"{penalty}\n{_percent(found['nonzero_rows_percent'])} of rows\n"
-                          f"{_percent(found['nonzero_percent'])} of weights")
-    fig = drawing.grid("Which weights a penalty sets to zero", "multiclass squared hinge, each penalty at a tenth of "
-                       "its λ_max", len(names), len(penalties), titles, height=430, horizontal_spacing=0.02)
+            titles.append(
+                f"{penalty}\n{_percent(found['nonzero_rows_percent'])} of rows\n"
+                f"{_percent(found['nonzero_percent'])} of weights"
+            )
+    fig = drawing.grid(
+        "Which weights a penalty sets to zero",
+        "multiclass squared hinge, each penalty at a tenth of its λ_max",
+        len(names),
+        len(penalties),
+        titles,
+        height=430,
+        horizontal_spacing=0.02,
+    )
     fig.update_annotations(font_size=11)
     scale = style.colour_scale(style.DIVERGING["light"])
     for i, data in enumerate(names, 1):
@@ -56,14 +65,26 @@ def patterns(tables: Tables) -> go.Figure:
                 x=[str(c) for c in W.columns], y=list(range(len(W))), text=[[label[j]] * W.shape[1] for j in W.index],
                 hovertemplate="%{text}, class %{x}: %{customdata:.4g}<extra></extra>", xgap=0, ygap=0,
             ), row=i, col=k)  # fmt: skip
-            fig.update_xaxes(row=i, col=k, showticklabels=False, ticks="", title_text="classes", showgrid=False,
-                             mirror=True)
-            fig.update_yaxes(row=i, col=k, showticklabels=False, ticks="", autorange="reversed", showgrid=False,
-                             mirror=True, title_text=f"features of {data}" if k == 1 else None)
+            fig.update_xaxes(
+                row=i, col=k, showticklabels=False, ticks="", title_text="classes", showgrid=False, mirror=True
+            )
+            fig.update_yaxes(
+                row=i,
+                col=k,
+                showticklabels=False,
+                ticks="",
+                autorange="reversed",
+                showgrid=False,
+                mirror=True,
+                title_text=f"features of {data}" if k == 1 else None,
+            )
     fig.update_layout(showlegend=False)
-    return drawing.note(fig, f"At most {SHOWN} features, those with the largest column norms. Blank: exactly zero; "
-                        "orange: above zero; blue: below; the tint grows with the size, relative to the largest weight "
-                        "of the picture. The percentages are of the whole W, without features that are always zero.")
+    return drawing.note(
+        fig,
+        f"At most {SHOWN} features, those with the largest column norms. Blank: exactly zero; "
+        "orange: above zero; blue: below; the tint grows with the size, relative to the largest weight "
+        "of the picture. The percentages are of the whole W, without features that are always zero.",
+    )
 
 
 def _percent(value: float) -> str:
@@ -92,8 +113,9 @@ def convergence(tables: Tables, lam: float) -> go.Figure | None:
                 continue
             relative = drawing.above_floor(run["relative"])
             drawing.add_line(fig, i, 1, run["seconds"], relative, name, look, "%{x:.3g} s: %{y:.2e}")
-            drawing.add_line(fig, i, 2, run["seconds"], 100 * run["test_accuracy"], name, look,
-                             "%{x:.3g} s: %{y:.1f} %")
+            drawing.add_line(
+                fig, i, 2, run["seconds"], 100 * run["test_accuracy"], name, look, "%{x:.3g} s: %{y:.1f} %"
+            )
         gap = max(float(part["gap"].iloc[0]), drawing.FLOOR)
         # A method that was close to diverging must not press all others flat.
         most = 10.0 * float(part.loc[part["iteration"] == 0, "relative"].max())
@@ -123,8 +145,16 @@ def sparsity(tables: Tables) -> go.Figure:
                 continue
             for name, look in SOLVERS.items():
                 run = part[part["solver"] == name]
-                drawing.add_line(fig, i, k, run["seconds"], drawing.above_floor(run["nonzero_percent"]), name, look,
-                                 "%{x:.3g} s: %{y:.2f} % of rows")
+                drawing.add_line(
+                    fig,
+                    i,
+                    k,
+                    run["seconds"],
+                    drawing.above_floor(run["nonzero_percent"]),
+                    name,
+                    look,
+                    "%{x:.3g} s: %{y:.2f} % of rows",
+                )
             best = 100.0 * float(part["best_rows"].iloc[0]) / float(part["features"].iloc[0])
             values = drawing.positive([*part["nonzero_percent"], best])
             log = bool(len(values) and values.max() > 8 * values.min())
@@ -150,8 +180,16 @@ def shrinking(tables: Tables) -> go.Figure:
         for k, name in enumerate(solvers, 1):
             for on, look in SHRINKING.items():
                 run = part[(part["solver"] == name) & (part["shrinking"] == on)]
-                drawing.add_line(fig, i, k, run["seconds"], drawing.above_floor(run["relative"]),
-                                 f"shrinking {'on' if on else 'off'}", look, "%{x:.3g} s: %{y:.2e}")
+                drawing.add_line(
+                    fig,
+                    i,
+                    k,
+                    run["seconds"],
+                    drawing.above_floor(run["relative"]),
+                    f"shrinking {'on' if on else 'off'}",
+                    look,
+                    "%{x:.3g} s: %{y:.2e}",
+                )
             drawing.log_values(fig, i, k, "(F − F*) / F*", part["relative"])
             drawing.log_time(fig, i, k, part["seconds"])
     return drawing.note(fig, TIME, *_trivial(table))
@@ -171,16 +209,26 @@ def tradeoff(tables: Tables) -> go.Figure:
         part = table[table["data"] == data]
         for loss, look in OBJECTIVES.items():
             line = part[part["loss"] == loss].sort_values("lam", ascending=False)
-            drawing.add_line(fig, row, col, line["nonzero_percent"], 100 * line["test_accuracy"], loss, look,
-                             "λ = %{customdata:.1e}<br>%{x:.3g} % of rows, accuracy %{y:.1f} %", markers=True,
-                             customdata=line["lam"])
+            drawing.add_line(
+                fig,
+                row,
+                col,
+                line["nonzero_percent"],
+                100 * line["test_accuracy"],
+                loss,
+                look,
+                "λ = %{customdata:.1e}<br>%{x:.3g} % of rows, accuracy %{y:.1f} %",
+                markers=True,
+                customdata=line["lam"],
+            )
         values = drawing.positive(part["nonzero_percent"])
         if len(values) and values.max() > 8 * values.min():
             fig.update_xaxes(row=row, col=col, **drawing.log_axis(values))
         fig.update_xaxes(title_text="non-zero rows [%]", row=row, col=col)
         fig.update_yaxes(title_text="test accuracy [%]", row=row, col=col)
-    return drawing.note(fig, "Block coordinate descent, stopped by the paper's criterion with τ = 1e-3 or after 200 "
-                        "outer iterations.")
+    return drawing.note(
+        fig, "Block coordinate descent, stopped by the paper's criterion with τ = 1e-3 or after 200 outer iterations."
+    )
 
 
 def fits(table: pd.DataFrame) -> pd.DataFrame:
@@ -195,15 +243,29 @@ def criterion(tables: Tables) -> go.Figure:
     table = tables["iterations"]
     names = _unique(table["data"])
     cols = min(2, len(names))
-    fig = drawing.grid("Outer iterations to the stopping criterion", f"BCD (LS), λ = {power(table['lam'].iloc[0])}",
-                       -(-len(names) // cols), cols, names, height=360)
+    fig = drawing.grid(
+        "Outer iterations to the stopping criterion",
+        f"BCD (LS), λ = {power(table['lam'].iloc[0])}",
+        -(-len(names) // cols),
+        cols,
+        names,
+        height=360,
+    )
     for k, data in enumerate(names):
         row, col = k // cols + 1, k % cols + 1
         part = table[table["data"] == data]
         for loss in _unique(part["loss"]):
             run = part[part["loss"] == loss]
-            drawing.add_line(fig, row, col, run["iteration"], drawing.above_floor(run["criterion"]), loss,
-                             OBJECTIVES[loss], "iteration %{x}: %{y:.2e}")
+            drawing.add_line(
+                fig,
+                row,
+                col,
+                run["iteration"],
+                drawing.above_floor(run["criterion"]),
+                loss,
+                OBJECTIVES[loss],
+                "iteration %{x}: %{y:.2e}",
+            )
         drawing.level(fig, row, col, protocol.TAU, "τ = 1e-3", "left", log=True)
         drawing.log_values(fig, row, col, "Σ v, relative to the first", [*part["criterion"], protocol.TAU])
         fig.update_xaxes(title_text="outer iterations", rangemode="tozero", row=row, col=col)

@@ -36,14 +36,18 @@ def compare_objectives(pool: Pool, settings: Settings, report: Report | None = N
     cases += [(k, protocol.LOGISTIC, "BCD (LS)") for k in range(min(limit.ls_splits, limit.splits))]
     # A limit for the whole fit would cut off the slow objective: only --seconds asks for one.
     seconds = settings.seconds
-    jobs = [(f"split {k + 1}, {loss}, {name}, λ = {lam:.1e}",
-             partial(_fit, pool, settings.seed + k, k, loss, name, float(lam), seconds))
-            for k, loss, name in cases for lam in lams]
+    jobs = [
+        (
+            f"split {k + 1}, {loss}, {name}, λ = {lam:.1e}",
+            partial(_fit, pool, settings.seed + k, k, loss, name, float(lam), seconds),
+        )
+        for k, loss, name in cases
+        for lam in lams
+    ]
     return gather(jobs, report or Report())
 
 
-def _fit(pool: Pool, seed: int, number: int, loss: str, name: str, lam: float,
-         seconds: float | None) -> pd.DataFrame:
+def _fit(pool: Pool, seed: int, number: int, loss: str, name: str, lam: float, seconds: float | None) -> pd.DataFrame:
     split = pool.split(seed, protocol.TEST_SIZE)
     table = _by_criterion(split, loss, name, lam, seed, protocol.K, seconds)
     last = table.iloc[[-1]].rename(columns={"iteration": "iterations"})
@@ -80,8 +84,9 @@ def _count(pool: Pool, loss: str, lam: float, seed: int, seconds: float) -> pd.D
     return table.assign(stopped=_reason(str(table["message"].iloc[-1])))
 
 
-def _by_criterion(split: Split, loss: str, name: str, lam: float, seed: int, most: int,
-                  seconds: float | None) -> pd.DataFrame:
+def _by_criterion(
+    split: Split, loss: str, name: str, lam: float, seed: int, most: int, seconds: float | None
+) -> pd.DataFrame:
     problem = split.problem.with_(loss=loss, penalty="l1/l2", lam=lam)
     stop: Stop = PaperViolation(protocol.TAU) | Iterations(most)
     if seconds is not None:

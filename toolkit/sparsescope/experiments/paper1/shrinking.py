@@ -31,10 +31,18 @@ def compare_shrinking(pool: Pool, lam: float, settings: Settings, report: Report
 
     def run(name: str, on: bool) -> pd.DataFrame:
         solver = protocol.make_solver(name, settings.seed, shrinking=on)
-        table = follow(split, problem, solver, stop_rule(best, limit),
-                       {"data": split.name, "lam": lam, "solver": name, "shrinking": on})
+        table = follow(
+            split,
+            problem,
+            solver,
+            stop_rule(best, limit),
+            {"data": split.name, "lam": lam, "solver": name, "shrinking": on},
+        )
         return with_reference(table, problem, best)
 
-    jobs = [(f"{name}, shrinking {'on' if on else 'off'}", partial(run, name, on))
-            for name in VARIANTS for on in (False, True)]
+    jobs = [
+        (f"{name}, shrinking {'on' if on else 'off'}", partial(run, name, on))
+        for name in VARIANTS
+        for on in (False, True)
+    ]
     return complete(gather(jobs, report))

@@ -10,8 +10,18 @@ from .rates import measure_rates, side_by_side
 from .rivals import measure_peers, measure_text
 from .tables import table1, table2
 
-__all__ = ["PAPER", "measure_blocks", "measure_peers", "measure_rates", "measure_spectra", "measure_table1",
-           "measure_text", "side_by_side", "table1", "table2"]
+__all__ = [
+    "PAPER",
+    "measure_blocks",
+    "measure_peers",
+    "measure_rates",
+    "measure_spectra",
+    "measure_table1",
+    "measure_text",
+    "side_by_side",
+    "table1",
+    "table2",
+]
 
 MEASUREMENTS = (
     Measurement("Table 1", "fits", measure_table1, refuses=samples.not_dense),

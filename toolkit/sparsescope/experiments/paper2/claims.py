@@ -73,8 +73,11 @@ def similar(tables: Tables) -> list[Finding]:
             found.append(Finding(case, None, "not both methods were measured"))
             continue
         gap = abs(errors[LOGISTIC] - errors[CALIBRATED])
-        found.append(Finding(case, gap <= SIMILAR, f"logistic {percent(errors[LOGISTIC])}, calibrated "
-                             f"{percent(errors[CALIBRATED])}"))
+        found.append(
+            Finding(
+                case, gap <= SIMILAR, f"logistic {percent(errors[LOGISTIC])}, calibrated {percent(errors[CALIBRATED])}"
+            )
+        )
     return found
 
 
@@ -106,8 +109,11 @@ def linear_trades_better(tables: Tables) -> list[Finding]:
             if method == LINEAR:
                 case = f"{data}, stages of {block}"
                 other = runs.get((LOGISTIC, block))
-                found.append(Finding(case, None, "logistic stages were not measured") if other is None
-                             else _sooner(case, runs[method, block], other, (LINEAR, LOGISTIC)))
+                found.append(
+                    Finding(case, None, "logistic stages were not measured")
+                    if other is None
+                    else _sooner(case, runs[method, block], other, (LINEAR, LOGISTIC))
+                )
     return found
 
 
@@ -121,8 +127,11 @@ def small_stages(tables: Tables) -> list[Finding]:
             if len(sizes) < 2:
                 found.append(Finding(case, None, "one size of stages only"))
                 continue
-            found.append(_sooner(case, runs[method, sizes[0]], runs[method, sizes[-1]],
-                                 (f"stages of {sizes[0]}", f"of {sizes[-1]}")))
+            found.append(
+                _sooner(
+                    case, runs[method, sizes[0]], runs[method, sizes[-1]], (f"stages of {sizes[0]}", f"of {sizes[-1]}")
+                )
+            )
     return found
 
 
@@ -140,8 +149,13 @@ def calibration_helps(tables: Tables) -> list[Finding]:
                 continue
             count = min(len(run), len(other))
             plain, better = float(run["error"].iloc[count - 1]), float(other["error"].iloc[count - 1])
-            found.append(Finding(case, None if plain == better else better < plain,
-                                 f"after {count} stages: calibrated {percent(better)}, linear {percent(plain)}"))
+            found.append(
+                Finding(
+                    case,
+                    None if plain == better else better < plain,
+                    f"after {count} stages: calibrated {percent(better)}, linear {percent(plain)}",
+                )
+            )
     return found
 
 
@@ -166,11 +180,14 @@ def ten_times(tables: Tables) -> list[Finding]:
             if not math.isfinite(row["error"]):
                 found.append(Finding(case, None, str(row["note"]) or "not measured"))
                 continue
-            spent = min((reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])),
-                        default=math.inf)
+            spent = min(
+                (reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])), default=math.inf
+            )
             ratio = float(row["seconds"]) / max(spent, 1e-12) if math.isfinite(spent) else 0.0
-            words = (f"{row['method']} {percent(row['error'])} in {seconds(float(row['seconds']))}, stages are there "
-                     f"in {seconds(spent)}" + (f": {times(ratio)}" if ratio else ""))
+            words = (
+                f"{row['method']} {percent(row['error'])} in {seconds(float(row['seconds']))}, stages are there "
+                f"in {seconds(spent)}" + (f": {times(ratio)}" if ratio else "")
+            )
             found.append(Finding(case, ratio >= TEN, words))
     return found
 
@@ -229,35 +246,101 @@ def theorem1(tables: Tables) -> list[Finding]:
             found.append(Finding(str(data), None, "plain steps were not measured"))
             continue
         last = run.iloc[-1]
-        words = (f"after {int(last['iteration'])} steps {number(float(last['excess']))}, the bound "
-                 f"{number(float(last['bound']))}")
+        words = (
+            f"after {int(last['iteration'])} steps {number(float(last['excess']))}, the bound "
+            f"{number(float(last['bound']))}"
+        )
         found.append(Finding(str(data), bool((run["excess"] <= run["bound"]).all()), words))
     return found
 
 
 CLAIMS = (
-    Claim("table1", "Table 1", "Errors on MNIST: raw pixels 14.1, 7.8 and 8.1 %, 4000 random features 1.83, 1.48 and "
-          "1.54 %, 8000 of them 1.48, 1.33 and 1.36 % (within 0.2 points, or better).", ("fits",), as_table1),
-    Claim("beyond-linear", "Sec. 3.1", "Logistic and calibrated variants are consistently superior to plain linear "
-          "regression for a fixed number of features.", ("fits",), better_than_linear),
-    Claim("similar", "Sec. 3.1", "The performance of the logistic and calibrated variants seems similar (within half a "
-          "point).", ("fits",), similar),
-    Claim("linear-tradeoff", "Sec. 3.1 (i)", "Linear regression achieves a better runtime and error trade-off than "
-          "logistic regression.", ("blocks",), linear_trades_better),
-    Claim("small-stages", "Sec. 3.1 (ii)", "Relatively small feature blocks provide a better runtime and error "
-          "trade-off.", ("blocks",), small_stages),
-    Claim("calibrated-stages", "Sec. 3.1 (iii)", "The linearly calibrated regression works better than the vanilla "
-          "linear regression.", ("blocks",), calibration_helps),
-    Claim("state-of-the-art", "Sec. 3.1", "Stages drive the test error on MNIST down to 1.1 % (within a tenth of a "
-          "point).", ("blocks",), state_of_the_art),
-    Claim("ten-times", "Sec. 3.1", "Linear and calibrated stages are consistently at least 10 times faster than "
-          "liblinear and Vowpal Wabbit (to the same error).", ("blocks", "peers"), ten_times),
-    Claim("text-error", "Sec. 3.3, Table 2", "On 20 newsgroups stages make fewer errors than liblinear and Vowpal "
-          "Wabbit.", ("text",), text_error),
-    Claim("text-slower", "Sec. 3.3", "On text the stagewise procedure is not as efficient as they are.", ("text",),
-          text_slower),
-    Claim("conditions", "Sec. 3.3", "The condition proxy of text (20 and 14) is far below that of images (72 000; here "
-          "a hundredfold).", ("spectra",), conditions),
-    Claim("theorem1", "Sec. 2.3, Theorem 1", "After t plain steps F is at most 2‖W*‖²/(t + 4) above its minimum, in "
-          "the norm of the data, whatever their conditioning.", ("rates",), theorem1),
+    Claim(
+        "table1",
+        "Table 1",
+        "Errors on MNIST: raw pixels 14.1, 7.8 and 8.1 %, 4000 random features 1.83, 1.48 and "
+        "1.54 %, 8000 of them 1.48, 1.33 and 1.36 % (within 0.2 points, or better).",
+        ("fits",),
+        as_table1,
+    ),
+    Claim(
+        "beyond-linear",
+        "Sec. 3.1",
+        "Logistic and calibrated variants are consistently superior to plain linear "
+        "regression for a fixed number of features.",
+        ("fits",),
+        better_than_linear,
+    ),
+    Claim(
+        "similar",
+        "Sec. 3.1",
+        "The performance of the logistic and calibrated variants seems similar (within half a point).",
+        ("fits",),
+        similar,
+    ),
+    Claim(
+        "linear-tradeoff",
+        "Sec. 3.1 (i)",
+        "Linear regression achieves a better runtime and error trade-off than logistic regression.",
+        ("blocks",),
+        linear_trades_better,
+    ),
+    Claim(
+        "small-stages",
+        "Sec. 3.1 (ii)",
+        "Relatively small feature blocks provide a better runtime and error trade-off.",
+        ("blocks",),
+        small_stages,
+    ),
+    Claim(
+        "calibrated-stages",
+        "Sec. 3.1 (iii)",
+        "The linearly calibrated regression works better than the vanilla linear regression.",
+        ("blocks",),
+        calibration_helps,
+    ),
+    Claim(
+        "state-of-the-art",
+        "Sec. 3.1",
+        "Stages drive the test error on MNIST down to 1.1 % (within a tenth of a point).",
+        ("blocks",),
+        state_of_the_art,
+    ),
+    Claim(
+        "ten-times",
+        "Sec. 3.1",
+        "Linear and calibrated stages are consistently at least 10 times faster than "
+        "liblinear and Vowpal Wabbit (to the same error).",
+        ("blocks", "peers"),
+        ten_times,
+    ),
+    Claim(
+        "text-error",
+        "Sec. 3.3, Table 2",
+        "On 20 newsgroups stages make fewer errors than liblinear and Vowpal Wabbit.",
+        ("text",),
+        text_error,
+    ),
+    Claim(
+        "text-slower",
+        "Sec. 3.3",
+        "On text the stagewise procedure is not as efficient as they are.",
+        ("text",),
+        text_slower,
+    ),
+    Claim(
+        "conditions",
+        "Sec. 3.3",
+        "The condition proxy of text (20 and 14) is far below that of images (72 000; here a hundredfold).",
+        ("spectra",),
+        conditions,
+    ),
+    Claim(
+        "theorem1",
+        "Sec. 2.3, Theorem 1",
+        "After t plain steps F is at most 2‖W*‖²/(t + 4) above its minimum, in "
+        "the norm of the data, whatever their conditioning.",
+        ("rates",),
+        theorem1,
+    ),
 )

@@ -35,12 +35,14 @@ def fits(tables: Tables) -> go.Figure:
             run = part[part["method"] == method]
             if len(run):
                 words = ["raw" if f == RAW else f"{f} random" for f in run["set"]]
-                drawing.add_line(fig, 1, k + 1, words, run["error"], method, Line(colour), "%{x}: %{y:.2f} %",
-                                 markers=True)
+                drawing.add_line(
+                    fig, 1, k + 1, words, run["error"], method, Line(colour), "%{x}: %{y:.2f} %", markers=True
+                )
         fig.update_xaxes(title_text="features", type="category", row=1, col=k + 1)
         drawing.log_values(fig, 1, k + 1, "test error [%]", drawing.positive(part["error"]))
-    return drawing.note(fig, "random: Fourier features of the first 50 principal components. The axis of errors is "
-                        "logarithmic.")
+    return drawing.note(
+        fig, "random: Fourier features of the first 50 principal components. The axis of errors is logarithmic."
+    )
 
 
 def _stages(fig: go.Figure, row: int, col: int, part: pd.DataFrame, only: int | None = None) -> None:
@@ -48,8 +50,17 @@ def _stages(fig: go.Figure, row: int, col: int, part: pd.DataFrame, only: int | 
     for (method, block), run in part.groupby(["method", "block"], sort=False):
         if only is None or block == only:
             look = Line(METHODS[method], DASHES[sizes.index(block) % len(DASHES)])
-            drawing.add_line(fig, row, col, run["seconds"], run["error"], f"{method}, stages of {block}", look,
-                             "%{x:.3g} s: %{y:.2f} %", markers=len(run) < 30)
+            drawing.add_line(
+                fig,
+                row,
+                col,
+                run["seconds"],
+                run["error"],
+                f"{method}, stages of {block}",
+                look,
+                "%{x:.3g} s: %{y:.2f} %",
+                markers=len(run) < 30,
+            )
 
 
 def blocks(tables: Tables) -> go.Figure:
@@ -64,8 +75,17 @@ def blocks(tables: Tables) -> go.Figure:
         sizes = sorted(set(part["block"]))
         for (method, block), run in part.groupby(["method", "block"], sort=False):
             look = Line(METHODS[method], DASHES[sizes.index(block) % len(DASHES)])
-            drawing.add_line(fig, k + 1, 2, run["features"], run["error"], f"{method}, stages of {block}", look,
-                             "%{x} features: %{y:.2f} %", markers=len(run) < 30)
+            drawing.add_line(
+                fig,
+                k + 1,
+                2,
+                run["features"],
+                run["error"],
+                f"{method}, stages of {block}",
+                look,
+                "%{x} features: %{y:.2f} %",
+                markers=len(run) < 30,
+            )
         drawing.log_time(fig, k + 1, 1, drawing.positive(part["seconds"]))
         fig.update_xaxes(title_text="features", row=k + 1, col=2)
         for col in (1, 2):
@@ -88,8 +108,17 @@ def rivals(tables: Tables) -> go.Figure:
                 times, errors = list(own["seconds"]), list(own["error"])
         for _, row in part.iterrows():
             if np.isfinite(row["error"]):
-                drawing.add_line(fig, 1, k + 1, [row["seconds"]], [row["error"]], row["method"], RIVALS[row["method"]],
-                                 "%{x:.3g} s: %{y:.2f} %", markers=True)
+                drawing.add_line(
+                    fig,
+                    1,
+                    k + 1,
+                    [row["seconds"]],
+                    [row["error"]],
+                    row["method"],
+                    RIVALS[row["method"]],
+                    "%{x:.3g} s: %{y:.2f} %",
+                    markers=True,
+                )
             else:
                 missing.append(f"{row['method']} on {name}: {row['note'] or 'no error'}")
         drawing.log_time(fig, 1, k + 1, drawing.positive([*times, *part["seconds"]]))
@@ -107,8 +136,17 @@ def text(tables: Tables) -> go.Figure:
         part = table[table["data"] == name]
         for _, row in part.iterrows():
             if np.isfinite(row["error"]):
-                drawing.add_line(fig, 1, k + 1, [row["seconds"]], [row["error"]], row["method"], RIVALS[row["method"]],
-                                 "%{x:.3g} s: %{y:.2f} %", markers=True)
+                drawing.add_line(
+                    fig,
+                    1,
+                    k + 1,
+                    [row["seconds"]],
+                    [row["error"]],
+                    row["method"],
+                    RIVALS[row["method"]],
+                    "%{x:.3g} s: %{y:.2f} %",
+                    markers=True,
+                )
             else:
                 missing.append(f"{row['method']} on {name}: {row['note'] or 'no error'}")
         drawing.log_time(fig, 1, k + 1, drawing.positive(part["seconds"]))
@@ -123,8 +161,16 @@ def spectra(tables: Tables) -> go.Figure:
     said = []
     for k, (name, part) in enumerate(table.groupby("data", sort=False)):
         look = Line(("blue", "vermillion", "green", "orange", "purple", "sky")[k % 6], DASHES[k % len(DASHES)])
-        drawing.add_line(fig, 1, 1, part["number"], 100.0 * part["share"], f"{name}, {part['of'].iloc[0]}", look,
-                         "first %{x}: %{y:.1f} %")
+        drawing.add_line(
+            fig,
+            1,
+            1,
+            part["number"],
+            100.0 * part["share"],
+            f"{name}, {part['of'].iloc[0]}",
+            look,
+            "first %{x}: %{y:.1f} %",
+        )
         said.append(f"{name} {part['condition'].iloc[0]:.3g}")
     fig.update_xaxes(title_text="singular values", row=1, col=1)
     fig.update_yaxes(title_text="share of their sum [%]", row=1, col=1)
@@ -135,20 +181,40 @@ def rates(tables: Tables) -> go.Figure:
     """The bound of Theorem 1 and F − F* of both variants over iterations, both axes logarithmic."""
     table = tables["rates"]
     names = list(dict.fromkeys(table["data"]))
-    fig = drawing.grid("Theorem 1", "multiclass logistic loss, raw features: the bound, and what gls reaches", 1,
-                       len(names), names)
+    fig = drawing.grid(
+        "Theorem 1", "multiclass logistic loss, raw features: the bound, and what gls reaches", 1, len(names), names
+    )
     looks = {PLAIN: Line("blue"), ACCELERATED: Line("green", "dashdot")}
     for k, name in enumerate(names):
         part = table[(table["data"] == name) & (table["iteration"] > 0)]
         first = part[part["method"] == part["method"].iloc[0]] if len(part) else part
-        drawing.add_line(fig, 1, k + 1, first["iteration"], first["bound"], BOUND, Line("vermillion", "dash"),
-                         "%{x} iterations: %{y:.3g}")
+        drawing.add_line(
+            fig,
+            1,
+            k + 1,
+            first["iteration"],
+            first["bound"],
+            BOUND,
+            Line("vermillion", "dash"),
+            "%{x} iterations: %{y:.3g}",
+        )
         for method, look in looks.items():
             run = part[part["method"] == method]
             if len(run):
-                drawing.add_line(fig, 1, k + 1, run["iteration"], drawing.above_floor(run["excess"]),
-                                 f"{method} steps", look, "%{x} iterations: %{y:.3g}")
+                drawing.add_line(
+                    fig,
+                    1,
+                    k + 1,
+                    run["iteration"],
+                    drawing.above_floor(run["excess"]),
+                    f"{method} steps",
+                    look,
+                    "%{x} iterations: %{y:.3g}",
+                )
         fig.update_xaxes(title_text="iterations", row=1, col=k + 1, **drawing.log_axis(part["iteration"]))
         drawing.log_values(fig, 1, k + 1, "F − F*", np.concatenate([part["excess"], part["bound"]]))
-    return drawing.note(fig, "The bound is 2‖W*‖²/(t + 4) in the norm of LΣ̂ + λI, for plain steps from W = 0. The "
-                        "minimum is known to a gap far below what is drawn.")
+    return drawing.note(
+        fig,
+        "The bound is 2‖W*‖²/(t + 4) in the norm of LΣ̂ + λI, for plain steps from W = 0. The "
+        "minimum is known to a gap far below what is drawn.",
+    )

@@ -29,14 +29,18 @@ def drawn_for(part: samples.Parts, p: int, seed: int, width: float = protocol.WI
     return draw("fourier", p, DataScale(scale.mean, width * scale.width), seed, dtype=part.X.dtype)
 
 
-def follow(part: samples.Parts, X: Any, X_test: Any, solver: Any, steps: int, *, loss: str, lam: float,
-           seconds: float) -> list[dict[str, Any]]:
+def follow(
+    part: samples.Parts, X: Any, X_test: Any, solver: Any, steps: int, *, loss: str, lam: float, seconds: float
+) -> list[dict[str, Any]]:
     """A run on X: stage, CPU seconds, features and test error after each step."""
     problem = SequenceProblem(X, part.y, loss=loss, lam=lam)
     rule = Iterations(steps) | Seconds(seconds)
     events = Run(problem, solver, stop=rule, test=(X_test, part.y_test), clock=CLOCK)
-    return [{"stage": e.iteration, "seconds": e.seconds, "features": e.features,
-             "error": 100.0 * (1.0 - e.test_accuracy)} for e in events if e.iteration]
+    return [
+        {"stage": e.iteration, "seconds": e.seconds, "features": e.features, "error": 100.0 * (1.0 - e.test_accuracy)}
+        for e in events
+        if e.iteration
+    ]
 
 
 def _frame(rows: list[dict[str, Any]], **facts: Any) -> pd.DataFrame:
@@ -60,8 +64,9 @@ def measure_table1(data: Pool, settings: Settings, report: Report) -> pd.DataFra
         loss, steps = "squared", 1
         kind = "columns" if features == RAW else "fourier"
         inner = protocol.PIXEL_INNER if features == RAW else protocol.INNER
-        solver: Any = solvers.create("stagewise", generator=kind, features=p, width=protocol.WIDTH, inner=inner,
-                                     seed=settings.seed)
+        solver: Any = solvers.create(
+            "stagewise", generator=kind, features=p, width=protocol.WIDTH, inner=inner, seed=settings.seed
+        )
         if method == LOGISTIC:
             loss, lam = "logistic", limit.logistic_lam
         elif method == CALIBRATED:
@@ -70,12 +75,26 @@ def measure_table1(data: Pool, settings: Settings, report: Report) -> pd.DataFra
                 maps = drawn_for(part, p, settings.seed)
                 X, X_test = np.asfortranarray(maps.features(X)), maps.features(X_test)
         rows = follow(part, X, X_test, solver, steps, loss=loss, lam=lam, seconds=limit.seconds)
-        return _frame(rows[-1:], data=data.name, set=features, method=method, dims=p, samples=len(part.y),
-                      tests=len(part.y_test), classes=part.classes)
+        return _frame(
+            rows[-1:],
+            data=data.name,
+            set=features,
+            method=method,
+            dims=p,
+            samples=len(part.y),
+            tests=len(part.y_test),
+            classes=part.classes,
+        )
 
     sets = (RAW, *map(str, limit.features))
-    return gather([(f"{features}, {method}", lambda f=features, m=method: job(f, m))  # type: ignore[misc]
-                   for features in sets for method in protocol.METHODS], report)
+    return gather(
+        [
+            (f"{features}, {method}", lambda f=features, m=method: job(f, m))  # type: ignore[misc]
+            for features in sets
+            for method in protocol.METHODS
+        ],
+        report,
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- stages
@@ -84,15 +103,36 @@ def measure_blocks(data: Pool, settings: Settings, report: Report) -> pd.DataFra
     limit, part = protocol.limits(settings), samples.reduced(data, settings.seed)
 
     def job(method: str, block: int) -> pd.DataFrame:
-        solver = solvers.create("stagewise", generator="fourier", features=block, calibrated=method == CALIBRATED,
-                                width=protocol.WIDTH, inner=protocol.INNER, seed=settings.seed)
+        solver = solvers.create(
+            "stagewise",
+            generator="fourier",
+            features=block,
+            calibrated=method == CALIBRATED,
+            width=protocol.WIDTH,
+            inner=protocol.INNER,
+            seed=settings.seed,
+        )
         logistic = method == LOGISTIC
-        rows = follow(part, part.X, part.X_test, solver, max(1, limit.most // block), seconds=limit.seconds,
-                      loss="logistic" if logistic else "squared", lam=limit.logistic_lam if logistic else limit.lam)
+        rows = follow(
+            part,
+            part.X,
+            part.X_test,
+            solver,
+            max(1, limit.most // block),
+            seconds=limit.seconds,
+            loss="logistic" if logistic else "squared",
+            lam=limit.logistic_lam if logistic else limit.lam,
+        )
         return _frame(rows, data=data.name, method=method, block=block, samples=len(part.y), tests=len(part.y_test))
 
-    return gather([(f"{method}, stages of {block}", lambda m=method, b=block: job(m, b))  # type: ignore[misc]
-                   for block in limit.blocks for method in (LINEAR, CALIBRATED, LOGISTIC)], report)
+    return gather(
+        [
+            (f"{method}, stages of {block}", lambda m=method, b=block: job(m, b))  # type: ignore[misc]
+            for block in limit.blocks
+            for method in (LINEAR, CALIBRATED, LOGISTIC)
+        ],
+        report,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- spectra
@@ -110,7 +150,15 @@ def measure_spectra(data: Pool, settings: Settings, report: Report) -> pd.DataFr
     else:
         X, what = samples.parts(data, settings.seed).X, "words"
     found = spectrum(X, limit.values, settings.seed)
-    frame = pd.DataFrame({"data": data.name, "of": what, "number": np.arange(1, found.values.size + 1),
-                          "value": found.values, "share": found.shares(), "condition": found.condition()})
+    frame = pd.DataFrame(
+        {
+            "data": data.name,
+            "of": what,
+            "number": np.arange(1, found.values.size + 1),
+            "value": found.values,
+            "share": found.shares(),
+            "condition": found.condition(),
+        }
+    )
     report.keep(frame)
     return frame

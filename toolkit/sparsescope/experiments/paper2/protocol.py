@@ -46,8 +46,18 @@ class Limits:
 
 
 FULL = Limits()
-QUICK = Limits(features=(200, 400), blocks=(50, 100), most=400, peer_features=200, seconds=6.0, values=300,
-               spectrum_features=600, rate_steps=200, lam=1e-6, logistic_lam=1e-5)
+QUICK = Limits(
+    features=(200, 400),
+    blocks=(50, 100),
+    most=400,
+    peer_features=200,
+    seconds=6.0,
+    values=300,
+    spectrum_features=600,
+    rate_steps=200,
+    lam=1e-6,
+    logistic_lam=1e-5,
+)
 
 
 def limits(settings: Settings) -> Limits:

@@ -43,11 +43,20 @@ def measure_rates(data: Pool, settings: Settings, report: Report) -> pd.DataFram
         rule = Iterations(limit.rate_steps) | Seconds(limit.seconds)
         events = list(Run(problem, solvers.create("gls", accelerated=accelerated), stop=rule, certify_every=10**6))
         t = np.array([e.iteration for e in events])
-        frames.append(pd.DataFrame({
-            "data": data.name, "method": method, "iteration": t, "samples": problem.n, "dims": problem.d,
-            "excess": np.maximum([e.objective - best.objective for e in events], 0.0),
-            "bound": theorem1(problem, best.W, t), "known_to": best.gap,
-        }))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "data": data.name,
+                    "method": method,
+                    "iteration": t,
+                    "samples": problem.n,
+                    "dims": problem.d,
+                    "excess": np.maximum([e.objective - best.objective for e in events], 0.0),
+                    "bound": theorem1(problem, best.W, t),
+                    "known_to": best.gap,
+                }
+            )
+        )
         report.keep(frames[-1])
         report.done()
     return pd.concat(frames, ignore_index=True)

@@ -59,8 +59,12 @@ def measure_peers(data: Pool, settings: Settings, report: Report) -> pd.DataFram
     X, X_test = (maps.features(x).astype(np.float64) for x in (part.X, part.X_test))
 
     def job(name: str) -> Callable[[], pd.DataFrame]:
-        return lambda: _row(data=data.name, method=name, features=limit.peer_features,
-                            **rival(name, part, X, X_test, limit.seconds, settings.seed))
+        return lambda: _row(
+            data=data.name,
+            method=name,
+            features=limit.peer_features,
+            **rival(name, part, X, X_test, limit.seconds, settings.seed),
+        )
 
     names = [name for name in protocol.PEERS if name != MULTI or settings.quick]  # dense and large: hours
     return gather([(name, job(name)) for name in names], report)
@@ -75,16 +79,25 @@ def measure_text(data: Pool, settings: Settings, report: Report) -> pd.DataFrame
         problem = SequenceProblem(part.X, part.y, lam=protocol.TEXT_LAM)
         solver = solvers.create("stagewise", generator="gradient", features=batch, seed=settings.seed)
         steps = protocol.PASSES * -(-part.X.shape[1] // batch)
-        run = Run(problem, solver, clock=CLOCK,
-                  stop=Iterations(steps) | Seconds(limit.seconds), certify_every=10**9)
+        run = Run(problem, solver, clock=CLOCK, stop=Iterations(steps) | Seconds(limit.seconds), certify_every=10**9)
         for _ in run:
             pass
         state: Any = run.state
-        return _row(data=data.name, method=STAGEWISE, error=part.error(problem.predict(state.model, X=part.X_test)),
-                    seconds=run.seconds, note=f"{len(state.model)} stages of {batch} words", words=part.X.shape[1])
+        return _row(
+            data=data.name,
+            method=STAGEWISE,
+            error=part.error(problem.predict(state.model, X=part.X_test)),
+            seconds=run.seconds,
+            note=f"{len(state.model)} stages of {batch} words",
+            words=part.X.shape[1],
+        )
 
     def job(name: str) -> Callable[[], pd.DataFrame]:
-        return lambda: _row(data=data.name, method=name, words=part.X.shape[1],
-                            **rival(name, part, part.X, part.X_test, limit.seconds, settings.seed))
+        return lambda: _row(
+            data=data.name,
+            method=name,
+            words=part.X.shape[1],
+            **rival(name, part, part.X, part.X_test, limit.seconds, settings.seed),
+        )
 
     return gather([(STAGEWISE, staged), *((name, job(name)) for name in protocol.PEERS)], report)

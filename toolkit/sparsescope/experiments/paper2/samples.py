@@ -36,8 +36,17 @@ def load(name_or_path: str) -> Pool:
     data = datasets.load(name_or_path, test_size=0.0)
     found = pool(data)
     if sp.issparse(found.X) and not sp.issparse(data.X):  # images with many zeros are dense to this paper
-        found = Pool(found.name, found.title, found.X.toarray(), found.y, found.class_names, found.feature_names,
-                     found.image_shape, found.scaling, found.training)
+        found = Pool(
+            found.name,
+            found.title,
+            found.X.toarray(),
+            found.y,
+            found.class_names,
+            found.feature_names,
+            found.image_shape,
+            found.scaling,
+            found.training,
+        )
     return found
 
 
@@ -56,8 +65,11 @@ def parts(data: Pool, seed: int) -> Parts:
     key = ("parts", seed)
     if key not in data.cache:
         rows = np.arange(data.X.shape[0])
-        train, test = ((rows[: data.training], rows[data.training :]) if data.training
-                       else stratified_split(data.y, protocol.TEST, seed))
+        train, test = (
+            (rows[: data.training], rows[data.training :])
+            if data.training
+            else stratified_split(data.y, protocol.TEST, seed)
+        )
         if not len(test):
             raise ValueError(f"data set {data.name!r} has too few samples to set a share of {protocol.TEST:g} aside")
         X = data.X
@@ -80,7 +92,8 @@ def reduced(data: Pool, seed: int) -> Parts:
         all_of = parts(data, seed)
         count = min(protocol.COMPONENTS, *all_of.X.shape)
         pca = PCA(count, random_state=seed).fit(all_of.X)
-        data.cache[key] = Parts(pca.transform(all_of.X), all_of.y, pca.transform(all_of.X_test), all_of.y_test,
-                                all_of.classes)
+        data.cache[key] = Parts(
+            pca.transform(all_of.X), all_of.y, pca.transform(all_of.X_test), all_of.y_test, all_of.classes
+        )
     found: Parts = data.cache[key]
     return found

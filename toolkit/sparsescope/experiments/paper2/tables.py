@@ -42,7 +42,15 @@ def table2(frame: pd.DataFrame) -> pd.DataFrame:
     """A line for each method: seconds and test error in percent."""
     import pandas as pd
 
-    rows = [{"data": row["data"], "method": row["method"], "time [s]": row["seconds"], "error [%]": row["error"],
-             "paper, 20 newsgroups [%]": PAPER_NEWS.get(str(row["method"]), np.nan), "note": row["note"]}
-            for _, row in frame.iterrows()]
+    rows = [
+        {
+            "data": row["data"],
+            "method": row["method"],
+            "time [s]": row["seconds"],
+            "error [%]": row["error"],
+            "paper, 20 newsgroups [%]": PAPER_NEWS.get(str(row["method"]), np.nan),
+            "note": row["note"],
+        }
+        for _, row in frame.iterrows()
+    ]
     return pd.DataFrame(rows)

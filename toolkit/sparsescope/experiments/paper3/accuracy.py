@@ -29,11 +29,14 @@ def fit_table1(pool: Pool, settings: Settings, report: Report | None = None) -> 
     jobs: list[Job] = []
     for name in limit.penalties:
         penalty = protocol.penalty(name, blocks)
-        alphas = (ridge_alphas(split, limit) if name == protocol.RIDGE
-                  else sparse_alphas(split, penalty, limit))
-        jobs += [(f"{name}, {objective}", partial(fit_along, split, objective, penalty, alphas, limit,
-                                                  {"data": pool.name, "penalty": name}))
-                 for objective in protocol.OBJECTIVES]
+        alphas = ridge_alphas(split, limit) if name == protocol.RIDGE else sparse_alphas(split, penalty, limit)
+        jobs += [
+            (
+                f"{name}, {objective}",
+                partial(fit_along, split, objective, penalty, alphas, limit, {"data": pool.name, "penalty": name}),
+            )
+            for objective in protocol.OBJECTIVES
+        ]
     return gather(jobs, report or Report())
 
 
@@ -76,8 +79,16 @@ def fit_text(pool: Pool, settings: Settings, report: Report | None = None) -> pd
     return fit_subsets(pool, ("terms",), protocol.ROWS, limit.text, limit, settings.seed, draws, report)
 
 
-def fit_subsets(pool: Pool, kinds: tuple[str, ...], penalty: str, per_class: tuple[int, ...],
-                limit: protocol.Limits, seed: int, draws: int, report: Report | None = None) -> pd.DataFrame:
+def fit_subsets(
+    pool: Pool,
+    kinds: tuple[str, ...],
+    penalty: str,
+    per_class: tuple[int, ...],
+    limit: protocol.Limits,
+    seed: int,
+    draws: int,
+    report: Report | None = None,
+) -> pd.DataFrame:
     """All losses over α on random training subsets, tested on the whole test part: a row for each model.
 
     The values of α are those of the first subset of each size. Columns: data, kind (of the features), penalty,
@@ -92,13 +103,25 @@ def fit_subsets(pool: Pool, kinds: tuple[str, ...], penalty: str, per_class: tup
                 for objective in FORMS:
                     labels = {"data": pool.name, "kind": features, "penalty": penalty, "per_class": size, "draw": k}
                     values = limit.etas if objective == protocol.CONSTRAINED else alphas
-                    jobs.append((f"{features}, {size} a class, subset {k + 1}, {objective}",
-                                 partial(_fit, pool, features, size, seed + k, objective, penalty, values, limit,
-                                         labels)))
+                    jobs.append(
+                        (
+                            f"{features}, {size} a class, subset {k + 1}, {objective}",
+                            partial(_fit, pool, features, size, seed + k, objective, penalty, values, limit, labels),
+                        )
+                    )
     return gather(jobs, report or Report())
 
 
-def _fit(pool: Pool, features: str, per_class: int, seed: int, objective: str, penalty: str,
-         alphas: Sequence[float], limit: protocol.Limits, labels: dict[str, object]) -> pd.DataFrame:
+def _fit(
+    pool: Pool,
+    features: str,
+    per_class: int,
+    seed: int,
+    objective: str,
+    penalty: str,
+    alphas: Sequence[float],
+    limit: protocol.Limits,
+    labels: dict[str, object],
+) -> pd.DataFrame:
     found = fit_subset(pool, features, per_class, penalty, objective, alphas, limit, seed)
     return found.assign(**labels)[[*labels, *found.columns]]

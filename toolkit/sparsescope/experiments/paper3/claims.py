@@ -76,14 +76,23 @@ def few_features(tables: Tables) -> list[Finding]:
         sparse = best_alphas(part)
         sparse = sparse[sparse["penalty"] != RIDGE]
         if not len(sparse) or int(sparse["features"].iloc[0]) < MANY_FEATURES:
-            why = "no sparse penalty was fitted" if not len(sparse) else (
-                f"with {int(sparse['features'].iloc[0])} features there is no small set to select")
+            why = (
+                "no sparse penalty was fitted"
+                if not len(sparse)
+                else (f"with {int(sparse['features'].iloc[0])} features there is no small set to select")
+            )
             found.append(Finding(data, None, why))
             continue
         top = sparse.loc[sparse["zero_percent"].idxmin()]
         share = 100.0 - float(top["zero_percent"])
-        found.append(Finding(data, share <= SMALL_SHARE, f"at most {share:.2g} % of the weights ({top['penalty']}, "
-                             f"{top['objective']}: {top['nonzeros']} of {int(top['features'])} a class)"))
+        found.append(
+            Finding(
+                data,
+                share <= SMALL_SHARE,
+                f"at most {share:.2g} % of the weights ({top['penalty']}, "
+                f"{top['objective']}: {top['nonzeros']} of {int(top['features'])} a class)",
+            )
+        )
     return found
 
 
@@ -113,8 +122,7 @@ def _means(table: pd.DataFrame, others: tuple[str, ...]) -> list[tuple[str, dict
         why = f"not fitted: {', '.join(missing)}" if missing else ""
         loose = [name for name, p in at.items() if not p["gap"] <= reading.SURE]
         if not why and loose:
-            why = f"the best fit is certified to {max(float(at[n]['gap']) for n in loose):.1g} only: " \
-                  f"{', '.join(loose)}"
+            why = f"the best fit is certified to {max(float(at[n]['gap']) for n in loose):.1g} only: {', '.join(loose)}"
         found.append((case, at, why))
     return found
 
@@ -156,8 +164,10 @@ def more_robust(tables: Tables) -> list[Finding]:
             found.append(Finding(case, None, "hinge or square is missing"))
             continue
         width = {o: reading.decades(lines[o]) for o in (HINGE, SQUARE)}
-        words = (f"decades of α within {reading.WITHIN:g} points of the smallest error: hinge {width[HINGE]:.2g}, "
-                 f"square {width[SQUARE]:.2g}")
+        words = (
+            f"decades of α within {reading.WITHIN:g} points of the smallest error: hinge {width[HINGE]:.2g}, "
+            f"square {width[SQUARE]:.2g}"
+        )
         found.append(Finding(case, width[HINGE] > width[SQUARE] if width[HINGE] != width[SQUARE] else None, words))
     return found
 
@@ -175,8 +185,10 @@ def faster(tables: Tables, fast: tuple[str, ...], slow: str, least: float) -> li
         if missing:
             found.append(Finding(case, None, f"not run: {', '.join(missing)}"))
             continue
-        words = ", ".join(f"{name} {seconds(near[name]) if near[name] < INFINITY else 'over ' + seconds(ran[name])}"
-                          for name in (*fast, slow))
+        words = ", ".join(
+            f"{name} {seconds(near[name]) if near[name] < INFINITY else 'over ' + seconds(ran[name])}"
+            for name in (*fast, slow)
+        )
         answers = [_exceeds(near[name], ran[name], near[slow], ran[slow], least) for name in fast]
         holds = False if False in answers else None if None in answers else True
         found.append(Finding(case, holds, f"time to a distance of {protocol.NEAR:g} from x∞: {words}"))
@@ -195,15 +207,17 @@ def change_times(tables: Tables) -> list[Finding]:
     but the square. A run that did not come to rest lies between the time it had and infinity."""
     found = []
     for case, part in reading.cases(tables["times"]):
-        groups = part.assign(least=part["seconds"].fillna(part["all_seconds"]),
-                             most=part["seconds"].fillna(INFINITY)).groupby("method", sort=False)
+        groups = part.assign(
+            least=part["seconds"].fillna(part["all_seconds"]), most=part["seconds"].fillna(INFINITY)
+        ).groupby("method", sort=False)
         least, most = ({str(k): float(v) for k, v in groups[name].median().items()} for name in ("least", "most"))
         missing = [name for name in (ONE, TWO, LINEAR, FORWARD) if name not in least]
         if missing:
             found.append(Finding(case, None, f"not run: {', '.join(missing)}"))
             continue
-        words = ", ".join(f"{name} {'' if most[name] == value else 'over '}{seconds(value)}"
-                          for name, value in least.items())
+        words = ", ".join(
+            f"{name} {'' if most[name] == value else 'over '}{seconds(value)}" for name, value in least.items()
+        )
         ours, theirs = (ONE, TWO), (LINEAR, FORWARD)
         holds = None
         if max(most[n] for n in ours) < min(least[n] for n in theirs):
@@ -221,8 +235,10 @@ def _quadratic(tables: Tables, low: int, high: int) -> list[tuple[str, dict[str,
         if low <= int(part["per_class"].iloc[0]) <= high:
             groups = part.groupby("method", sort=False)
             # A run that did not get there makes the median of its method unknown.
-            near, rest = ({str(k): float(v.median(skipna=False)) for k, v in groups[column]}
-                          for column in ("near_seconds", "seconds"))
+            near, rest = (
+                {str(k): float(v.median(skipna=False)) for k, v in groups[column]}
+                for column in ("near_seconds", "seconds")
+            )
             found.append((case, near, rest))
     return found
 
@@ -254,8 +270,13 @@ def quadratic_uses_all(tables: Tables) -> list[Finding]:
         largest = images[images["per_class"] == images["per_class"].max()]
         zeros = min(float(reading.best(reading.curves(p)[HINGE])["zero_percent"]) for _, p in reading.cases(largest))
         dense = float(part.loc[part["method"] == ONE, "nonzero_percent"].median())
-        found.append(Finding(data, zeros >= SOME_ZEROS and dense > 100.0 - zeros,
-                             f"weights above 1e-5 with ridge: {dense:.0f} %; non-zero with ℓ1,∞: {100 - zeros:.0f} %"))
+        found.append(
+            Finding(
+                data,
+                zeros >= SOME_ZEROS and dense > 100.0 - zeros,
+                f"weights above 1e-5 with ridge: {dense:.0f} %; non-zero with ℓ1,∞: {100 - zeros:.0f} %",
+            )
+        )
     return found
 
 

@@ -7,7 +7,7 @@ DIFFERENCES = (
     "The data's own training and test parts are used where there are such (38 and 34 samples of the leukemia data); of "
     "other data a quarter of each class is held out.",
     "α is chosen on the test set: Table 1 shows, for each penalty and loss, the fewest test errors over a grid of α, "
-    "as the paper does (\"the value yielding the best accuracy\"), and the claims on Fig. 1 and 2 compare the smallest "
+    'as the paper does ("the value yielding the best accuracy"), and the claims on Fig. 1 and 2 compare the smallest '
     "errors. Such errors are too good for new data, for all losses alike. Of several α with equal errors the one with "
     "the fewest weights counts.",
     "The grid of α, which the paper does not print: powers of √10 over three decades, up to the largest α of the four "
@@ -31,7 +31,7 @@ DIFFERENCES = (
     "A fit ends at a certified relative duality gap of 1e-4 (quick: 5e-3), or after 20 solver seconds (quick: 0.8; "
     "--seconds). Each α starts where the larger one before it ended. The hinge is fitted by Alg. 1, and in its "
     "constrained form with η = αL by `fbpd-constrained` with one multiplier for the budget (in the races Alg. 2 is the "
-    "paper's, with slack variables, and \"restarts\" this form); the smooth losses by FISTA with a constant step.",
+    'paper\'s, with slack variables, and "restarts" this form); the smooth losses by FISTA with a constant step.',
     "25 random subsets of images, 10 of text; --splits asks for fewer (quick: 1).",
     "Fig. 3: Alg. 2 and the linear constraints get the η at which their solution is that of Alg. 1 at this α (the mean "
     "hinge at the certified solution), so the three solve one problem; the paper gives each its own best η. Right: α "
@@ -43,7 +43,7 @@ DIFFERENCES = (
     "1e-5: a method with short steps meets 1e-5 far from any solution. A method that is not at rest when its time (60 "
     "s; quick: 2 s) is over, or rests at a relative gap above 1e-2, has no time to x∞. Quick takes the second α "
     "of the grid for all losses, and the same runs for both parts.",
-    "Fig. 4: SVM-struct is not available here. LinearSVC(multi_class=\"crammer_singer\") of scikit-learn (liblinear's "
+    'Fig. 4: SVM-struct is not available here. LinearSVC(multi_class="crammer_singer") of scikit-learn (liblinear\'s '
     "dual coordinate descent) solves the same problem and stands in its place; it would penalise an intercept, so none "
     "is fitted. Its tolerance of 1e-3 is not the other methods' criterion, which they meet further from the optimum; "
     "the verdicts go by the time to an objective within 1 % of the certified one, and tables hold both. Features are "

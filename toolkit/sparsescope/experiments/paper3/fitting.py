@@ -24,8 +24,9 @@ READ = ("error_percent", "errors", "zero_percent", "nonzero_entries", "gap")  # 
 
 def sparse_alphas(split: Split, penalty: Any, limit: protocol.Limits) -> list[float]:
     """Values of α for all losses alike, falling: powers of √10 below where all of them have W = 0."""
-    lams = [split.problem.with_(loss=protocol.loss(name), penalty=penalty).lam_reference
-            for name in protocol.OBJECTIVES]
+    lams = [
+        split.problem.with_(loss=protocol.loss(name), penalty=penalty).lam_reference for name in protocol.OBJECTIVES
+    ]
     return _powers(split.problem.n * max(lams), limit.decades, limit.alphas)
 
 
@@ -46,8 +47,9 @@ def _powers(top: float, decades: float, count: int) -> list[float]:
     return [float(10.0 ** (e / 2.0)) for e in exponents]
 
 
-def fit_along(split: Split, objective: str, penalty: Any, alphas: Sequence[float], limit: protocol.Limits,
-              labels: dict[str, Any]) -> pd.DataFrame:
+def fit_along(
+    split: Split, objective: str, penalty: Any, alphas: Sequence[float], limit: protocol.Limits, labels: dict[str, Any]
+) -> pd.DataFrame:
     """Models of one objective at falling α, a row each.
 
     A fit that fails (it diverges, or no weights keep the budget η) is the last one, with NaN for what is not known and
@@ -74,18 +76,34 @@ def fit_along(split: Split, objective: str, penalty: Any, alphas: Sequence[float
             assert run.state is not None
             run.change(problem=problem, solver=solver)
             before = (run.seconds, run.state.iteration)
-        run.stop = (Gap(limit.tol) | Seconds(before[0] + limit.seconds) | Iterations(before[1] + limit.iterations))
+        run.stop = Gap(limit.tol) | Seconds(before[0] + limit.seconds) | Iterations(before[1] + limit.iterations)
         message = _finish(run)
         failed = message.startswith("failed")
-        rows.append({**labels, "objective": objective, "alpha": alpha, "lam": problem.lam,
-                     **({} if failed else _facts(split, run, before)), "stopped": message})
+        rows.append(
+            {
+                **labels,
+                "objective": objective,
+                "alpha": alpha,
+                "lam": problem.lam,
+                **({} if failed else _facts(split, run, before)),
+                "stopped": message,
+            }
+        )
         if failed:  # smaller values would fail as well
             break
     return pd.DataFrame([{**dict.fromkeys(READ, float("nan")), **row} for row in rows])
 
 
-def fit_subset(data: Pool, features: str, per_class: int, penalty: str, objective: str, alphas: Sequence[float],
-               limit: protocol.Limits, seed: int) -> pd.DataFrame:
+def fit_subset(
+    data: Pool,
+    features: str,
+    per_class: int,
+    penalty: str,
+    objective: str,
+    alphas: Sequence[float],
+    limit: protocol.Limits,
+    seed: int,
+) -> pd.DataFrame:
     """Models of one objective on one random subset at falling α, see :func:`fit_along`; made once for a case."""
     key = ("fits", features, per_class, penalty, objective, tuple(alphas), limit, seed)
     if key not in data.cache:
@@ -129,12 +147,16 @@ def mean_hinge(problem: Problem, W: np.ndarray, b: np.ndarray | None) -> float:
     return float(shortfall.max(axis=1).mean())
 
 
-def chosen_alpha(data: Pool, features: str, per_class: int, penalty: str, objective: str, limit: protocol.Limits,
-                 seed: int) -> float:
+def chosen_alpha(
+    data: Pool, features: str, per_class: int, penalty: str, objective: str, limit: protocol.Limits, seed: int
+) -> float:
     """The largest α whose test error on one random subset is within a point of the smallest."""
     split = samples.draw(data, features, per_class, seed)
-    alphas = (ridge_alphas(split, limit) if penalty == protocol.RIDGE else
-              sparse_alphas(split, protocol.penalty(penalty, samples.blocks(data, features)), limit))
+    alphas = (
+        ridge_alphas(split, limit)
+        if penalty == protocol.RIDGE
+        else sparse_alphas(split, protocol.penalty(penalty, samples.blocks(data, features)), limit)
+    )
     found = fit_subset(data, features, per_class, penalty, objective, alphas, limit, seed)
     good = found["error_percent"] <= found["error_percent"].min() + ONE_POINT
     return float(found.loc[good, "alpha"].max())

@@ -48,10 +48,14 @@ def compare_quadratic(pool: Pool, settings: Settings, report: Report | None = No
         top = squared_length(split)
         for k in range(limit.race_draws):
             for share in SHARES[: 1 if settings.quick else None]:
-                labels = {"data": pool.name, "kind": samples.PIXELS, "per_class": size, "draw": k,
-                          "alpha": top * share}
-                jobs += [(f"{size} a class, subset {k + 1}, α = {top * share:.2g}, {name}",
-                          partial(_run, pool, settings.seed + k, name, limit, labels)) for name in METHODS]
+                labels = {"data": pool.name, "kind": samples.PIXELS, "per_class": size, "draw": k, "alpha": top * share}
+                jobs += [
+                    (
+                        f"{size} a class, subset {k + 1}, α = {top * share:.2g}, {name}",
+                        partial(_run, pool, settings.seed + k, name, limit, labels),
+                    )
+                    for name in METHODS
+                ]
     return gather(jobs, report or Report())
 
 
@@ -60,8 +64,9 @@ def problem_at(pool: Pool, per_class: int, seed: int, alpha: float) -> tuple[Any
     split = samples.draw(pool, samples.PIXELS, per_class, seed)
     key = ("no intercept",)
     if key not in split.references:
-        split.references[key] = Problem(split.X, split.problem.y, loss=protocol.loss(protocol.HINGE),
-                                        penalty=protocol.RIDGE)
+        split.references[key] = Problem(
+            split.X, split.problem.y, loss=protocol.loss(protocol.HINGE), penalty=protocol.RIDGE
+        )
     return split, protocol.with_alpha(split.references[key], alpha)
 
 
@@ -105,14 +110,22 @@ def _optimum(split: Any, problem: Problem, limit: protocol.Limits) -> tuple[floa
     """Objective, relative gap and mean hinge of the certified optimum; found once for each problem."""
     key = ("quadratic", problem.key, limit)
     if key not in split.references:
-        run = Run(fresh(problem), protocol.solver(protocol.HINGE), certify_every=20, clock=CLOCK,
-                  stop=Gap(REFERENCE_TOL) | Seconds(PATIENCE * limit.race_seconds))
+        run = Run(
+            fresh(problem),
+            protocol.solver(protocol.HINGE),
+            certify_every=20,
+            clock=CLOCK,
+            stop=Gap(REFERENCE_TOL) | Seconds(PATIENCE * limit.race_seconds),
+        )
         for _ in run:
             pass
         assert run.state is not None
         found = run.certificate()
-        split.references[key] = (found.objective, found.relative_gap,
-                                 mean_hinge(problem, np.asarray(run.state.weights()), None))
+        split.references[key] = (
+            found.objective,
+            found.relative_gap,
+            mean_hinge(problem, np.asarray(run.state.weights()), None),
+        )
     made: tuple[float, float, float] = split.references[key]
     return made
 

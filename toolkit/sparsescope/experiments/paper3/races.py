@@ -81,8 +81,9 @@ class Path:
         return np.array([float(np.linalg.norm(x - end)) / norm for x in self.points])
 
 
-def run_path(problem: Problem, solver: Solver, settle: float, seconds: float,
-             change: float = protocol.CHANGE) -> tuple[Path, Run]:
+def run_path(
+    problem: Problem, solver: Solver, settle: float, seconds: float, change: float = protocol.CHANGE
+) -> tuple[Path, Run]:
     """Run from zero weights until two iterates are within ``settle`` of each other, or the time is over.
 
     A method that diverges has run out of its time as well.
@@ -107,8 +108,13 @@ def matching_eta(problem: Problem, limit: protocol.Limits) -> float:
     """The mean hinge at the solution of the regularised problem: with it the constrained one has the same solution."""
     from ...runs.stopping import Gap
 
-    run = Run(problem, protocol.solver(protocol.HINGE), stop=Gap(MATCH_TOL) | Seconds(PATIENCE * limit.race_seconds),
-              certify_every=20, clock=CLOCK)
+    run = Run(
+        problem,
+        protocol.solver(protocol.HINGE),
+        stop=Gap(MATCH_TOL) | Seconds(PATIENCE * limit.race_seconds),
+        certify_every=20,
+        clock=CLOCK,
+    )
     for _ in run:
         pass
     assert run.state is not None
@@ -130,21 +136,27 @@ def time_methods(pool: Pool, settings: Settings, report: Report | None = None) -
         penalty = protocol.penalty(protocol.BLOCKINF, samples.blocks(pool, features))
         alphas = sparse_alphas(samples.draw(pool, features, size, settings.seed), penalty, limit)
         for k in range(limit.race_draws):
-            for alpha in alphas[1:2 if limit.shared else None]:  # at the first one most problems have W = 0
+            for alpha in alphas[1 : 2 if limit.shared else None]:  # at the first one most problems have W = 0
                 labels = {"data": pool.name, "kind": features, "per_class": size, "draw": k, "alpha": alpha}
-                jobs += [(f"{size} a class, subset {k + 1}, α = {alpha:.2g}, {name}",
-                          partial(_time, pool, features, settings.seed + k, name, penalty, limit, labels))
-                         for name in protocol.METHODS]
+                jobs += [
+                    (
+                        f"{size} a class, subset {k + 1}, α = {alpha:.2g}, {name}",
+                        partial(_time, pool, features, settings.seed + k, name, penalty, limit, labels),
+                    )
+                    for name in protocol.METHODS
+                ]
     return gather(jobs, report or Report())
 
 
-def _time(pool: Pool, features: str, seed: int, name: str, penalty: Any, limit: protocol.Limits,
-          labels: dict[str, Any]) -> pd.DataFrame:
+def _time(
+    pool: Pool, features: str, seed: int, name: str, penalty: Any, limit: protocol.Limits, labels: dict[str, Any]
+) -> pd.DataFrame:
     import pandas as pd
 
     split = samples.draw(pool, features, labels["per_class"], seed)
-    path, run, eta = race(split, name, labels["alpha"], penalty, limit,
-                          limit.settle if limit.shared else protocol.CHANGE)
+    path, run, eta = race(
+        split, name, labels["alpha"], penalty, limit, limit.settle if limit.shared else protocol.CHANGE
+    )
     found = path.reached or (float("nan"), float("nan"))
     return pd.DataFrame([{
         **labels, "method": name, "lam": run.problem.lam, "eta": eta, "seconds": found[0], "iterations": found[1],
@@ -153,8 +165,9 @@ def _time(pool: Pool, features: str, seed: int, name: str, penalty: Any, limit: 
     }])  # fmt: skip
 
 
-def race(split: Split, name: str, alpha: float, penalty: Any, limit: protocol.Limits,
-         settle: float) -> tuple[Path, Run, float]:
+def race(
+    split: Split, name: str, alpha: float, penalty: Any, limit: protocol.Limits, settle: float
+) -> tuple[Path, Run, float]:
     """One method at one α, and the η that goes with it (NaN for the methods without)."""
     objective, _, _ = protocol.METHODS[name]
     problem = protocol.with_alpha(split.problem.with_(loss=protocol.loss(objective), penalty=penalty), alpha)
@@ -165,8 +178,9 @@ def race(split: Split, name: str, alpha: float, penalty: Any, limit: protocol.Li
             split.references[key] = matching_eta(problem, limit)
         eta = split.references[key]
     case = ("race", name, problem.key, settle, limit)
-    found: tuple[Path, Run] = split.references.get(case) or run_path(problem, protocol.method(name, eta), settle,
-                                                                     limit.race_seconds)
+    found: tuple[Path, Run] = split.references.get(case) or run_path(
+        problem, protocol.method(name, eta), settle, limit.race_seconds
+    )
     if limit.shared:
         split.references[case] = found
     return *found, eta
@@ -187,8 +201,11 @@ def follow_methods(pool: Pool, settings: Settings, report: Report | None = None)
     """
     limit = protocol.limits(settings)
     features = samples.FILTERS if limit.filters else samples.PIXELS
-    jobs = [(f"{size} a class, {name}", partial(_follow, pool, features, size, settings.seed, name, limit))
-            for size in limit.images for name in protocol.METHODS]
+    jobs = [
+        (f"{size} a class, {name}", partial(_follow, pool, features, size, settings.seed, name, limit))
+        for size in limit.images
+        for name in protocol.METHODS
+    ]
     return gather(jobs, report or Report())
 
 
@@ -197,8 +214,11 @@ def _follow(pool: Pool, features: str, per_class: int, seed: int, name: str, lim
 
     split = samples.draw(pool, features, per_class, seed)
     penalty = protocol.penalty(protocol.BLOCKINF, samples.blocks(pool, features))
-    alpha = (sparse_alphas(split, penalty, limit)[1] if limit.shared else
-             chosen_alpha(pool, features, per_class, protocol.BLOCKINF, protocol.METHODS[name][0], limit, seed))
+    alpha = (
+        sparse_alphas(split, penalty, limit)[1]
+        if limit.shared
+        else chosen_alpha(pool, features, per_class, protocol.BLOCKINF, protocol.METHODS[name][0], limit, seed)
+    )
     path, run, eta = race(split, name, alpha, penalty, limit, limit.settle)
     gap = last_gap(run)
     return pd.DataFrame({

@@ -39,8 +39,11 @@ def curves(part: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """
     found = {}
     for objective, runs in part.dropna(subset=["error_percent"]).groupby("objective", sort=False):
-        means = runs.groupby("alpha").agg(error_percent=("error_percent", "mean"), gap=("gap", "max"),
-                                          zero_percent=("zero_percent", "mean")).reset_index()
+        means = (
+            runs.groupby("alpha")
+            .agg(error_percent=("error_percent", "mean"), gap=("gap", "max"), zero_percent=("zero_percent", "mean"))
+            .reset_index()
+        )
         found[str(objective)] = means.sort_values("alpha", ascending=False, ignore_index=True)
     return found
 

@@ -113,8 +113,13 @@ def blocks(data: Pool, features: str) -> dict[str, Any]:
         return {"size": CHANNELS}
     height, width = data.image_shape
     at = np.arange(height * width).reshape(height, width)
-    return {"blocks": [at[r:r + PATCH, c:c + PATCH].ravel().tolist()
-                       for r in range(0, height, PATCH) for c in range(0, width, PATCH)]}
+    return {
+        "blocks": [
+            at[r : r + PATCH, c : c + PATCH].ravel().tolist()
+            for r in range(0, height, PATCH)
+            for c in range(0, width, PATCH)
+        ]
+    }
 
 
 def filtered(X: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -128,7 +133,7 @@ def filtered(X: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     filters = np.random.default_rng(0).standard_normal((side * side, CHANNELS - 1))
     filters -= filters.mean(axis=0)
     filters /= np.linalg.norm(filters, axis=0)
-    found = [_answers(X[k:k + CHUNK].reshape(-1, height, width), filters, side) for k in range(0, len(X), CHUNK)]
+    found = [_answers(X[k : k + CHUNK].reshape(-1, height, width), filters, side) for k in range(0, len(X), CHUNK)]
     return np.concatenate(found)
 
 

@@ -62,8 +62,9 @@ def accurate(tables: Tables, rivals: tuple[str, ...], margin: float) -> list[Fin
             continue
         best = max(theirs, key=lambda name: theirs[name])
         difference = float(ours["p_at_1"]) - theirs[best]
-        numbers = (f"{ours['method']} {100 * ours['p_at_1']:.1f} %, {best} {100 * theirs[best]:.1f} % "
-                   f"({points(difference)})")
+        numbers = (
+            f"{ours['method']} {100 * ours['p_at_1']:.1f} %, {best} {100 * theirs[best]:.1f} % ({points(difference)})"
+        )
         found.append(Finding(data, difference >= -margin, numbers))
     return found
 
@@ -116,10 +117,14 @@ def _ratios(tables: Tables, rival: str, column: str, least: float, words: Any) -
             continue
         ratio = theirs[rival] / max(float(ours[column]), 1e-12)
         part = rows[rival]
-        guess = (f", extrapolated from {int(part['trained'])} of {int(part['classes'])} classes"
-                 if 0 < part["trained"] < part["classes"] else "")
-        numbers = (f"{ours['method']} {words(float(ours[column]))}, {rival} {words(theirs[rival])}{guess}; "
-                   f"{times(ratio)}")
+        guess = (
+            f", extrapolated from {int(part['trained'])} of {int(part['classes'])} classes"
+            if 0 < part["trained"] < part["classes"]
+            else ""
+        )
+        numbers = (
+            f"{ours['method']} {words(float(ours[column]))}, {rival} {words(theirs[rival])}{guess}; {times(ratio)}"
+        )
         found.append(Finding(data, ratio > 1.0 if least == 1.0 else ratio >= least, numbers))
     return found
 
@@ -138,8 +143,13 @@ def competitive(tables: Tables) -> list[Finding]:
         fastest = min(theirs, key=lambda name: theirs[name])
         ratio = float(ours["train_seconds"]) / theirs[fastest]
         each = ", ".join(f"{name} {seconds(value)}" for name, value in theirs.items())
-        found.append(Finding(data, ratio <= COMPETITIVE, f"{ours['method']} {seconds(float(ours['train_seconds']))}; "
-                             f"{each}; {times(ratio)} the fastest"))
+        found.append(
+            Finding(
+                data,
+                ratio <= COMPETITIVE,
+                f"{ours['method']} {seconds(float(ours['train_seconds']))}; {each}; {times(ratio)} the fastest",
+            )
+        )
     return found
 
 
@@ -152,8 +162,13 @@ def post_helps(tables: Tables) -> list[Finding]:
             found.append(Finding(data, None, "PD-Sparse was not measured"))
             continue
         difference = both[POST] - both[PD]
-        found.append(Finding(data, None if difference == 0.0 else difference > 0.0,
-                             f"{100 * both[POST]:.1f} % after, {100 * both[PD]:.1f} % before ({points(difference)})"))
+        found.append(
+            Finding(
+                data,
+                None if difference == 0.0 else difference > 0.0,
+                f"{100 * both[POST]:.1f} % after, {100 * both[PD]:.1f} % before ({points(difference)})",
+            )
+        )
     return found
 
 
@@ -179,8 +194,14 @@ def as_table3(tables: Tables) -> list[Finding]:
         row = choose(part)
         here = (float(row["k_a"]), float(row["k_w"]))
         near = [1.0 / FACTOR <= a / b <= FACTOR for a, b in zip(here, PAPER_BIBTEX, strict=True)]
-        found.append(Finding(data, all(near), f"k_A {number(here[0])} (the paper {PAPER_BIBTEX[0]}), k_W "
-                             f"{number(here[1])} ({PAPER_BIBTEX[1]}) at λ = {row['lam4']:g}"))
+        found.append(
+            Finding(
+                data,
+                all(near),
+                f"k_A {number(here[0])} (the paper {PAPER_BIBTEX[0]}), k_W "
+                f"{number(here[1])} ({PAPER_BIBTEX[1]}) at λ = {row['lam4']:g}",
+            )
+        )
     return found
 
 
@@ -204,8 +225,13 @@ def grows(tables: Tables, method: str, column: str, sublinear: bool, words: Any)
             found.append(Finding(data, None, f"{method} was not measured over a tenfold number of classes"))
             continue
         ends = [f"{words(float(row[column]))} at {int(row['classes'])}" for _, row in rows.iloc[[0, -1]].iterrows()]
-        found.append(Finding(data, value < 1.0 if sublinear else value >= LINEAR,
-                             f"{ends[0]} classes, {ends[1]}: exponent {value:.2f}"))
+        found.append(
+            Finding(
+                data,
+                value < 1.0 if sublinear else value >= LINEAR,
+                f"{ends[0]} classes, {ends[1]}: exponent {value:.2f}",
+            )
+        )
     return found
 
 

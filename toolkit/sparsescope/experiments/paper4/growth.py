@@ -40,8 +40,11 @@ def measure_growth(pool: Pool, settings: Settings, report: Report | None = None)
     limit = protocol.limits(settings)
     jobs: list[Job] = []
     for m in limit.growth_m:
-        jobs += [(f"{m} classes, {name}", partial(measure_one, name, m, settings, limit))
-                 for name in (protocol.PD, protocol.MULTI) if name == protocol.PD or fits(limit, m)]
+        jobs += [
+            (f"{m} classes, {name}", partial(measure_one, name, m, settings, limit))
+            for name in (protocol.PD, protocol.MULTI)
+            if name == protocol.PD or fits(limit, m)
+        ]
     return gather(jobs, report or Report())
 
 
@@ -58,13 +61,19 @@ def measure_one(name: str, m: int, settings: Settings, limit: protocol.Limits) -
     # Its rows are in random order. A split by classes would keep more of them for training, the more classes there are.
     first = round(TESTS * data.n)
     X, y = sp.csr_array(data.X[first:]), data.y[first:]
-    problem = Problem(sp.csc_array(X), y, loss=protocol.loss(False), penalty="elastic-net",
-                      class_names=data.class_names)
+    problem = Problem(
+        sp.csc_array(X), y, loss=protocol.loss(False), penalty="elastic-net", class_names=data.class_names
+    )
     problem = protocol.at(problem, limit.growth_lam4)
     found: dict[str, Any]
     if name == protocol.PD:
-        run = Run(problem, protocol.solver(settings.seed), certify_every=NEVER, clock=CLOCK,
-                  stop=Iterations(limit.growth_iterations))
+        run = Run(
+            problem,
+            protocol.solver(settings.seed),
+            certify_every=NEVER,
+            clock=CLOCK,
+            stop=Iterations(limit.growth_iterations),
+        )
         for _ in run:
             pass
         assert run.state is not None

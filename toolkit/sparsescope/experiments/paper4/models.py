@@ -59,8 +59,13 @@ def ours(pool: Pool, split: Split, settings: Settings, limit: protocol.Limits) -
     """The two rows of PD-Sparse, see :func:`compare_models`."""
     best = best_row(pool, settings)
     problem = fresh(protocol.at(split.problem, float(best["lam4"])))
-    run = Run(problem, protocol.solver(settings.seed), certify_every=NEVER, clock=CLOCK,
-              stop=Iterations(max(1, int(best["best_iteration"]))) | Seconds(limit.seconds))
+    run = Run(
+        problem,
+        protocol.solver(settings.seed),
+        certify_every=NEVER,
+        clock=CLOCK,
+        stop=Iterations(max(1, int(best["best_iteration"]))) | Seconds(limit.seconds),
+    )
     for _ in run:
         pass
     state, solver = run.state, run.solver
@@ -73,10 +78,21 @@ def ours(pool: Pool, split: Split, settings: Settings, limit: protocol.Limits) -
     after = CLOCK() - began
     better = bool(best["held_out_post"] > best["held_out"])
     sparse = densities(run)
-    rows = [{"method": name, "chosen": chosen, "train_seconds": seconds, **facts, "k_a": sparse["k_a"],
-             "k_w": W.nnz / problem.d, **judged(split, problem, W)}
-            for name, chosen, seconds, W in ((protocol.PD, not better, run.seconds, plain),
-                                             (protocol.POST, better, run.seconds + after, post))]
+    rows = [
+        {
+            "method": name,
+            "chosen": chosen,
+            "train_seconds": seconds,
+            **facts,
+            "k_a": sparse["k_a"],
+            "k_w": W.nnz / problem.d,
+            **judged(split, problem, W),
+        }
+        for name, chosen, seconds, W in (
+            (protocol.PD, not better, run.seconds, plain),
+            (protocol.POST, better, run.seconds + after, post),
+        )
+    ]
     return _frame(pool, split, rows)
 
 
@@ -93,8 +109,14 @@ def _liblinear(pool: Pool, split: Split, name: str, settings: Settings, limit: p
     if multi:
         fit = peers.crammer_singer(split.X, y, problem.m, C=protocol.C)
         return _frame(pool, split, [{"method": name, "train_seconds": fit.seconds, **judged(split, problem, fit.W)}])
-    fit = peers.one_vs_rest(protocol.ONE_VS_REST[name], split.X, samples.indicator(y, problem.m), C=protocol.C,
-                            limit=limit.peer_seconds, seed=settings.seed)
+    fit = peers.one_vs_rest(
+        protocol.ONE_VS_REST[name],
+        split.X,
+        samples.indicator(y, problem.m),
+        C=protocol.C,
+        limit=limit.peer_seconds,
+        seed=settings.seed,
+    )
     row = {"method": name, "train_seconds": fit.seconds, "trained": len(fit.trained), "note": fit.note}
     if len(fit.trained) == problem.m:
         return _frame(pool, split, [{**row, **judged(split, problem, fit.W, zero=True)}])
@@ -109,8 +131,12 @@ def extrapolated(split: Split, fit: peers.Fit) -> dict[str, Any]:
     share = split.problem.m / len(fit.trained)
     kept = stored(fit.W[:, fit.trained])
     dense = isinstance(kept, np.ndarray)
-    return {"train_seconds": share * fit.seconds, "bytes": share * size(kept), "nonzeros": share * nonzeros(kept),
-            "predict_seconds": predict_seconds(split.problem, fit.W, split.test) if dense else float("nan")}
+    return {
+        "train_seconds": share * fit.seconds,
+        "bytes": share * size(kept),
+        "nonzeros": share * nonzeros(kept),
+        "predict_seconds": predict_seconds(split.problem, fit.W, split.test) if dense else float("nan"),
+    }
 
 
 def _vowpal(pool: Pool, split: Split, limit: protocol.Limits) -> pd.DataFrame:
@@ -118,8 +144,7 @@ def _vowpal(pool: Pool, split: Split, limit: protocol.Limits) -> pd.DataFrame:
     why = "it is for one class a sample" if samples.multilabel(pool) else peers.vowpal_missing()
     if why is not None:
         return _frame(pool, split, [{"method": name, "trained": 0, "note": why}])
-    fit = peers.vowpal(split.X, samples.training_targets(pool), split.test.matrix, problem.m,
-                       limit=limit.peer_seconds)
+    fit = peers.vowpal(split.X, samples.training_targets(pool), split.test.matrix, problem.m, limit=limit.peer_seconds)
     note = "" if fit.passes == peers.VW_PASSES else f"{fit.passes} of {peers.VW_PASSES} passes were made"
     accuracy = float((fit.predicted == split.y_test).mean())
     return _frame(pool, split, [{"method": name, "p_at_1": accuracy, "micro_f1": accuracy,
@@ -131,9 +156,14 @@ def tables12(table: pd.DataFrame) -> pd.DataFrame:
     """The paper's Tables 1 and 2: for each data set four lines, a column a method; – where there is no figure."""
     import pandas as pd
 
-    lines = {"train time [s]": ("train_seconds", 1.0), "model size [MB]": ("bytes", 1e-6),
-             "predict time [s]": ("predict_seconds", 1.0), "test accuracy [%]": ("p_at_1", 100.0),
-             "micro F1 [%]": ("micro_f1", 100.0), "macro F1 [%]": ("macro_f1", 100.0)}
+    lines = {
+        "train time [s]": ("train_seconds", 1.0),
+        "model size [MB]": ("bytes", 1e-6),
+        "predict time [s]": ("predict_seconds", 1.0),
+        "test accuracy [%]": ("p_at_1", 100.0),
+        "micro F1 [%]": ("micro_f1", 100.0),
+        "macro F1 [%]": ("macro_f1", 100.0),
+    }
     rows = []
     for data, part in table.groupby("data", sort=False):
         by_method = part.set_index("method")

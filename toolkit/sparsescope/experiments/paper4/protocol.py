@@ -31,7 +31,10 @@ EXACT, PARTS, SAMPLED, OWN = "exact", "ν = 3", "ν = 3, sampling", "doubling"
 PLAIN = {"doubling": False, "shrinking": False}
 # The searches that are compared, by their parameters. Those of the paper return one candidate and visit all samples.
 SEARCHES: dict[str, dict[str, Any]] = {
-    EXACT: PLAIN, PARTS: {"nu": NU, **PLAIN}, SAMPLED: {"nu": NU, "sampling": True, **PLAIN}, OWN: {},
+    EXACT: PLAIN,
+    PARTS: {"nu": NU, **PLAIN},
+    SAMPLED: {"nu": NU, "sampling": True, **PLAIN},
+    OWN: {},
 }
 
 
@@ -71,8 +74,12 @@ def limits(settings: Settings) -> Limits:
     if settings.seconds is None:
         return base
     share = settings.seconds / base.seconds
-    return replace(base, seconds=settings.seconds, peer_seconds=share * base.peer_seconds,
-                   search_seconds=share * base.search_seconds)
+    return replace(
+        base,
+        seconds=settings.seconds,
+        peer_seconds=share * base.peer_seconds,
+        search_seconds=share * base.search_seconds,
+    )
 
 
 def at(problem: Problem, lam4: float) -> Problem:

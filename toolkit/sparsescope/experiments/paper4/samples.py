@@ -103,8 +103,13 @@ def _split(data: Pool, train: np.ndarray, test: np.ndarray) -> Split:
     if not len(test):
         raise ValueError(f"data set {data.name!r} has too few samples to set a share of {protocol.TEST:g} aside")
     X = data.X[train]
-    problem = Problem(sp.csc_array(X), data.y[train], loss=protocol.loss(multilabel(data)), penalty="elastic-net",
-                      class_names=data.class_names)
+    problem = Problem(
+        sp.csc_array(X),
+        data.y[train],
+        loss=protocol.loss(multilabel(data)),
+        penalty="elastic-net",
+        class_names=data.class_names,
+    )
     return Split(data.name, sp.csr_array(X), problem, Design(sp.csr_array(data.X[test])), data.y[test])
 
 

@@ -46,7 +46,7 @@ def ranking(problem: Problem, W: Any, test: Design, k: int) -> np.ndarray:
         return problem.rank(W, X=test, k=k)
     X = sp.csr_array(test.matrix)
     step = max(1, CHUNK // W.shape[1])
-    return np.concatenate([_best(X[at:at + step] @ W, k) for at in range(0, X.shape[0], step)])
+    return np.concatenate([_best(X[at : at + step] @ W, k) for at in range(0, X.shape[0], step)])
 
 
 def _best(Z: np.ndarray, k: int) -> np.ndarray:
@@ -84,8 +84,11 @@ def measures(best: np.ndarray, sets: sp.csr_array, Y: sp.csr_array) -> dict[str,
     predicted, there = (np.asarray(part.sum(axis=0, dtype=np.int64)).ravel() for part in (sets, Y))
     both = predicted + there
     each = 2.0 * right[both > 0] / both[both > 0]
-    return {**found, "micro_f1": float(2.0 * right.sum() / max(int(both.sum()), 1)),
-            "macro_f1": float(each.mean()) if each.size else 0.0}
+    return {
+        **found,
+        "micro_f1": float(2.0 * right.sum() / max(int(both.sum()), 1)),
+        "macro_f1": float(each.mean()) if each.size else 0.0,
+    }
 
 
 def predicted_sets(split: Split, problem: Problem, W: Any, best: np.ndarray, zero: bool) -> sp.csr_array:
@@ -108,6 +111,9 @@ def judged(split: Split, problem: Problem, W: Any, zero: bool = False) -> dict[s
     depth = min(DEPTH, problem.m) if problem.multilabel else 1
     best = ranking(problem, kept, split.test, depth)
     sets = predicted_sets(split, problem, kept, best, zero)
-    return {**measures(best, sets, indicator(split.y_test, problem.m)),
-            "predict_seconds": predict_seconds(problem, kept, split.test), "bytes": size(kept),
-            "nonzeros": nonzeros(kept)}
+    return {
+        **measures(best, sets, indicator(split.y_test, problem.m)),
+        "predict_seconds": predict_seconds(problem, kept, split.test),
+        "bytes": size(kept),
+        "nonzeros": nonzeros(kept),
+    }

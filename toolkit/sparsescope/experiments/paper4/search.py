@@ -40,8 +40,13 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     def watch(event: Event) -> None:
         points.append((event.iteration, event.seconds, event.relative_gap, event.search_share))
 
-    run = Run(problem, protocol.solver(settings.seed, **protocol.SEARCHES[name]), callbacks=[watch], clock=CLOCK,
-              stop=Gap(limit.search_gap) | Seconds(limit.search_seconds))
+    run = Run(
+        problem,
+        protocol.solver(settings.seed, **protocol.SEARCHES[name]),
+        callbacks=[watch],
+        clock=CLOCK,
+        stop=Gap(limit.search_gap) | Seconds(limit.search_seconds),
+    )
     for _ in run:
         pass
     sparse = densities(run)
@@ -49,5 +54,12 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     table.insert(0, "search", name)
     table.insert(0, "kind", kind_of(pool))
     table.insert(0, "data", pool.name)
-    return table.assign(wanted=limit.search_gap, k_a=sparse["k_a"], k_w=sparse["k_w"], lam4=lam4, classes=problem.m,
-                        features=problem.d, samples=problem.n)
+    return table.assign(
+        wanted=limit.search_gap,
+        k_a=sparse["k_a"],
+        k_w=sparse["k_w"],
+        lam4=lam4,
+        classes=problem.m,
+        features=problem.d,
+        samples=problem.n,
+    )

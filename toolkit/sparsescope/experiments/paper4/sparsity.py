@@ -66,8 +66,14 @@ def _row(pool: Pool, settings: Settings, lam4: float, limit: protocol.Limits) ->
     split = samples.tuning(pool, settings.seed)
     problem = protocol.at(split.problem, lam4)
     best = Best()
-    run = Run(problem, protocol.solver(settings.seed), callbacks=[best], test=(split.test, split.y_test), clock=CLOCK,
-              stop=HeldOut(protocol.PATIENCE) | Seconds(limit.seconds) | Iterations(limit.iterations))
+    run = Run(
+        problem,
+        protocol.solver(settings.seed),
+        callbacks=[best],
+        test=(split.test, split.y_test),
+        clock=CLOCK,
+        stop=HeldOut(protocol.PATIENCE) | Seconds(limit.seconds) | Iterations(limit.iterations),
+    )
     for _ in run:
         pass
     assert isinstance(run.state, PDSparseState)
@@ -130,6 +136,15 @@ def table3(table: pd.DataFrame) -> pd.DataFrame:
     for data, part in table.groupby("data", sort=False):
         found = choose(part)
         paper = PAPER_BIBTEX if is_bibtex(part) else (float("nan"), float("nan"))
-        rows.append({"data": data, "K": int(found["classes"]), "λ": float(found["lam4"]), "k_A": float(found["k_a"]),
-                     "k_W": float(found["k_w"]), "k_A of the paper": paper[0], "k_W of the paper": paper[1]})
+        rows.append(
+            {
+                "data": data,
+                "K": int(found["classes"]),
+                "λ": float(found["lam4"]),
+                "k_A": float(found["k_a"]),
+                "k_W": float(found["k_w"]),
+                "k_A of the paper": paper[0],
+                "k_W of the paper": paper[1],
+            }
+        )
     return pd.DataFrame(rows)

@@ -56,14 +56,28 @@ def _follow(pool: Pool, name: str, limit: protocol.Limits) -> pd.DataFrame:
         nonlocal total
         if event.iteration:
             total += event.coordinate_steps * event.step_flops
-        rows.append({"iteration": event.iteration, "sweeps": event.inner_sweeps, "steps": event.coordinate_steps,
-                     "step_flops": event.step_flops, "flops": total, "seconds": event.seconds,
-                     "violation": event.violation, "working_set": event.working_set,
-                     "size": (event.nonzero_entries + problem.d) // 2})
+        rows.append(
+            {
+                "iteration": event.iteration,
+                "sweeps": event.inner_sweeps,
+                "steps": event.coordinate_steps,
+                "step_flops": event.step_flops,
+                "flops": total,
+                "seconds": event.seconds,
+                "violation": event.violation,
+                "working_set": event.working_set,
+                "size": (event.nonzero_entries + problem.d) // 2,
+            }
+        )
 
     solver, settings = protocol.METHODS[name]
-    run = Run(problem, registry.solvers.create(solver, **settings), callbacks=[watch], clock=CLOCK,
-              stop=Violation(min(protocol.PRECISIONS)) | Seconds(limit.seconds))
+    run = Run(
+        problem,
+        registry.solvers.create(solver, **settings),
+        callbacks=[watch],
+        clock=CLOCK,
+        stop=Violation(min(protocol.PRECISIONS)) | Seconds(limit.seconds),
+    )
     for _ in run:
         pass
     table = pd.DataFrame(rows)
@@ -89,8 +103,11 @@ def table2(covariances: pd.DataFrame) -> pd.DataFrame:
             row = {"data": data, "p": int(part["features"].iloc[0]), "epsilon": epsilon}
             for name in protocol.METHODS:
                 at = reached(part[part["solver"] == name], epsilon)
-                flops, iterations, step = (float("inf"), float("nan"), float("nan")) if at is None else (
-                    at["flops"] / 1e6, at["iteration"], at["step_flops"])
+                flops, iterations, step = (
+                    (float("inf"), float("nan"), float("nan"))
+                    if at is None
+                    else (at["flops"] / 1e6, at["iteration"], at["step_flops"])
+                )
                 row |= {f"{name} Mflops": flops, f"{name} iterations": iterations, f"{name} flops a step": step}
             rows.append(row)
     return pd.DataFrame(rows)

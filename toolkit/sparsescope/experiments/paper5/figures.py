@@ -20,8 +20,13 @@ ROOM = 1.25  # factor that log axes of few values are wider than these
 def races(tables: Tables) -> go.Figure:
     """Fig. 1: the violation over time with the most samples, and the time to the smallest ε over the samples."""
     cases = list(tables["races"].groupby("data", sort=False))
-    fig = drawing.grid("ℓ1 logistic regression", "violation relative to that at zero weights", len(cases), 2, [
-        t for data, part in cases for t in (f"{data}: {part['samples'].max()} samples", f"{data}: growth")])
+    fig = drawing.grid(
+        "ℓ1 logistic regression",
+        "violation relative to that at zero weights",
+        len(cases),
+        2,
+        [t for data, part in cases for t in (f"{data}: {part['samples'].max()} samples", f"{data}: growth")],
+    )
     tight = min(EPSILONS)
     for row, (_, part) in enumerate(cases, 1):
         largest = part[part["samples"] == part["samples"].max()]
@@ -31,12 +36,30 @@ def races(tables: Tables) -> go.Figure:
         for name in RACERS:
             run = shown[shown["solver"] == name]
             if len(run):
-                drawing.add_line(fig, row, 1, run["seconds"], drawing.above_floor(run["violation"]), name, LOOKS[name],
-                                 "%{x:.3g} s: %{y:.2g}", markers=len(run) < 30)
+                drawing.add_line(
+                    fig,
+                    row,
+                    1,
+                    run["seconds"],
+                    drawing.above_floor(run["violation"]),
+                    name,
+                    LOOKS[name],
+                    "%{x:.3g} s: %{y:.2g}",
+                    markers=len(run) < 30,
+                )
             known = summary[np.isfinite(summary[name])]
             if len(known):
-                drawing.add_line(fig, row, 2, known["samples"], known[name], name, LOOKS[name],
-                                 "%{x} samples: %{y:.3g} s", markers=True)
+                drawing.add_line(
+                    fig,
+                    row,
+                    2,
+                    known["samples"],
+                    known[name],
+                    name,
+                    LOOKS[name],
+                    "%{x} samples: %{y:.3g} s",
+                    markers=True,
+                )
         drawing.log_time(fig, row, 1, np.concatenate([shown["seconds"] / ROOM, ROOM * shown["seconds"]]))
         drawing.log_values(fig, row, 1, "violation", [*shown["violation"], tight / ROOM])
         for epsilon in EPSILONS:
@@ -50,23 +73,53 @@ def races(tables: Tables) -> go.Figure:
 def working_sets(tables: Tables) -> go.Figure:
     """Fig. 2: entries in the working set over iterations, beside the violation over flops."""
     cases = list(tables["covariances"].groupby("data", sort=False))
-    fig = drawing.grid("Sparse inverse covariance, λ = 0.5", "working sets, and the work of coordinate steps",
-                       len(cases), 2, [t for data, part in cases
-                           for t in (f"{data}, p = {part['features'].iloc[0]}: working set", f"{data}: violation")])
+    fig = drawing.grid(
+        "Sparse inverse covariance, λ = 0.5",
+        "working sets, and the work of coordinate steps",
+        len(cases),
+        2,
+        [
+            t
+            for data, part in cases
+            for t in (f"{data}, p = {part['features'].iloc[0]}: working set", f"{data}: violation")
+        ],
+    )
     for row, (_, part) in enumerate(cases, 1):
         shown = part[part["iteration"] > 0]
         for name in METHODS:
             run = shown[shown["solver"] == name]
             if len(run):
-                drawing.add_line(fig, row, 1, run["iteration"], run["working_set"], name, LOOKS[name],
-                                 "iteration %{x}: %{y} entries", markers=len(run) < 30)
-                drawing.add_line(fig, row, 2, run["flops"] / 1e6, drawing.above_floor(run["violation"]), name,
-                                 LOOKS[name], "%{x:.3g} Mflops: %{y:.2g}", markers=len(run) < 30)
+                drawing.add_line(
+                    fig,
+                    row,
+                    1,
+                    run["iteration"],
+                    run["working_set"],
+                    name,
+                    LOOKS[name],
+                    "iteration %{x}: %{y} entries",
+                    markers=len(run) < 30,
+                )
+                drawing.add_line(
+                    fig,
+                    row,
+                    2,
+                    run["flops"] / 1e6,
+                    drawing.above_floor(run["violation"]),
+                    name,
+                    LOOKS[name],
+                    "%{x:.3g} Mflops: %{y:.2g}",
+                    markers=len(run) < 30,
+                )
         fig.update_xaxes(title_text="iteration", row=row, col=1, **drawing.log_axis(shown["iteration"]))
         fig.update_yaxes(title_text="entries", rangemode="tozero", row=row, col=1)
         drawing.level(fig, row, 1, float(part["optimum"].iloc[0]), "optimum")
         work = shown["flops"] / 1e6
-        fig.update_xaxes(title_text="flops of coordinate steps [10⁶]", row=row, col=2,
-                         **drawing.log_axis(np.concatenate([work / ROOM, ROOM * work])))
+        fig.update_xaxes(
+            title_text="flops of coordinate steps [10⁶]",
+            row=row,
+            col=2,
+            **drawing.log_axis(np.concatenate([work / ROOM, ROOM * work])),
+        )
         drawing.log_values(fig, row, 2, "violation", shown["violation"])
     return drawing.note(fig, "Entries on and above the diagonal. Isolated features count in working set and optimum.")

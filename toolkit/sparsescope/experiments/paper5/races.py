@@ -27,8 +27,11 @@ def race_solvers(pool: Pool, settings: Settings, report: Report | None = None) -
     weights: the paper's ε), objective, message (why the run ended, in its last row).
     """
     limit = protocol.limits(settings)
-    jobs: list[Job] = [(f"{size} samples, {name}", partial(_follow, pool, size, name, settings, limit))
-                       for size in samples.sizes(pool, limit) for name in protocol.RACERS]
+    jobs: list[Job] = [
+        (f"{size} samples, {name}", partial(_follow, pool, size, name, settings, limit))
+        for size in samples.sizes(pool, limit)
+        for name in protocol.RACERS
+    ]
     return gather(jobs, report or Report())
 
 
@@ -41,14 +44,20 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
     def watch(event: Event) -> None:
         points.append((event.iteration, event.seconds, event.violation, event.objective))
 
-    run = Run(problem, protocol.RACERS[name], callbacks=[watch], clock=CLOCK,
-              stop=Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds))
+    run = Run(
+        problem,
+        protocol.RACERS[name],
+        callbacks=[watch],
+        clock=CLOCK,
+        stop=Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds),
+    )
     for _ in run:
         pass
     table = pd.DataFrame(points, columns=["iteration", "seconds", "violation", "objective"])
     table["violation"] /= table["violation"].iloc[0]
-    for place, (column, value) in enumerate({"data": pool.name, "samples": problem.n, "features": problem.d,
-                                             "solver": name}.items()):
+    for place, (column, value) in enumerate(
+        {"data": pool.name, "samples": problem.n, "features": problem.d, "solver": name}.items()
+    ):
         table.insert(place, column, value)
     return table.assign(message=[""] * (len(table) - 1) + [run.message])
 

@@ -122,12 +122,22 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     gap = max(upper, omega) - lower if math.isfinite(upper) else math.nan
     lam = 1.0 / price if price > 0.0 else math.inf
     return Certificate(
-        objective=omega, loss=hinge, penalty=omega, dual=lower, gap=gap,
+        objective=omega,
+        loss=hinge,
+        penalty=omega,
+        dual=lower,
+        gap=gap,
         relative_gap=gap / problem.scale(omega),
-        violation=worst, violation_sum=float(work.violation.sum()),
-        paper_violation=float(work.paper.max()), paper_violation_sum=float(work.paper.sum()),
-        nonzero_rows=rows, nonzero_entries=nonzeros, active_share=active / n, dual_entries=entries / n,
-        excess=max(hinge - eta, 0.0), equivalent_lam=lam,
+        violation=worst,
+        violation_sum=float(work.violation.sum()),
+        paper_violation=float(work.paper.max()),
+        paper_violation_sum=float(work.paper.sum()),
+        nonzero_rows=rows,
+        nonzero_entries=nonzeros,
+        active_share=active / n,
+        dual_entries=entries / n,
+        excess=max(hinge - eta, 0.0),
+        equivalent_lam=lam,
     )
 
 
@@ -152,7 +162,8 @@ def _complain_if_out_of_reach(problem: Problem, eta: float) -> None:
         raise ValueError(
             f"eta is {eta:g}, and no weights keep that budget: the smallest mean hinge on these data is between "
             f"{found.lower:.6g} and {found.reached:.6g}. Choose eta of at least {found.reached:.6g}, or fewer samples, "
-            "more features, an intercept")
+            "more features, an intercept"
+        )
 
 
 def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float]:
@@ -231,8 +242,9 @@ def keep_budget(problem: Problem, state: Any, eta: float) -> bool:
     return True
 
 
-def _first_feasible(problem: Problem, points: Iterable[np.ndarray],
-                    eta: float) -> tuple[float, np.ndarray, np.ndarray] | None:
+def _first_feasible(
+    problem: Problem, points: Iterable[np.ndarray], eta: float
+) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Ω, weights and scores of the first of these points that is feasible; ``None`` if none is."""
     for coef in points:
         Z = double_scores(problem, coef, np.empty((problem.n, problem.m)))

@@ -12,8 +12,13 @@ INNER_COLUMNS = (
 )
 # Solvers that keep a dual point.
 DUAL_COLUMNS = (
-    Column("active_share", "share of the samples whose hinge is active (above 1e-6 of the margin)", "share",
-           of_step=False, drawn=True),
+    Column(
+        "active_share",
+        "share of the samples whose hinge is active (above 1e-6 of the margin)",
+        "share",
+        of_step=False,
+        drawn=True,
+    ),
     Column("dual_entries", "mean number of non-zeros of a dual row off the true class", of_step=False, drawn=True),
 )
 # Solvers that sweep over rows (Blondel et al. 2013, Eq. 9 and 10).

@@ -1,12 +1,12 @@
 """What second-order methods on single entries of W share: working sets, the model's data, Armijo's rule.
 
-    g ← ∇f(W), violations of all entries                                          one pass over X
-    I ← a working set of entries
-    δ ← an approximate minimiser of gᵀδ + ½δᵀHδ + λΩ(W + δ) over I                the method's own
-    α ← 1, ½, ¼… until F(W + αδ) ≤ F(W) + ασΔ,  Δ = gᵀδ + λΩ(W + δ) − λΩ(W)       (Tseng and Yun 2009)
-    W ← W + αδ;  Z ← Z + αXδ, which costs no product for a trial
-    Any Ω that is a sum over entries fits, Σ a|w| + b½w² (the lasso with its weights, the elastic net, ridge). The
-    intercept is a row of entries without penalty.
+g ← ∇f(W), violations of all entries                                          one pass over X
+I ← a working set of entries
+δ ← an approximate minimiser of gᵀδ + ½δᵀHδ + λΩ(W + δ) over I                the method's own
+α ← 1, ½, ¼… until F(W + αδ) ≤ F(W) + ασΔ,  Δ = gᵀδ + λΩ(W + δ) − λΩ(W)       (Tseng and Yun 2009)
+W ← W + αδ;  Z ← Z + αXδ, which costs no product for a trial
+Any Ω that is a sum over entries fits, Σ a|w| + b½w² (the lasso with its weights, the elastic net, ridge). The
+intercept is a row of entries without penalty.
 """
 
 from __future__ import annotations
@@ -116,8 +116,9 @@ class EntryState(State):
         thresholds = self.thresholds.ravel()
         t = np.full(at.size, thresholds[0]) if thresholds.size == 1 else thresholds[at]
         ridge = np.where(rows < self.d, self.ridge, 0.0).astype(t.dtype)
-        return Entries(at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], self.G.ravel()[at], t,
-                       ridge)
+        return Entries(
+            at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], self.G.ravel()[at], t, ridge
+        )
 
 
 def entry_terms(problem: Problem) -> tuple[Any, float]:
@@ -139,10 +140,14 @@ class EntrySolver(Solver):
         if reason is None and problem.regulariser.entry_terms() is None:
             fitting = [name for name in ("working-set", "bcd-ls") if name in solvers]
             if getattr(problem.penalty, "nonnegative", False):
-                return (f"{self.name} moves entries of either sign, and the penalty keeps them non-negative: choose a "
-                        f"solver of rows ({', '.join(fitting)})")
-            reason = (f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "
-                      f"entries of a row: choose l1 or elastic-net, or a solver of rows ({', '.join(fitting)})")
+                return (
+                    f"{self.name} moves entries of either sign, and the penalty keeps them non-negative: choose a "
+                    f"solver of rows ({', '.join(fitting)})"
+                )
+            reason = (
+                f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "
+                f"entries of a row: choose l1 or elastic-net, or a solver of rows ({', '.join(fitting)})"
+            )
         return reason
 
     def start(self, problem: Problem, coef: np.ndarray) -> EntryState:

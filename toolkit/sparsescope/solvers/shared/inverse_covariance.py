@@ -1,11 +1,11 @@
 """What methods for sparse inverse covariances share: components, the line search with its factorisations, counters.
 
-    components of |S_ij| > λC_ij: Θ falls apart into them, and each is a problem of its own          (MATH §6)
-    for each component that is not nearly solved yet:
-        Σ = Θ⁻¹, G = S − Σ, the violations of all entries                            (known from the step before)
-        N ← an approximate minimiser of a second-order model around Θ                (the method's own)
-        α ← 1, ½, ¼… until Θ + α(N − Θ) has a Cholesky factor and F falls by Armijo's rule
-        Σ from that factor
+components of |S_ij| > λC_ij: Θ falls apart into them, and each is a problem of its own          (MATH §6)
+for each component that is not nearly solved yet:
+    Σ = Θ⁻¹, G = S − Σ, the violations of all entries                            (known from the step before)
+    N ← an approximate minimiser of a second-order model around Θ                (the method's own)
+    α ← 1, ½, ¼… until Θ + α(N − Θ) has a Cholesky factor and F falls by Armijo's rule
+    Σ from that factor
 """
 
 from __future__ import annotations

@@ -51,8 +51,11 @@ def leap(solver: Any, problem: Problem, state: Any) -> None:
         state.next_leap = 2 * state.iteration
         return
     named = {name: getattr(state, name) for name in state.of_samples}
-    kept = [(array, array.copy()) for array in (state.coef, state.Z, *points, *named.values())
-            if isinstance(array, np.ndarray)]
+    kept = [
+        (array, array.copy())
+        for array in (state.coef, state.Z, *points, *named.values())
+        if isinstance(array, np.ndarray)
+    ]
     residual = 0.0
 
     def image(v: Vector) -> Vector:
@@ -103,8 +106,9 @@ def framed(state: Any, V: np.ndarray) -> np.ndarray:
     return G
 
 
-def fixed_point(image: Callable[[Vector], Vector], here: Vector, lower: Callable[[Vector], Vector],
-                most: int) -> tuple[Vector, float, int]:
+def fixed_point(
+    image: Callable[[Vector], Vector], here: Vector, lower: Callable[[Vector], Vector], most: int
+) -> tuple[Vector, float, int]:
     """(v + p, ‖T(v) − v‖, calls of T) with v = ``here`` and T = ``image``, in at most ``most`` + 1 calls.
 
     A step that is longer than v itself is none: v + p is v then. Numbers of another size would hide what they do.

@@ -1,8 +1,8 @@
 """The low-rank model of a Hessian that LHAC keeps (Tang and Scheinberg 2013, Eq. 10–14).
 
-    B = γI − QRQᵀ from the last pairs (s_i, t_i) of a move and the change of ∇f: γ = tᵀt/tᵀs, Q = [γS T],
-    R = [γSᵀS, L; Lᵀ, −D]⁻¹, L_ij = s_iᵀt_j for i > j, D = diag(s_iᵀt_i)
-    a pair without curvature is damped or skipped
+B = γI − QRQᵀ from the last pairs (s_i, t_i) of a move and the change of ∇f: γ = tᵀt/tᵀs, Q = [γS T],
+R = [γSᵀS, L; Lᵀ, −D]⁻¹, L_ij = s_iᵀt_j for i > j, D = diag(s_iᵀt_i)
+a pair without curvature is damped or skipped
 """
 
 from __future__ import annotations

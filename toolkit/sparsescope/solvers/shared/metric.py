@@ -38,6 +38,8 @@ def metric_factor(moment: np.ndarray, L: float, lam: float, penalised: int, keep
             return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             continue
-    raise ValueError(f"XᵀX/n is singular to the precision of its numbers, and the ridge λ = {lam:g} is too small to "
-                     f"make up for it (the largest entry is {largest:.3g}): choose a larger λ, or leave out features "
-                     "that are combinations of others")
+    raise ValueError(
+        f"XᵀX/n is singular to the precision of its numbers, and the ridge λ = {lam:g} is too small to "
+        f"make up for it (the largest entry is {largest:.3g}): choose a larger λ, or leave out features "
+        "that are combinations of others"
+    )

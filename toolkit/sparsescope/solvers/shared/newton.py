@@ -1,12 +1,12 @@
 """A damped semismooth Newton step on the rows of W in use, by conjugate gradients.
 
-    S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
-    g ← P(∇f(W)_S + λ∇Ω(W_S))
-    D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
-        M = diag ∇²f + stiffness of Ω, the preconditioner
-    α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
-    μ falls after a full step and rises after a shortened one
-    The scores move by α·XD, so a trial costs no product with X.
+S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
+g ← P(∇f(W)_S + λ∇Ω(W_S))
+D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
+    M = diag ∇²f + stiffness of Ω, the preconditioner
+α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
+μ falls after a full step and rises after a shortened one
+The scores move by α·XD, so a trial costs no product with X.
 """
 
 from __future__ import annotations
@@ -186,8 +186,15 @@ class Newton:
             E *= size
             state.Z += E
         self._trust(taken, size, (before - after) / (-0.5 * slope) if taken else 0.0, products)
-        return Step(taken, before, after if taken else before, size if taken else float("nan"), trials, products,
-                    (2.0 * products + 3.0) * self.support.nnz)
+        return Step(
+            taken,
+            before,
+            after if taken else before,
+            size if taken else float("nan"),
+            trials,
+            products,
+            (2.0 * products + 3.0) * self.support.nnz,
+        )
 
     def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
         """Set damping and CG steps by how well the quadratic model (which promised ½|⟨g, D⟩|) agreed with F."""

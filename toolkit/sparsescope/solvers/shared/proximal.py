@@ -71,14 +71,45 @@ class ProximalState(State):
         self.passes += 1.0
         if isinstance(problem.regulariser, BlockRegulariser):  # a block's rows may be anywhere: all of G is needed
             problem.design.rmatmul(U, self.G)
-            self.count = int(list_blocks(self.G, scale, self.old, self.coef, beta, problem.lam,
-                                         *problem.regulariser.parts, self.old_used, self.used, self.V, self.V_used,
-                                         self.listed))
+            self.count = int(
+                list_blocks(
+                    self.G,
+                    scale,
+                    self.old,
+                    self.coef,
+                    beta,
+                    problem.lam,
+                    *problem.regulariser.parts,
+                    self.old_used,
+                    self.used,
+                    self.V,
+                    self.V_used,
+                    self.listed,
+                )
+            )
             return
 
         def listing(G: np.ndarray, start: int, count: int) -> int:
-            return int(list_rows(G, start, scale, self.old, self.coef, beta, problem.lam, problem.row_penalty, self.d,
-                                 self.old_used, self.used, self.V, self.V_used, self.G, self.listed, count))
+            return int(
+                list_rows(
+                    G,
+                    start,
+                    scale,
+                    self.old,
+                    self.coef,
+                    beta,
+                    problem.lam,
+                    problem.row_penalty,
+                    self.d,
+                    self.old_used,
+                    self.used,
+                    self.V,
+                    self.V_used,
+                    self.G,
+                    self.listed,
+                    count,
+                )
+            )
 
         for start, _, G in problem.design.rmatmul_blocks(U, self.block):
             count = listing(G, start, count)
@@ -90,11 +121,32 @@ class ProximalState(State):
         """W⁺ = prox(V − step·G) and its scores, from the rows that were listed."""
         listed, lam = self.listed[: self.count], problem.lam
         if isinstance(problem.regulariser, BlockRegulariser):
-            prox_listed_blocks(listed, self.V, self.G, self.old, step, lam, *problem.regulariser.parts, self.coef,
-                               self.used, self.report)
+            prox_listed_blocks(
+                listed,
+                self.V,
+                self.G,
+                self.old,
+                step,
+                lam,
+                *problem.regulariser.parts,
+                self.coef,
+                self.used,
+                self.report,
+            )
         else:
-            prox_listed(listed, self.V, self.G, self.old, step, lam, problem.row_penalty, self.d, self.coef, self.used,
-                        self.report)
+            prox_listed(
+                listed,
+                self.V,
+                self.G,
+                self.old,
+                step,
+                lam,
+                problem.row_penalty,
+                self.d,
+                self.coef,
+                self.used,
+                self.report,
+            )
         self.slope, self.size = float(self.report[SLOPE]), float(self.report[SIZE])
         self.omega, self.turn = float(self.report[OMEGA]), float(self.report[TURN])
         problem.design.matmul(self.coef, self.Z, np.flatnonzero(self.used[: self.d]))
@@ -140,8 +192,13 @@ class Proximal(Solver):
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
     growth: float = field(2.0, 1.1, 10.0, "factor by which a line search raises K")
-    step_length: float = field(1.0, 0.1, 4.0, "constant step in units of the safe 1/K; above 1 it is not safe, and the "
-                               "iterates may diverge", log=True)
+    step_length: float = field(
+        1.0,
+        0.1,
+        4.0,
+        "constant step in units of the safe 1/K; above 1 it is not safe, and the iterates may diverge",
+        log=True,
+    )
 
     @property
     def remedy(self) -> str:  # type: ignore[override]

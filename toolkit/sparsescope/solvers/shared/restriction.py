@@ -44,8 +44,9 @@ def worthwhile(problem: Problem) -> bool:
     return bool(problem.penalty.zeroes_rows) and problem.d >= FEWEST
 
 
-def choose(problem: Problem, U: np.ndarray, coef: np.ndarray, strength: float, now: Restriction | None,
-           rounds: int) -> Restriction | None:
+def choose(
+    problem: Problem, U: np.ndarray, coef: np.ndarray, strength: float, now: Restriction | None, rounds: int
+) -> Restriction | None:
     """The features to work on next: ``now`` itself if it serves, ``None`` for all of them.
 
     U : dual rows, whose gradient is XᵀU · strength : what it is held against, with Ω · rounds : choices so far

@@ -71,8 +71,9 @@ class SequenceSolver(Solver):
     """Base of solvers whose model is a sequence."""
 
     kinds = ("sequence",)
-    columns = (Column("features", "features that the steps were given so far, each time they were", of_step=False,
-                      drawn=True),)
+    columns = (
+        Column("features", "features that the steps were given so far, each time they were", of_step=False, drawn=True),
+    )
     takes_blocks = True  # nothing ties the columns
     remedy = "choose a larger λ"
 
@@ -83,8 +84,10 @@ class SequenceSolver(Solver):
         """A state without steps. ``ValueError`` for weights to begin with: a sequence goes on from a state only."""
         self.require(problem)
         if W is not None or b is not None:
-            raise ValueError(f"{self.name} cannot begin at given weights: its model is a sequence of steps. Go on from "
-                             "a state (Run(state=…))")
+            raise ValueError(
+                f"{self.name} cannot begin at given weights: its model is a sequence of steps. Go on from "
+                "a state (Run(state=…))"
+            )
         return SequenceState(problem)
 
     def warm_start_from(self, problem: Any, state: Any) -> SequenceState:
@@ -106,9 +109,20 @@ class SequenceSolver(Solver):
         for _, _, G in work.gradients(problem):
             norms = np.sqrt(np.einsum("ij,ij->i", G, G, dtype=np.float64)) / problem.n
             top, total = max(top, float(norms.max())), total + float(norms.sum())
-        return Certificate(objective=loss, loss=loss, penalty=0.0, dual=NAN, gap=NAN, relative_gap=NAN, violation=top,
-                           violation_sum=total, paper_violation=NAN, paper_violation_sum=NAN, nonzero_rows=rows,
-                           nonzero_entries=entries)
+        return Certificate(
+            objective=loss,
+            loss=loss,
+            penalty=0.0,
+            dual=NAN,
+            gap=NAN,
+            relative_gap=NAN,
+            violation=top,
+            violation_sum=total,
+            paper_violation=NAN,
+            paper_violation_sum=NAN,
+            nonzero_rows=rows,
+            nonzero_entries=entries,
+        )
 
     def value(self, problem: Any, loss: float, penalty: float) -> float:
         return loss

@@ -1,8 +1,8 @@
 """The smallest mean hinge that any weights reach: what a budget η must not go below.
 
-    h* = min over W (and b) of (1/n) Σ_i max_r(z_ir − z_iy + μ·[r ≠ y]), without a penalty: a linear program, solved by
-    the steps of ``fbpd`` without the prox. For dual rows U of the domain of ℓ* (with columns that sum to zero if there
-    is an intercept), V = XᵀU/n and every W,  mean hinge(W) ≥ (μ/n) Σ_i Σ_{r≠y} u_ir + ⟨V, W⟩, and V falls to zero.
+h* = min over W (and b) of (1/n) Σ_i max_r(z_ir − z_iy + μ·[r ≠ y]), without a penalty: a linear program, solved by
+the steps of ``fbpd`` without the prox. For dual rows U of the domain of ℓ* (with columns that sum to zero if there
+is an intercept), V = XᵀU/n and every W,  mean hinge(W) ≥ (μ/n) Σ_i Σ_{r≠y} u_ir + ⟨V, W⟩, and V falls to zero.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class SmallestHinge:
     iterations: int
 
 
-def smallest_hinge(problem: Problem, tol: float = 1e-4, max_iter: int = 20_000,
-                   above: float | None = None) -> SmallestHinge:
+def smallest_hinge(
+    problem: Problem, tol: float = 1e-4, max_iter: int = 20_000, above: float | None = None
+) -> SmallestHinge:
     """The smallest mean Crammer–Singer hinge on the problem's data, whatever the penalty, between two bounds.
 
     Stops when they are within ``tol`` times the margin, after ``max_iter`` iterations, or, if ``above`` is given, as

@@ -64,8 +64,9 @@ class SplittingState(State):
         super().__init__(problem, coef)
         self.U = np.zeros_like(self.Z)
         self.V, self.VZ, self.Q = np.empty_like(coef), np.empty_like(self.Z), np.empty_like(self.Z)
-        self.V0, self.VZ0, self.Q0 = ((np.empty_like(a) for a in (self.V, self.VZ, self.Q)) if anchored else
-                                      (self.V, self.VZ, self.Q))
+        self.V0, self.VZ0, self.Q0 = (
+            (np.empty_like(a) for a in (self.V, self.VZ, self.Q)) if anchored else (self.V, self.VZ, self.Q)
+        )
         self.reports = np.zeros((threads, REPORT))
         self.shares = [int(i) for i in np.linspace(0, problem.n, threads + 1)]
         self.buffer = np.empty((0, problem.m), dtype=problem.dtype)
@@ -123,11 +124,17 @@ def into_domain(U: np.ndarray) -> None:
 class Splitting(Solver):
     """The settings of the splitting methods, and how a step goes. It is not a method: what is projected is theirs."""
 
-    acceleration: str = field("restarts", choices=("restarts", "leaps", "none"),
-                              doc="restarted, reflected Halpern steps, the same with leaps to where they lead, or the "
-                                  "paper's plain iteration")
-    steps: str = field("adaptive", choices=("adaptive", "balanced", "paper"),
-                       doc="√(σ/τ): moved at restarts, kept at its first guess, or 1 with the paper's bound of τσ")
+    acceleration: str = field(
+        "restarts",
+        choices=("restarts", "leaps", "none"),
+        doc="restarted, reflected Halpern steps, the same with leaps to where they lead, or the "
+        "paper's plain iteration",
+    )
+    steps: str = field(
+        "adaptive",
+        choices=("adaptive", "balanced", "paper"),
+        doc="√(σ/τ): moved at restarts, kept at its first guess, or 1 with the paper's bound of τσ",
+    )
     balance: float = field(1.0, 1e-4, 1e4, "√(σ/τ): factor on its first guess; W moves by τ, dual by σ", log=True)
     threads: int = field(1, 0, cores(), "threads for the projections, at most as many as there are cores; 0 takes all")
 
@@ -143,8 +150,10 @@ class Splitting(Solver):
 
     def refuses(self, problem: Problem) -> str | None:
         if not any(isinstance(problem.loss, losses[name]) for name in self.losses):
-            return (f"{self.name} solves the Crammer–Singer hinge (crammer-singer) and no other loss; the "
-                    f"{problem.loss.title} loss is for other solvers, such as auto")
+            return (
+                f"{self.name} solves the Crammer–Singer hinge (crammer-singer) and no other loss; the "
+                f"{problem.loss.title} loss is for other solvers, such as auto"
+            )
         return None
 
     def count(self) -> int:
@@ -219,8 +228,9 @@ class Splitting(Solver):
 
     def choose_features(self, problem: Problem, state: SplittingState) -> None:
         """Choose the features to work on, when an epoch has just ended and the last choice has paid for itself."""
-        if state.part is not None and (state.inner.epoch > 0 or
-                                       state.since < max(10, problem.d / state.part.rows.size)):
+        if state.part is not None and (
+            state.inner.epoch > 0 or state.since < max(10, problem.d / state.part.rows.size)
+        ):
             return
         part = choose(problem, state.U, state.coef, self.strength(problem), state.part, state.choices)
         state.choices, state.since = state.choices + 1, 0
@@ -304,8 +314,9 @@ class Splitting(Solver):
         """W ← prox_{nλτΩ}(V − τXᵀQ), a block of rows at a time, and V mixed; returns ‖W − V‖²."""
         return self.descend(problem, state, tau, problem.n * problem.lam * tau, weights)
 
-    def descend(self, problem: Problem, state: SplittingState, tau: float, threshold: float,
-                weights: tuple[float, float, float]) -> float:
+    def descend(
+        self, problem: Problem, state: SplittingState, tau: float, threshold: float, weights: tuple[float, float, float]
+    ) -> float:
         """W ← prox_{threshold·Ω}(V − τXᵀQ) (the intercept without prox), and V mixed; returns ‖W − V‖².
 
         In its frame the intercept is (b + x̄ᵀW)/s, which belongs to the column s·1, and W to X − 1x̄ᵀ: the same scores.
@@ -341,8 +352,9 @@ class Splitting(Solver):
             state.buffer = np.empty((rows, problem.m), dtype=problem.dtype)
         return state.buffer
 
-    def dual(self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float],
-             t: int) -> None:
+    def dual(
+        self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float], t: int
+    ) -> None:
         """The dual half of a step for the samples of thread t."""
         raise TypeError(f"{type(self).__name__} does not define its dual step")
 
@@ -364,8 +376,11 @@ class Splitting(Solver):
         now, first = state.residual, state.first_residual
         if state.epoch < 2:
             return False
-        return bool(now <= SUFFICIENT * first or (now <= NECESSARY * first and now > before)
-                    or state.epoch >= LONG * state.iteration)
+        return bool(
+            now <= SUFFICIENT * first
+            or (now <= NECESSARY * first and now > before)
+            or state.epoch >= LONG * state.iteration
+        )
 
     def restart(self, state: SplittingState) -> None:
         """Move the weight of primal and dual, and begin the next epoch at the image."""
@@ -375,5 +390,5 @@ class Splitting(Solver):
         if self.steps == "adaptive" and primal > 0.0 and state.epoch >= self.telling:
             # A dual point that stands still (a budget that is kept without it) asks for longer primal steps as well.
             wanted = min(max(dual / primal, state.weight / MOST_SHIFT), state.weight * MOST_SHIFT)
-            state.weight = wanted ** DAMPING * state.weight ** (1.0 - DAMPING)
+            state.weight = wanted**DAMPING * state.weight ** (1.0 - DAMPING)
         state.settle()

@@ -42,8 +42,17 @@ class Eta0Search:
         return "\n".join(lines)
 
 
-def search_eta0(problem: Problem, test: Any = None, *, candidates: Sequence[float] = CANDIDATES, iterations: int = 3,
-                share: float = 0.2, by: str = "accuracy", seed: int = 0, **settings: Any) -> Eta0Search:
+def search_eta0(
+    problem: Problem,
+    test: Any = None,
+    *,
+    candidates: Sequence[float] = CANDIDATES,
+    iterations: int = 3,
+    share: float = 0.2,
+    by: str = "accuracy",
+    seed: int = 0,
+    **settings: Any,
+) -> Eta0Search:
     """Try FOBOS with several first steps η₀ for a few passes, and take the one that predicts held-out data best.
 
     Parameters
@@ -97,8 +106,10 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
             solver.step(fitted, state)
     except FloatingPointError:
         return row
-    objective = (loss_sum(state.Z, *fitted.terms) / fitted.n
-                 + fitted.lam * penalty_sum(state.coef[: fitted.d], fitted.penalty)[0])
+    objective = (
+        loss_sum(state.Z, *fitted.terms) / fitted.n
+        + fitted.lam * penalty_sum(state.coef[: fitted.d], fitted.penalty)[0]
+    )
     coef = state.coefficients().astype(design.dtype, copy=False)
     Z = design.matmul(coef, np.empty((design.n, fitted.m), dtype=design.dtype))
     loss = loss_sum(Z, y, fitted.loss) / design.n
@@ -106,8 +117,13 @@ def _tried(fitted: Problem, solver: FOBOS, iterations: int, design: Design, y: n
         return row
     top = fitted.class_scores(Z).argmax(axis=1)
     right = y[np.arange(y.shape[0]), top] if fitted.multilabel else top == y
-    return {**row, "accuracy": float(np.mean(right)), "loss": float(loss), "objective": float(objective),
-            "diverged": False}
+    return {
+        **row,
+        "accuracy": float(np.mean(right)),
+        "loss": float(loss),
+        "objective": float(objective),
+        "diverged": False,
+    }
 
 
 def _given(problem: Problem, test: Any) -> tuple[Problem, Design, np.ndarray]:
@@ -133,7 +149,15 @@ def _split(problem: Problem, share: float, seed: int) -> tuple[Problem, Design, 
         raise ValueError("no class has two samples, so none can be set aside; give held-out data as test=(X, y)")
     given = problem.design.plain()
     matrix = given.matrix.tocsr() if given.is_sparse else given.matrix
-    fitted = Problem(matrix[~held], problem.y[~held], loss=problem.loss, penalty=problem.penalty, lam=problem.lam,
-                     intercept=problem.intercept, standardize=problem.standardize, class_names=problem.class_names,
-                     sample_weight=None if problem.sample_weight is None else problem.sample_weight[~held])
+    fitted = Problem(
+        matrix[~held],
+        problem.y[~held],
+        loss=problem.loss,
+        penalty=problem.penalty,
+        lam=problem.lam,
+        intercept=problem.intercept,
+        standardize=problem.standardize,
+        class_names=problem.class_names,
+        sample_weight=None if problem.sample_weight is None else problem.sample_weight[~held],
+    )
     return fitted, Design(matrix[held]), problem.y[held]
