@@ -1,7 +1,8 @@
-"""The four traps of compiled parts (see the head of jit.py), each pinned; caches of fresh processes; plain Python."""
+"""The traps of compiled parts (see the head of jit/parts.py), each pinned; caches of fresh processes; plain Python."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from helpers import CORE, SMOOTH, interpreted, iris
 from sparsescope.jit import cache as kernel_cache
 from sparsescope.jit import compiler as kernel_compiler
 from sparsescope.jit import parts as jit
+from sparsescope.jit import stamps
 from sparsescope.jit.cache import digest
 from sparsescope.jit.parts import exponential, kernel, part
 from sparsescope.kernels.rows import loss_gradient, loss_sum
@@ -77,8 +79,6 @@ def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: 
     first = run_python(code, copied)
     assert (first["value"], first["hits"], first["misses"]) == (1.0, 0, 1)
     assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}
-    folders = sorted(path.name for path in (copied / "cache" / "kernels").iterdir())
-    assert len(folders) == 1
     source = copied / "sparsescope" / "losses" / "squared.py"
     text = source.read_text(encoding="utf-8")
     old, new = "total += 0.5 - z[r]", "total += 3.5 - z[r]"
@@ -86,9 +86,12 @@ def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: 
     source.write_text(text.replace(old, new), encoding="utf-8")
     assert run_python(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
     assert run_python(code, copied) == {"value": 7.0, "hits": 1, "misses": 0}
-    assert len(list((copied / "cache" / "kernels").iterdir())) == 2, "each version of the sources has its own folder"
     source.write_text(text, encoding="utf-8")
     assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "and the old one is still there"
+    for name, again in (("logistic", 0), ("pairs", 0), ("targets", 1), ("base", 1)):  # squared imports the last two
+        path = copied / "sparsescope" / "losses" / f"{name}.py"
+        path.write_text(path.read_text(encoding="utf-8") + "\nEDITED = 1\n", encoding="utf-8")
+        assert run_python(code, copied) == {"value": 1.0, "hits": 1 - again, "misses": again}, name
 
 
 USER_MODULE = """
@@ -289,7 +292,7 @@ def test_the_cache_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert kernel_cache.cache_root() == tmp_path / "s" / "kernels"
     folder = kernel_cache.cache_folder.__wrapped__()
     assert folder.parent == tmp_path / "s" / "kernels" and (folder / "used").exists()
-    assert kernel_cache.source_digest() in folder.name
+    assert stamps.common_digest() in folder.name
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     monkeypatch.setenv("SPARSESCOPE_CACHE", str(blocked))
@@ -351,7 +354,7 @@ def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
 
 
 def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -> None:
-    for name in kernel_cache.SOURCES:
+    for name in stamps.SOURCES:
         assert (PACKAGE / name).exists()
     marks = ("@kernel\n", "@helper\n", "@part\n", "@struct\n")
     compiled = [
@@ -359,8 +362,42 @@ def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -
         for path in PACKAGE.rglob("*.py")
         if any(mark in path.read_text(encoding="utf-8") for mark in marks)
     ]
-    missing = [path for path in compiled if not any(path.is_relative_to(source) for source in kernel_cache.SOURCES)]
+    missing = [path for path in compiled if not any(path.is_relative_to(source) for source in stamps.SOURCES)]
     assert compiled and not missing, "code that is compiled has to count for the name of the cache folder"
+
+
+def defined_in(thing: Any) -> set[str]:
+    """The modules where a compiled function or a class is written, and what is made of two forms."""
+    thing = getattr(thing, "py_func", thing)
+    cells = [cell.cell_contents for cell in getattr(thing, "__closure__", None) or ()]
+    found = {getattr(thing, "__module__", None) or ""}
+    for cell in cells if callable(thing) else ():
+        found |= defined_in(cell) if callable(cell) else set()
+    return found
+
+
+def test_the_stamp_of_a_kernel_covers_all_that_its_code_can_name() -> None:
+    files = [path for path in stamps._files(stamps.SOURCES, PACKAGE) if path.name != "__init__.py"]
+    looked_at = 0
+    for file in files:
+        name = ".".join(("sparsescope", *file.relative_to(PACKAGE).with_suffix("").parts))
+        covered = stamps.closure(frozenset({name}))
+        assert covered is not None and file in covered, "import statements of compiled code name the files they mean"
+        for thing in vars(importlib.import_module(name)).values():
+            for module in defined_in(thing) if callable(thing) else ():
+                path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+                if module.startswith("sparsescope.") and path in files:
+                    looked_at += 1
+                    assert path in covered, f"{name} can call code of {module}, which its stamp does not cover"
+    assert looked_at > 300
+
+
+def test_arguments_count_for_the_stamp_those_inside_of_others_included() -> None:
+    loss = ss.losses.Logistic()
+    seen = stamps.modules_of((numba.typeof(loss), numba.typeof((1.0, (loss, ss.penalties.L1L2())))))
+    assert seen == {"sparsescope.losses.logistic", "sparsescope.penalties.l1_l2"}
+    alone, both = (stamps.stamp(frozenset({"sparsescope.kernels.rows", *more})) for more in ((), seen))
+    assert alone != both and len(alone) == 16
 
 
 def test_exponential_is_accurate_and_never_overflows_downwards() -> None:

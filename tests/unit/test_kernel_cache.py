@@ -229,6 +229,19 @@ def test_without_a_folder_kernels_live_as_long_as_the_process(tmp_path: Path, mo
     assert not list(made.folder.iterdir()) and not (tmp_path / kernel_store.SUFFIX).exists()
 
 
+def test_kernels_that_nobody_reads_are_removed_after_a_while(kernel: Kernel) -> None:
+    kernel.load()(2.0)
+    file = kernel.file
+    days = 86400.0
+    os.utime(file, (time.time() - 20 * days,) * 2)
+    kernel_store.remove_abandoned(kernel.folder)
+    kernel.load()(2.0)  # what is read is noted
+    assert time.time() - file.stat().st_mtime < days
+    os.utime(file, (time.time() - 40 * days,) * 2)
+    kernel_store.remove_abandoned(kernel.folder)
+    assert not file.exists()
+
+
 def test_a_folder_of_an_earlier_version_is_closed_to_others(tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir(mode=0o755)

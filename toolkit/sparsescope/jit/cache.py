@@ -1,7 +1,7 @@
 """Compiled kernels on disk: what names them, where they lie, and how numba finds them again.
 
 ``digest`` names code by what it says, so that edited code is never mistaken for the old one. Traps 1, 2 and 4 of
-``jit.py`` are dealt with here.
+``parts.py`` are dealt with here, the first of them together with ``stamps.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from .stamps import NAME, common_digest, modules_of, source_digest, stamp
 from .store import KernelStore, private, remove_abandoned, tell_once, usable
 
 try:
@@ -34,33 +35,11 @@ except ImportError:  # private names: with a numba without them nothing is kept 
     dumps = None
     HOOKS = False
 
-PACKAGE = Path(__file__).resolve().parents[1]
-NAME = __name__.split(".")[0]  # of this package, in module names
-# Folders and files whose code is compiled into kernels.
-SOURCES = ("jit", "inputs/design.py", "kernels", "losses", "penalties")
 PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
 LIBRARIES = ("numpy", "numba", "scipy", "math", "cmath", "builtins")  # what digests do not look into
 
 
-# ---------------------------------------------------------------------------------------------- digests (traps 1, 2)
-def source_digest() -> str:
-    """Sixteen hex digits over the sources that can end up in a kernel."""
-    return _source_digest(PACKAGE)
-
-
-@functools.cache
-def _source_digest(root: Path) -> str:
-    seen = hashlib.sha256()
-    for name in SOURCES:
-        path = root / name
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        for file in files:
-            if file.exists():
-                seen.update(str(file.relative_to(root)).encode())
-                seen.update(file.read_bytes())
-    return seen.hexdigest()[:16]
-
-
+# ---------------------------------------------------------------------------------------------- digests (trap 2)
 def digest(thing: Any, *, _seen: set[int] | None = None) -> str:
     """Hash of what a class or function does: byte code, constants, and the plain functions and numbers it refers to."""
     found = hashlib.sha256()
@@ -133,12 +112,12 @@ def cache_root() -> Path:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Folder for the kernels of exactly these sources, this Python and this numba (trap 1); made on first use.
+    """Folder for the kernels of this compiler, this Python and this numba; made on first use.
 
     Where it cannot be made, a folder that is this user's alone among the machine's temporary files. None if that is not
     possible either, or somebody else's: then nothing is kept and nothing read, because reading means unpickling.
     """
-    name = f"{source_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    name = f"{common_digest()}-py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
     folder = cache_root() / name
     try:
         fresh = not folder.exists()
@@ -207,7 +186,8 @@ class _SourceKeyedLocator(_CacheLocator):
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
         self._py_file = py_file  # numba's name for it, in its warnings
         self._line = py_func.__code__.co_firstlineno
-        # The folder's name speaks for the kernels of this package; a user's kernel says itself what it does.
+        # What a kernel of this package is made of depends on its arguments too (`KernelCache`); a user's kernel says
+        # itself what it does, and may call all of the package.
         inside = (py_func.__module__ or "").split(".")[0] == NAME
         self._stamp = source_digest() + ("" if inside else digest(py_func))
         # The same sources in another folder (a second checkout, a moved environment) find the same kernels.
@@ -241,24 +221,22 @@ class KernelCache(FunctionCache):
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
+        self._module = py_func.__module__ or ""
         self._cache_file = self._store()
 
-    def _store(self, foreign: str = "") -> KernelStore:
+    def _store(self, foreign: str = "", made_of: str = "") -> KernelStore:
         base = self._impl.filename_base + (f"-{foreign}" if foreign else "")
-        return KernelStore(cache_folder(), base, self._impl.locator.get_source_stamp(), dumps)
+        return KernelStore(cache_folder(), base, made_of or self._impl.locator.get_source_stamp(), dumps)
 
     def _store_for(self, sig: tuple[Any, ...]) -> KernelStore | None:
-        foreign = []
-        for arg in sig:
-            cls = getattr(arg, "instance_class", None)
-            if cls is None or cls.__module__.split(".")[0] == NAME:
-                continue
-            if cls.__module__ == "__main__":
-                return None  # trap 4
-            foreign.append(cls.__module__ + "." + cls.__qualname__)
-        if not foreign:
-            return self._cache_file
-        return self._store(hashlib.sha256(" ".join(foreign).encode()).hexdigest()[:12])
+        """Where the kernel for these types is kept; None for parts that no other process can find (trap 4)."""
+        parts = modules_of(sig)
+        foreign = {name for name in parts if name.split(".")[0] != NAME}
+        if "__main__" in foreign:
+            return None
+        if foreign or self._module.split(".")[0] != NAME:
+            return self._store(hashlib.sha256(" ".join(sorted(foreign)).encode()).hexdigest()[:12] if foreign else "")
+        return self._store(made_of=stamp(frozenset(parts | {self._module})))  # trap 1
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         store = self._store_for(sig) if self._enabled else None

@@ -1,4 +1,4 @@
-"""How functions are compiled that only kernels call (trap 5 of ``jit.py``): without machine code of their own."""
+"""How functions are compiled that only kernels call (trap 5 of ``parts.py``): without machine code of their own."""
 
 from __future__ import annotations
 

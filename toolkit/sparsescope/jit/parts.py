@@ -1,20 +1,19 @@
-"""Decorators for compiled code. This file, kernel_compiler.py and kernel_cache.py alone know numba's internals.
+"""Decorators for compiled code. Only the files of this folder know numba's internals.
 
 ``@kernel``
-    compiles a function without the GIL and keeps the machine code on disk, in a folder named after the sources of this
-    package (``kernel_cache.py``).
+    compiles a function without the GIL and keeps the machine code on disk, in a file named after the sources that it is
+    made of (``cache.py``, ``stamps.py``).
 ``@part``
     turns a plain class with declared fields and row functions into a NamedTuple type, which numba passes by value.
     A kernel that is handed a loss or a penalty is specialised to it, and the cache finds it again in a fresh process.
 ``@helper``
     is for small functions that kernels and parts call; they become machine code inside the kernel only
-    (``kernel_compiler.py``).
+    (``compiler.py``).
 
 Five traps of this design, and what is done about each:
 
-1. numba does not see that a cached kernel depends on a loss in *another* file. The cache folder is therefore named by a
-   hash over all files whose code can end up inside a kernel; files of user classes from other modules carry these
-   in their names.
+1. numba does not see that a cached kernel depends on a loss in *another* file. Its file's name therefore holds a hash
+   over all files whose code can end up inside it; files of user classes from other modules carry these in their names.
 2. A notebook cell that redefines a class under the same name would find the old machine code. The hash of the class's
    code is part of its ``__name__``; the readable name stays in ``title`` and ``repr``.
 3. numba cannot pass a NamedTuple without fields. A part without parameters gets one hidden field.

@@ -24,6 +24,8 @@ from typing import Any
 MAGIC = b"sparsescope kernel 2\n"
 SUFFIX = ".nbc"
 ABANDONED_SECONDS = 3600.0  # half-written files of processes that were killed are removed after this time
+UNUSED_SECONDS = 30 * 86400.0  # kernels that nobody read for so long are removed
+NOTED_SECONDS = 86400.0  # a kernel that is read says so by its time once in so long
 
 logger = logging.getLogger(__name__)
 _told: set[str] = set()  # what was logged already: one line each
@@ -68,12 +70,13 @@ def private(folder: Path) -> bool:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes left half-written long ago."""
-    limit = time.time() - ABANDONED_SECONDS
-    for path in folder.glob("*.tmp"):
-        with contextlib.suppress(OSError):  # another process may have removed it, or the folder is read-only
-            if path.stat().st_mtime < limit:
-                path.unlink()
+    """Remove what killed processes left half-written long ago, and kernels of sources that are gone."""
+    for pattern, seconds in (("*.tmp", ABANDONED_SECONDS), (f"*{SUFFIX}", UNUSED_SECONDS)):
+        limit = time.time() - seconds
+        for path in folder.glob(pattern):
+            with contextlib.suppress(OSError):  # another process may have removed it, or the folder is read-only
+                if path.stat().st_mtime < limit:
+                    path.unlink()
 
 
 def tell_once(text: str) -> None:
@@ -124,7 +127,7 @@ class KernelStore:
     ----------
     folder : where they are kept, or None: nowhere
     base : beginning of the files' names
-    stamp : of the sources; files with another stamp are old
+    stamp : of the sources that the kernels are made of; other sources have other files
     dumps : turns keys and compiled code into bytes that ``pickle`` reads
     """
 
@@ -135,7 +138,8 @@ class KernelStore:
         """The file of a key."""
         if self.folder is None:
             return None
-        return self.folder / f"{self.base}-{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}{SUFFIX}"
+        named = hashlib.sha256(f"{self.stamp} {key!r}".encode()).hexdigest()[:24]
+        return self.folder / f"{self.base}-{named}{SUFFIX}"
 
     def load(self, key: Any) -> Any:
         """What was saved for a key, or None. Every damage counts as None, and is said once in the log."""
@@ -144,8 +148,12 @@ class KernelStore:
             return None
         try:
             with open(path, "rb") as file:
-                if not is_trusted(os.fstat(file.fileno())):
+                found = os.fstat(file.fileno())
+                if not is_trusted(found):
                     raise Damaged("others than its owner may have written it")
+                if time.time() - found.st_mtime > NOTED_SECONDS:
+                    with contextlib.suppress(OSError):  # a read-only cache
+                        os.utime(path)
                 stamp, kept, data = pickle.loads(unseal(file.read()))
         except FileNotFoundError:
             return None
