@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .problems.judging import certify
     from .problems.prediction import Problem
     from .problems.sequence import SequenceProblem
+    from .races import Race, RaceRun, race
     from .registry import field
     from .runs import stopping
     from .runs.event import Event
@@ -45,6 +46,8 @@ __all__ = [
     "Path",
     "PathRun",
     "Problem",
+    "Race",
+    "RaceRun",
     "Recorder",
     "Reference",
     "Result",
@@ -62,6 +65,7 @@ __all__ = [
     "part",
     "path",
     "penalties",
+    "race",
     "reference",
     "registry",
     "scalings",
@@ -81,6 +85,8 @@ _HOME = {
     "Path": "runs.paths",
     "PathRun": "runs.paths",
     "Problem": "problems.prediction",
+    "Race": "races",
+    "RaceRun": "races",
     "Recorder": "runs.trace",
     "Reference": "runs.reference",
     "Result": "runs.result",
@@ -93,6 +99,7 @@ _HOME = {
     "field": "registry",
     "part": "jit",
     "path": "runs.paths",
+    "race": "races",
     "reference": "runs.reference",
     "solve": "runs.run",
 }

@@ -92,6 +92,10 @@ class BaseProblem:
         if lam is not None:
             self.lam = positive("lam", lam)
 
+    def fresh(self) -> Any:
+        """Return the same problem without constants that were computed from the data; itself if it keeps none."""
+        return self
+
     def with_(self, *, lam: float | None = None, lam_ratio: float | None = None) -> Any:
         """A problem on the same data with some parts replaced."""
         raise TypeError(f"{type(self).__name__} does not define with_")

@@ -218,6 +218,16 @@ class Problem(BaseProblem):
         )
         return sibling
 
+    def fresh(self) -> Problem:
+        """Return a sibling that shares the data and none of the constants that were computed from them.
+
+        For measurements: what a solver needs, such as step constants, then falls to its own clock.
+        """
+        sibling = self.with_()
+        sibling._data = copy.copy(self._data)
+        sibling._data.cache = {}
+        return sibling
+
     def with_scaling(self, name: str, **parameters: Any) -> Problem:
         """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
         scaling = scalings.convert(name, self.total_weight, **parameters)

@@ -1,0 +1,127 @@
+"""Lanes of a race: who runs, what each has spent, and how names and seeds are made of what the user gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..registry import solvers as known
+from ..runs.event import Event
+from ..runs.run import Run, as_solver
+from ..runs.trace import Recorder, Trace
+from ..solvers.base import Solver
+
+UNITS = ("seconds", "passes", "iterations")
+MOST_LANES = 64
+CLOCK = time.thread_time
+# A certificate costs a product with the data, and nothing in a race looks at it but the last one.
+ONLY_AT_THE_ENDS = 2**62
+
+
+class Lane:
+    """One solver in a race, with one seed.
+
+    Attributes
+    ----------
+    name : label of the solver, the same for all its seeds
+    solver, seed : what runs; ``seed`` is ``None`` for a solver without one
+    trace : what it has left behind so far
+    observing : CPU seconds spent beside the solver: objective, certificates, recording
+    message : why it ended; empty while it runs
+    """
+
+    def __init__(
+        self, name: str, solver: Solver, seed: int | None, problem: Any, clock: Callable[[], float], **start: Any
+    ) -> None:
+        self.name, self.solver, self.seed = name, solver, seed
+        self.message = ""
+        self.observing = 0.0
+        self._clock = clock
+        self._recorder = Recorder(Trace())
+        self._run = Run(
+            problem.fresh(), solver, callbacks=[self._recorder], certify_every=ONLY_AT_THE_ENDS, clock=clock, **start
+        )
+
+    @property
+    def trace(self) -> Trace:
+        """What this lane has left behind so far."""
+        return self._recorder.trace
+
+    def spent(self, unit: str) -> float:
+        """Seconds, passes or iterations so far; in seconds what a step under way has cost counts from its start."""
+        if unit == "seconds":
+            return self._run.seconds
+        state = self._run.state
+        return 0.0 if state is None else float(state.passes if unit == "passes" else state.iteration)
+
+    def warm_up(self) -> None:
+        """Compile or load the kernels of this lane, before any clock starts."""
+        self._run.warm_up()
+
+    def advance(self) -> Event | None:
+        """Make one iteration (the first time: the starting point); ``None`` if the solver diverged at it."""
+        began, spent = self._clock(), self._run.seconds
+        try:
+            event = self._run.advance()
+        except FloatingPointError as error:  # a method that diverges is a result, too
+            self.message = str(error)
+            return None
+        finally:
+            self.observing += max(self._clock() - began - (self._run.seconds - spent), 0.0)
+        return event
+
+    def end(self, message: str) -> None:
+        """End the lane; its last point gets a certificate."""
+        self.message = message
+        if self._run.opened:
+            began = self._clock()
+            self._run.observe(certify_now=True)
+            self.observing += self._clock() - began
+
+
+def label(solver: Solver) -> str:
+    """Return the registry name of a solver with the settings that are not the default ones."""
+    own = [(f.name, getattr(solver, f.name)) for f in solver.fields if f.name != "seed"]
+    default = {f.name: f.default for f in solver.fields}
+    changed = [f"{name}={value}" for name, value in own if value != default[name]]
+    return f"{solver.name} ({', '.join(changed)})" if changed else solver.name
+
+
+def entered(solvers: Any, problem: Any) -> dict[str, Solver]:
+    """Return label → solver of what the user gave: names, classes or solvers, in a list or by labels.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for something that is not a solver, an empty or too long list, two equal entries, a solver that does not take
+        the problem, or solvers that solve different problems.
+    """
+    if isinstance(solvers, str | Solver) or not isinstance(solvers, Iterable):
+        raise TypeError(f"solvers is {solvers!r}; a list such as ['bcd-ls', 'fista-ls'] is needed, or label → solver")
+    if isinstance(solvers, Mapping):
+        found = {str(name): as_solver(given, problem) for name, given in solvers.items()}
+    else:
+        found = {}
+        for given in solvers:
+            made = as_solver(given, problem)
+            if label(made) in found:
+                raise ValueError(f"{label(made)} is entered twice; give two labels for it: {{'first': …, 'second': …}}")
+            found[label(made)] = made
+    if not 1 <= len(found) <= MOST_LANES:
+        raise ValueError(f"{len(found)} solvers are entered; 1 to {MOST_LANES} can race (known: {', '.join(known)})")
+    for made in found.values():
+        made.require(problem)
+        if made.target(problem) != problem.key:
+            raise ValueError(f"{made.name} minimises another function than the problem's objective and cannot race")
+    return found
+
+
+def with_seeds(solver: Solver, seeds: int) -> list[tuple[int | None, Solver]]:
+    """Return (seed, solver) for each seed; a solver without a seed runs once."""
+    if seeds == 1 or not any(f.name == "seed" for f in solver.fields):
+        return [(getattr(solver, "seed", None), solver)]
+    first = int(solver.seed)  # type: ignore[attr-defined]
+    made: Any = solver
+    return [(first + k, dataclasses.replace(made, seed=first + k)) for k in range(seeds)]

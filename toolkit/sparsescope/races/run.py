@@ -1,0 +1,182 @@
+"""RaceRun: lanes that take turns, so that each has had the same share of the clock whenever one looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from numbers import Real
+from typing import Any
+
+from ..problems.base import BaseProblem
+from ..registry import check_whole
+from ..runs.event import Event
+from ..runs.reference import Reference, reference
+from ..runs.run import as_problem
+from .lanes import CLOCK, UNITS, Lane, entered, with_seeds
+from .table import LEVELS, Entry, Race
+
+DEFAULT_BUDGET = {"seconds": 5.0, "passes": 1000.0, "iterations": 1000.0}
+OPTIMUM_TOL = 1e-9  # relative gap that is aimed at for F*, and the seconds that are spent on it at most
+OPTIMUM_SECONDS = 60.0
+
+
+class RaceRun:
+    """A race that is under way: an iterator of (lane, event).
+
+    The lane that has spent least of the clock is the next to make an iteration. All lanes start at the same point and
+    are measured against the same F*. Objectives, certificates and recording are not on the clock; what they cost is
+    counted apart (``lane.observing``).
+
+    Parameters
+    ----------
+    problem : Problem or CovarianceProblem
+    solvers : registry names, solver classes or solvers; in a list, or as a mapping of labels to them
+    budget : seconds, passes or iterations that each lane may spend; ``None``: 5 s, 1000 passes or 1000 iterations
+    unit : ``"seconds"`` (CPU seconds of the calling thread), ``"passes"`` or ``"iterations"``
+    goal : a lane ends at F − F* ≤ ``goal``·|F*|
+    seeds : how many seeds each randomised solver runs with, counted up from its own
+    W, b : starting point of all lanes; zero weights if left out
+    reference : :class:`sparsescope.Reference` of the problem; computed if left out, before the clocks start
+    clock : what seconds are counted with, a function without arguments
+
+    Raises
+    ------
+    TypeError, ValueError
+        for arguments that are not allowed, a solver that does not take the problem, or solvers that minimise different
+        functions.
+    """
+
+    def __init__(
+        self,
+        problem: BaseProblem,
+        solvers: Any,
+        *,
+        budget: float | None = None,
+        unit: str = "seconds",
+        goal: float = LEVELS[-1],
+        seeds: int = 1,
+        W: Any = None,
+        b: Any = None,
+        reference: Reference | None = None,
+        clock: Callable[[], float] = CLOCK,
+    ) -> None:
+        self.problem: Any = as_problem(problem)
+        if not self.problem.proves:
+            raise ValueError("a sequence of models has no optimum to race to; compare its predictions instead")
+        if unit not in UNITS:
+            raise ValueError(f"unit is {unit!r}; it must be one of {', '.join(UNITS)}")
+        self.unit = unit
+        self.budget = _positive("budget", DEFAULT_BUDGET[unit] if budget is None else budget)
+        self.goal = _positive("goal", goal)
+        seeds = check_whole("seeds", seeds, 1)
+        chosen = entered(solvers, self.problem)
+        self.lanes = [
+            Lane(name, made, seed, self.problem, clock, W=W, b=b)
+            for name, solver in chosen.items()
+            for seed, made in with_seeds(solver, seeds)
+        ]
+        self.reference = reference
+        self._warm = False
+
+    def prepare(self) -> None:
+        """Compile the kernels of all lanes and find the reference, before any clock starts."""
+        if not self._warm:
+            for lane in self.lanes:
+                lane.warm_up()
+            self._warm = True
+        if self.reference is None:
+            self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS)
+
+    @property
+    def done(self) -> bool:
+        """Whether all lanes have ended."""
+        return all(lane.message for lane in self.lanes)
+
+    def step(self) -> tuple[Lane, Event] | None:
+        """Let the lane that has spent least make one iteration; ``None`` once all lanes have ended."""
+        self.prepare()
+        while True:
+            running = [lane for lane in self.lanes if not lane.message]
+            if not running:
+                return None
+            lane = min(running, key=lambda lane: lane.spent(self.unit))
+            event = lane.advance()
+            if event is None:  # it diverged, and says so
+                continue
+            message = self._verdict(lane, event)
+            if message:
+                lane.end(message)
+            return lane, event
+
+    def __iter__(self) -> Iterator[tuple[Lane, Event]]:
+        while (made := self.step()) is not None:
+            yield made
+
+    def run(self) -> Race:
+        """Run all lanes to their ends."""
+        for _ in self:
+            pass
+        return self.result()
+
+    def result(self) -> Race:
+        """Return the race as it stands."""
+        return Race(
+            problem=self.problem,
+            entries=tuple(
+                Entry(lane.name, lane.seed, lane.trace, lane.message or "under way", lane.observing)
+                for lane in self.lanes
+            ),
+            unit=self.unit,
+            budget=self.budget,
+            reference=self.reference,
+        )
+
+    def end(self, message: str = "ended by the caller") -> Race:
+        """End all lanes where they stand."""
+        for lane in self.lanes:
+            if not lane.message:
+                lane.end(message)
+        return self.result()
+
+    def _verdict(self, lane: Lane, event: Event) -> str:
+        assert self.reference is not None
+        best = self.reference.objective
+        if event.objective - best <= self.goal * abs(best):
+            return f"goal: within {self.goal:g} of the optimum"
+        if lane.spent(self.unit) >= self.budget:
+            return f"budget: {self.budget:g} {self.unit} are spent"
+        return ""
+
+
+def race(problem: BaseProblem, solvers: Any, *, budget: float | None = None, **options: Any) -> Race:
+    """Race solvers on one problem: same start, equal shares of the clock in turns, one certified F*.
+
+    Parameters
+    ----------
+    problem, solvers, budget, **options : as for :class:`RaceRun`
+
+    Returns
+    -------
+    Race
+        with the points of all lanes (:meth:`Race.to_frame`) and the times to 1e-2, 1e-4 and 1e-6 (:meth:`Race.times`)
+
+    Raises
+    ------
+    TypeError, ValueError
+        as :class:`RaceRun` does.
+
+    Examples
+    --------
+    >>> import sparsescope as ss
+    >>> problem = ss.Problem(ss.datasets.load("iris"), penalty="l1/l2", lam_ratio=0.1)
+    >>> found = ss.race(problem, ["bcd-ls", "fista-ls"], budget=200, unit="iterations")
+    >>> sorted(found.names)
+    ['bcd-ls', 'fista-ls']
+    """
+    return RaceRun(problem, solvers, budget=budget, **options).run()
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not (0.0 < float(value) < math.inf):
+        raise ValueError(f"{name} is {value!r}; it must be a finite number above 0")
+    return float(value)
