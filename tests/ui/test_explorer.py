@@ -129,7 +129,7 @@ def test_a_wrong_address_is_mended_and_said(explorer: ExplorerPage) -> None:
     explorer.open(dataset="iris", loss="logstic", lam_ratio=50, evil="<b>x</b>")
     notices = explorer.part("notices")
     expect(notices).to_contain_text("logstic")
-    expect(notices).to_contain_text("λ/λ_max is 50")
+    expect(notices).to_contain_text("lam_ratio is 50")
     expect(notices).to_contain_text("evil")
     assert explorer.debug("settings.lam_ratio") == 1.0
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sparsescope.live import controls
 from sparsescope.live import settings as st
-from sparsescope.live.predictions import Predictions
-from sparsescope.live.sequences import Sequences
+from sparsescope.live.pages.predictions import Predictions
+from sparsescope.live.pages.sequences import Sequences
 
 X = np.random.default_rng(0).standard_normal((12, 3))
 Y = np.repeat([0, 1, 2], [8, 3, 1])
@@ -17,6 +18,10 @@ Y = np.repeat([0, 1, 2], [8, 3, 1])
 
 def chosen(**changes: Any) -> dict[str, Any]:
     return st.clean({"dataset": "iris", **changes})[0]
+
+
+def shown(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {control["id"]: control for group in controls.schema(settings) for control in group["controls"]}
 
 
 def test_balanced_classes_weigh_the_same() -> None:
@@ -39,15 +44,15 @@ def test_label_sets_are_not_balanced() -> None:
 
 def test_the_control_makes_a_new_problem() -> None:
     kind = Predictions()
-    control = next(c for c in kind.controls_below(chosen(balanced=True), given=True) if c["id"] == "balanced")
+    control = shown(chosen(balanced=True))["balanced"]
     assert control["kind"] == "check" and control["value"] is True and control["doc"]
-    assert "balanced" in kind.fresh and "balanced" not in st.LIGHT
-    assert '    class_weight="balanced",' in kind.snippet(chosen(balanced=True), "X, y")
+    assert "balanced" in kind.fresh and "balanced" not in st.light()
+    assert "    class_weight='balanced'," in kind.snippet(chosen(balanced=True), "X, y")
     assert not any("class_weight" in line for line in kind.snippet(chosen(), "X, y"))
 
 
 def test_sequences_have_no_such_control_and_refuse_weights() -> None:
-    assert not any(c["id"] == "balanced" for c in Sequences().controls_below(chosen(), given=True))
+    assert "balanced" not in shown(chosen(solver="cls"))
     weighted, _ = Predictions().create((X, Y), chosen(balanced=True, loss="squared"))
     with pytest.raises(ValueError, match="every sample the same weight"):
         Sequences().cross(weighted, chosen(balanced=True, loss="squared", solver="cls"))

@@ -14,6 +14,7 @@ import sparsescope as ss
 from sparsescope.live import Explorer, kinds, theta
 from sparsescope.live import settings as st
 from sparsescope.live.packer import Block
+from sparsescope.live.pages.covariances import MOST_NODES
 from sparsescope.live.picture import Wish
 from sparsescope.live.preparing import load, prepare
 from sparsescope.views.places import places
@@ -97,7 +98,7 @@ def test_the_task_goes_through_an_address() -> None:
     assert "loss" not in query and query["penalty"] == "elastic-net", "what was chosen for the other task is kept"
     assert "features" not in st.to_query(st.defaults())
     wrong, notices = st.from_query({"task": "network", "features": "1000"})
-    assert (wrong["task"], wrong["features"]) == ("classes", st.FEATURES_HIGH) and len(notices) == 2
+    assert (wrong["task"], wrong["features"]) == ("classes", MOST_NODES) and len(notices) == 2
 
 
 def test_lambda_solver_and_diagonal_change_while_it_runs(client: Page) -> None:

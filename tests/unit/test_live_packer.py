@@ -13,7 +13,7 @@ import sparsescope as ss
 from recordings import record
 from sparsescope.live import picture as pictures
 from sparsescope.live.packer import DRAWN, EXACT, MAX_EVENTS, STATUS, Block, Packer
-from sparsescope.live.predictions import OF_SETS
+from sparsescope.live.pages.predictions import OF_SETS
 from sparsescope.live.thinning import keep
 
 

@@ -13,6 +13,7 @@ from test_live_explorer import Page, X, Y
 
 from sparsescope.live import Explorer, controls, python_snippet, steps
 from sparsescope.live import settings as st
+from sparsescope.live.pages.sequences import RIDGE
 from sparsescope.live.preparing import prepare
 
 FOURIER = {"solver": "stagewise", "loss": "squared", "solver.generator": "fourier", "solver.features": 5}
@@ -182,12 +183,12 @@ def test_wrong_values_are_corrected_with_a_notice() -> None:
         }
     )
     assert clean["solver.features"] == 4000 and clean["solver.generator"] == "columns" and clean["solver.inner"] == 1
-    assert clean["ridge"] == st.RIDGE_LOW and clean["stop"] == "precision"
+    assert clean["ridge"] == RIDGE.field.low and clean["stop"] == "precision"
     text = "; ".join(said)
     for words in (
         "solver.features is 50000, outside 1 to 4000",
         "allowed: columns, gradient, fourier",
-        "the ridge is -1",
+        "ridge is -1",
         "no gap is known of a sequence",
         "solver.basis does not apply to solver 'stagewise'",
     ):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 
 from sparsescope import datasets, registry
+from sparsescope.live import controls
 from sparsescope.live import settings as st
+from sparsescope.live.setting import RUN, Setting
 from sparsescope.live.snippet import python_snippet
+from sparsescope.registry import field
 
 
 def test_defaults_name_registered_parts_and_are_plain_json() -> None:
@@ -46,9 +51,9 @@ def test_fields_of_the_chosen_parts_are_settings() -> None:
         ({"lam_ratio": "-1"}, "lam_ratio", 1e-4, "using 0.0001"),
         ({"speed": "fast"}, "speed", 30.0, "not a number"),
         ({"speed": "1e9"}, "speed", 1000.0, "outside"),
-        ({"seed": "1e99"}, "seed", st.SEED_HIGH, "outside"),
+        ({"seed": "1e99"}, "seed", st.SEED.field.high, "outside"),
         ({"intercept": "perhaps"}, "intercept", False, "allowed: yes or no"),
-        ({"x": "hours"}, "x", "iterations", "unknown x"),
+        ({"x": "hours"}, "x", "iterations", "allowed: iterations, passes"),
         ({"penalty": "elastic-net", "penalty.rho": "5"}, "penalty.rho", 1.0, "penalty.rho is 5"),
         ({"penalty": "l1", "penalty.rho": "0.5"}, "penalty", "l1", "does not apply to penalty 'l1'"),
         ({"solver.selection": "backwards"}, "solver.selection", "cyclic", "allowed: cyclic"),
@@ -94,3 +99,68 @@ def test_data_of_ones_own_stays_out_of_the_address() -> None:
     chosen, notices = st.clean({}, [st.OWN])
     assert (chosen["dataset"], notices) == (st.OWN, [])
     assert "dataset" not in st.to_query(chosen)
+
+
+# ----------------------------------------------------------------------------------------------------- declared once
+STANDARDIZED = Setting(
+    "standardized",
+    field(False, doc="The penalty counts features by their deviations."),
+    label="standardised features",
+    formula="λ Σ_j s_j ‖W_j‖",
+    argument="standardize",
+)
+SHARE = Setting("share", field(0.5, 0.1, 1.0, doc="A share."), effect=RUN, place="run")
+
+
+@pytest.fixture
+def wider(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The page of predictions with two more settings, declared in one place."""
+    page = registry.pages["prediction"]
+    monkeypatch.setattr(type(page), "settings", (*page.settings, STANDARDIZED, SHARE))
+    return page
+
+
+def test_a_setting_that_is_declared_once_has_default_correction_and_address(wider: Any) -> None:
+    assert st.defaults()["standardized"] is False and st.defaults()["share"] == 0.5
+    chosen, notices = st.clean({"standardized": "perhaps", "share": 7})
+    assert (chosen["standardized"], chosen["share"]) == (False, 1.0)
+    assert "allowed: yes or no" in notices[0] and "outside 0.1 to 1" in notices[1]
+    chosen, _ = st.clean({"standardized": True, "share": 0.25})
+    query = st.to_query(chosen)
+    assert (query["standardized"], query["share"]) == ("1", "0.25")
+    assert st.from_query(query) == (chosen, [])
+    other, _ = st.clean({"task": "covariance"})
+    assert "standardized" not in st.to_query(other), "settings of another page are left out where they say nothing"
+
+
+def test_a_setting_that_is_declared_once_has_control_help_and_effect(wider: Any) -> None:
+    chosen, _ = st.clean({"standardized": True})
+    groups = {group["title"]: {c["id"]: c for c in group["controls"]} for group in controls.schema(chosen)}
+    check, slider = groups["Problem"]["standardized"], groups["Run"]["share"]
+    assert (check["kind"], check["value"], check["label"]) == ("check", True, "standardised features")
+    assert (check["doc"], check["formula"]) == (STANDARDIZED.field.doc, STANDARDIZED.formula)
+    assert (slider["kind"], slider["low"], slider["high"], slider["doc"]) == ("slider", 0.1, 1.0, "A share.")
+    assert "standardized" in wider.fresh and "standardized" not in st.light(), "it makes a new problem"
+    assert "share" in st.light() and "share" not in wider.fresh, "it asks for nothing but an order to the run"
+    covariance, _ = st.clean({"task": "covariance"})
+    ids = {c["id"] for group in controls.schema(covariance) for c in group["controls"]}
+    assert not {"standardized", "share"} & ids, "other pages do not have it"
+
+
+def test_a_setting_that_is_declared_once_reaches_problem_and_snippet(wider: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(12, 3)) * [1.0, 5.0, 0.2]
+    chosen, _ = st.clean({"dataset": "own", "standardized": True}, ["own"])
+    made, _ = wider.create((X, np.arange(12) % 3), chosen)
+    assert made.standardize is True
+    assert "    standardize=True," in python_snippet(chosen).splitlines()
+
+
+def test_every_setting_is_declared_with_an_explanation_and_round_trips() -> None:
+    for name, setting in st.declared().items():
+        assert setting.name == name == setting.field.name
+        assert setting.field.doc and setting.label
+        assert setting.read(setting.default, notices := []) == setting.default and not notices
+        shown = [page for page in st.pages() if setting.name in page.names]
+        assert shown and (
+            not setting.argument or any(setting.argument in page.arguments(st.defaults()) for page in shown)
+        )

@@ -46,7 +46,7 @@ def test_wrong_settings_raise_in_words() -> None:
         explore("iris", loss="logstic")
     with pytest.raises(ValueError, match="lam_ratoi"):
         explore("iris", lam_ratoi=0.1)
-    with pytest.raises(ValueError, match="λ/λ_max is 7, outside"):
+    with pytest.raises(ValueError, match="lam_ratio is 7, outside"):
         explore("iris", lam_ratio=7)
     with pytest.raises(ValueError, match="does not apply"):
         explore("iris", penalty="l1/l2", penalty_rho=0.5)

@@ -317,3 +317,4 @@ penalties = Registry("penalty", "sparsescope.penalties")
 solvers = Registry("solver", "sparsescope.solvers")
 views = Registry("view", "sparsescope.views")
 datasets = Registry("data set", "sparsescope.datasets")
+pages = Registry("page", "sparsescope.live.pages")  # of the explorer: one for each kind of problem

@@ -33,12 +33,19 @@ def schema(
     """
     reasons, kind = reasons or {}, kinds.of(settings)
     handed = given is not None and settings["dataset"] == given[0]
+    seen = [setting for setting in kind.all_settings if not (handed and setting.of_split)]
+
+    def placed(place: str) -> list[dict[str, Any]]:
+        shown = [setting for setting in seen if setting.place == place]
+        return [knobs.setting_control(setting, settings, reasons, kind.words) for setting in shown]
+
     problem = [
         knobs.data_control(settings, list(names or datasets.names()), given, kind.words),
-        knobs.task_control(settings, reasons),
+        *placed("first"),
         *kind.controls(settings, reasons),
+        *placed("above"),
         kind.lam_control(settings, lam_reference, lam_finite, lam_bound),
-        *kind.controls_below(settings, handed),
+        *placed("below"),
     ]
     solver = [knobs.part_select("solver", settings, reasons, chosen, words=kind.words, names=kind.solver_names())]
     for f in st.fields_of("solver", settings["solver"]):
@@ -48,8 +55,5 @@ def schema(
     return [
         {"title": "Problem", "controls": problem},
         {"title": "Method", "controls": solver, "fold": 1},
-        {
-            "title": "Run",
-            "controls": [knobs.speed_control(settings), knobs.stop_control(settings, reasons, kind.stops)],
-        },
+        {"title": "Run", "controls": placed("run")},
     ]

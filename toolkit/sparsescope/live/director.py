@@ -15,8 +15,6 @@ from .jobs import Jobs, Outcome
 from .preparing import Prepared, load, prepare
 from .stage import Stage
 
-FRESH = frozenset({"dataset", "task", "seed"})  # new data, whatever the kind of problem
-
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -119,23 +117,24 @@ class Director:
         if keys:
             self.settings = new
             self.version += 1
-        if keys <= st.LIGHT:
+        if keys <= st.light():
             self._change_light(keys, ids)
         else:
             self._ids += ids
-            self.prepare(fresh=bool(keys & (FRESH | kinds.of(new).fresh)) or kinds.of(new).task != kind.task)
-        return bool(notices) or not keys <= {"lam_ratio", "ridge"}
+            self.prepare(fresh=bool(keys & kinds.of(new).fresh) or kinds.of(new).task != kind.task)
+        return bool(notices) or not keys <= {page.lam_setting for page in st.pages()}
 
     def _with_solver(self, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
         """Another task has other solvers: the one it had before comes back with it, else there is a notice."""
         before, task = self.settings["task"], changes.get("task")
-        if task not in st.SOLVERS or task == before or "solver" in changes:
+        page = st.page_of_task(task)
+        if page is None or task == before or "solver" in changes:
             return changes, []
         mine = {key: value for key, value in self.settings.items() if key.partition(".")[0] == "solver"}
         self._solvers[before] = mine
         if task in self._solvers:
             return {**self._solvers[task], **changes}, []
-        old, new = self.settings["solver"], st.SOLVERS[task]
+        old, new = self.settings["solver"], page.default_solver
         if old == new:
             return changes, []
         return {**changes, "solver": new}, [f"{old} belongs to the other task and comes back with it; using {new} here"]
@@ -178,7 +177,7 @@ class Director:
     def _restore(self) -> None:
         """The settings of the problem that is still there."""
         if self.stage is not None:
-            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
+            self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.light()}}
             self.version += 1
 
     def _change_light(self, keys: set[str], ids: list[str]) -> None:
@@ -241,7 +240,7 @@ class Director:
         self.failure = None
         self._say_notices(prepared.notices)
         # a solver that had to be replaced changes the settings; what needs no job may have moved on meanwhile
-        settled = {**prepared.settings, **{key: self.settings[key] for key in st.LIGHT}}
+        settled = {**prepared.settings, **{key: self.settings[key] for key in st.light()}}
         if settled != self.settings:
             self.settings = settled
             self.version += 1

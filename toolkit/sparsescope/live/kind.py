@@ -1,12 +1,13 @@
-"""What a kind of problem brings to the explorer: how it is made, what is asked of it, what is shown and said.
+"""The page of a kind of problem: how the problem is made, what is asked of it, what is shown and said.
 
-The rest of ``live`` asks the problem's kind instead of asking what kind it is. A kind has no state: ``kinds.KINDS``
-holds one of each, ``kinds.of(settings)`` says which one settings mean, ``kinds.of_problem(problem)`` that of a problem.
+The rest of ``live`` asks the page instead of asking what kind a problem is. Every file of ``pages/`` adds one, which
+has no state; ``kinds.of(settings)`` is the one that settings mean, ``kinds.of_problem(problem)`` that of a problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..registry import solvers, views
@@ -14,34 +15,73 @@ from ..runs.session import finish_gap
 from ..runs.stopping import Gap, HeldOut, Stop
 from . import knobs
 from . import settings as st
+from .setting import PROBLEM, Setting
 
 Settings = dict[str, Any]
 
 
 class Kind:
-    """Base of the kinds. ``name`` is that of :data:`sparsescope.problems.base.KINDS`, ``task`` the value of that
-    setting it belongs to."""
+    """Base of the pages. ``problem`` is the class of its problems, ``task`` the value of that setting it belongs to;
+    the first page of a task ``offer``s it in the menu: label and explanation. Pages of one task stand in the order of
+    ``menu_order``."""
 
-    name: ClassVar[str]
+    problem: ClassVar[Any]
     task: ClassVar[str]
+    offer: ClassVar[tuple[str, str]]
+    settings: ClassVar[tuple[Setting, ...]] = ()  # of this page alone
     looks: ClassVar[tuple[dict[str, Any], ...]] = ()  # what is drawn beside the views
     takes: ClassVar[tuple[str, ...]]  # kinds of problems whose solvers can be chosen
     parts: ClassVar[tuple[str, ...]]  # settings of the problem's parts, which may change while it runs
-    fresh: ClassVar[frozenset[str]]  # its own settings whose change makes a new problem
     letters: ClassVar[tuple[str, ...]] = ("n", "d", "m")  # fields of the message `problem` that sum the data up
     sorting: ClassVar[str] = "sort"  # the setting that orders its rows
     lam_setting: ClassVar[str] = "lam_ratio"  # the setting that λ comes from
-    stops: ClassVar[Mapping[str, tuple[str, str]]] = knobs.STOPS  # what its stop rules are called, and their meaning
-    words: ClassVar[Mapping[str, tuple[str, str]]] = knobs.KNOBS  # what its controls mean
+    stops: ClassVar[Mapping[str, tuple[str, str]]] = {}  # stop rules that are called otherwise, and their meaning
+    # stop rules that it does not have: what stands in, and why
+    stops_instead: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    words: ClassVar[knobs.Words] = {}  # what controls mean here, if not what was declared: explanation and formula
+
+    @property
+    def name(self) -> str:
+        """The kind of its problems."""
+        return str(self.problem.kind)
+
+    @property
+    def default_solver(self) -> str:
+        """The solver of a first visit: that of a run that names none."""
+        return str(self.problem.default_solver)
+
+    @property
+    def all_settings(self) -> tuple[Setting, ...]:
+        """What can be set on the page beside data and parts; stop rules are called as they are here."""
+        common = [
+            replace(setting, menu={**setting.menu, **self.stops}) if setting is st.STOP and setting.menu else setting
+            for setting in st.OF_ALL
+        ]
+        return (st.task_setting(), *self.settings, *common)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Keys of settings that mean something here."""
+        return frozenset({"solver", *self.parts, *(setting.name for setting in self.all_settings)})
+
+    @property
+    def fresh(self) -> frozenset[str]:
+        """Settings whose change makes a new problem from the data."""
+        return frozenset({"dataset"} | {setting.name for setting in self.all_settings if setting.effect == PROBLEM})
+
+    def arguments(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of the problem that settings of this page stand for."""
+        return {s.argument: s.passes(settings[s.name]) for s in self.settings if s.argument}
+
+    def argument_lines(self, settings: Mapping[str, Any]) -> list[str]:
+        """The same as lines of Python."""
+        said = self.arguments(settings)
+        return [f"    {name}={value!r}," for name, value in said.items() if value is not None]
 
     @property
     def views(self) -> tuple[str, ...]:
         """The views on its page, in the order of a narrow one: those that say they are for this kind."""
         return tuple(name for name in views if self.name in views[name].kinds)
-
-    def meant(self, settings: Mapping[str, Any]) -> bool:
-        """Whether settings mean this kind."""
-        return bool(settings["task"] == self.task)
 
     # --------------------------------------------------------------------------------------------------- the problem
     def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
@@ -100,11 +140,7 @@ class Kind:
         raise TypeError(f"{type(self).__name__} does not define facts")
 
     def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
-        """Controls of the problem above that of λ."""
-        return []
-
-    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
-        """Controls of the problem below that of λ; ``given``: the data were handed over."""
+        """Controls of the problem's parts."""
         return []
 
     def lam_control(

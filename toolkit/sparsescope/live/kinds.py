@@ -1,4 +1,4 @@
-"""The kinds of problems that the explorer shows, and which one is meant (see :mod:`.kind`)."""
+"""Which page is meant: by settings, by a problem, by data that were handed over (see :mod:`.kind`)."""
 
 from __future__ import annotations
 
@@ -6,37 +6,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..problems.covariance import CovarianceProblem
+from ..registry import pages
 from . import settings as st
-from .covariances import Covariances
 from .kind import Kind
-from .predictions import Predictions
-from .sequences import Sequences
-
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Predictions(), Sequences(), Covariances())}
+from .setting import PROBLEM
 
 
 def of(settings: Mapping[str, Any]) -> Kind:
-    """The kind of problem that settings mean."""
-    return next(kind for kind in KINDS.values() if kind.meant(settings))
+    """The page that settings mean."""
+    page: Kind = st.page_of(settings)
+    return page
 
 
 def of_problem(problem: Any) -> Kind:
-    """The kind of a problem."""
-    return KINDS[problem.kind]
+    """The page of a problem."""
+    page: Kind = pages[problem.kind]
+    return page
+
+
+def for_matrices() -> Any:
+    """The page that takes data without classes, and covariance problems."""
+    return pages[CovarianceProblem.kind]
 
 
 def starting(data: Any) -> dict[str, Any]:
     """Settings to begin with on data that were handed over, unless others are asked for."""
     if isinstance(data, CovarianceProblem):
-        return {"task": Covariances.task, "diagonal": data.diagonal, "lam_ratio": ratio(data)}
-    return {"task": Covariances.task} if without_classes(data) else {}
+        return {"task": for_matrices().task, "diagonal": data.diagonal, "lam_ratio": ratio(data)}
+    return {"task": for_matrices().task} if without_classes(data) else {}
 
 
 def ratio(problem: CovarianceProblem) -> float:
     """λ as a share of λ_max, within what the slider has; the usual share where S is diagonal."""
     if problem.lam_max in (0.0, float("inf")):
-        return float(st.PLAIN["lam_ratio"])
-    return min(max(problem.lam / problem.lam_reference, st.LAM_LOW), st.LAM_HIGH)
+        return float(st.LAM_RATIO.default)
+    return float(st.LAM_RATIO.read(problem.lam / problem.lam_reference, []))
 
 
 def without_classes(source: Any) -> str:
@@ -52,16 +56,17 @@ def settle(settings: dict[str, Any], source: Any) -> tuple[Kind, list[str]]:
     """The kind of problem for settings and data. Where the data do not allow the task, ``settings`` are changed to one
     that they do allow, and a notice says so."""
     why = without_classes(source)
-    if not why or settings["task"] == Covariances.task:
+    if not why or settings["task"] == for_matrices().task:
         return of(settings), []
-    settings["task"] = Covariances.task
+    settings["task"] = for_matrices().task
     return of(settings), [f"{why} Showing the network of the features"]
 
 
 def limits(source: Any) -> dict[tuple[str, str], str]:
     """Reasons in words against settings that these data have no use for: (setting, value), value "" for all of them."""
     why = without_classes(source)
-    found = {("task", "classes"): why} if why else {}
+    found = {("task", page.task): why for page in st.pages() if page.task != for_matrices().task} if why else {}
     if isinstance(source, CovarianceProblem):
-        found |= {(key, ""): "The matrix was handed over and is taken as it is." for key in Covariances.fresh}
+        of_data = [setting.name for setting in for_matrices().settings if setting.effect == PROBLEM]
+        found |= {(key, ""): "The matrix was handed over and is taken as it is." for key in of_data}
     return found

@@ -6,71 +6,190 @@ Settings come from people, from pages and from addresses that somebody sent, so 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import datasets, registry
 from ..problems import prediction as problem  # noqa: F401  (importing problem and solvers registers the parts)
-from ..registry import Field, Registry
+from ..registry import Field, Registry, field
 from .saying import LINE, brief
+from .setting import LOOK, NO_CONTROL, RUN, Setting, read_field
 
 VERSION = 1
 MAX = "max"  # the speed without a cap
 MOST_NOTICES = 10  # unknown settings that are named; the others are counted
-LAM_LOW, LAM_HIGH = 1e-4, 1.0
-SPEED_LOW, SPEED_HIGH = 0.2, 1000.0
-SEED_HIGH = 2**31 - 1
-RIDGE_LOW, RIDGE_HIGH = 1e-10, 10.0
 # Most of a parameter on a page, where its part would take more: a stage costs features³ operations, features² numbers.
 MOST = {"solver.features": 4000}
-FEATURES_LOW, FEATURES_HIGH = 2, 200  # nodes of a network: more cannot be told apart on a page
 
-# Settings that hold the name of a part, and the registry they name it from.
-PARTS: dict[str, Registry] = {
-    "loss": registry.losses,
-    "penalty": registry.penalties,
-    "solver": registry.solvers,
-}
-CHOICES: dict[str, tuple[str, ...]] = {
-    "task": ("classes", "covariance"),
-    "x": ("iterations", "passes", "seconds"),
-    "sort": ("norm", "name", "first", "block"),
-    "order": ("given", "degree", "component", "name"),
-    "stop": ("precision", "gap", "held-out"),
-}
-WISHED = {"dataset": "pydocs", "loss": "multiclass-squared-hinge", "penalty": "l1/l2", "solver": "bcd-ls"}
-SOLVERS = {"classes": WISHED["solver"], "covariance": "auto"}  # of a first visit, for each task
-# Order matters: it is the order in the page, in an address and in messages.
-PLAIN: dict[str, Any] = {
-    "task": "classes",
-    "lam_ratio": 0.1,
-    "ridge": 1e-4,
-    "intercept": False,
-    "balanced": False,
-    "correlation": True,
-    "diagonal": True,
-    "features": 100,
-    "speed": 30.0,
-    "stop": "precision",
-    "seed": 0,
-    "x": "iterations",
-    "xlog": False,
-    "ylog": True,
-    "sort": "norm",
-    "order": "given",
-}
-# Settings that only one task has a use for; an address leaves them out where they say nothing.
-OF_TASK: dict[str, tuple[str, ...]] = {
-    "classes": ("loss", "penalty", "intercept", "balanced", "sort"),
-    "covariance": ("correlation", "diagonal", "features", "order"),
-}
-# Settings that concern only how things are looked at, and those of the run that need no new problem.
-LIGHT = frozenset(PLAIN) - {"task", "intercept", "balanced", "seed", "correlation", "diagonal", "features"}
 
+@dataclass(frozen=True)
+class Part:
+    """A setting that holds the name of a part: ``registry`` it is from, and what its menu says."""
+
+    name: str
+    registry: Registry
+    wished: str
+    label: str
+    doc: str
+    formula: str
+
+
+SHOWN = "F(W) = (1/n) Σ_i ℓ(x_iᵀW, y_i) + λ Ω(W)"
+DATASET = Part(
+    "dataset",
+    registry.datasets,
+    "pydocs",
+    "data",
+    "The samples, their classes and the names of the features. Another data set starts a new problem.",
+    "X is n × d, one row a sample; y holds one of m classes for each, or a set of m labels",
+)
+PART_SETTINGS = {
+    part.name: part
+    for part in (
+        Part(
+            "loss",
+            registry.losses,
+            "multiclass-squared-hinge",
+            "loss",
+            "How a wrong or narrow decision is charged. Changed during a run, the weights stay (warm start).",
+            SHOWN,
+        ),
+        Part(
+            "penalty",
+            registry.penalties,
+            "l1/l2",
+            "penalty",
+            "What makes W sparse. Changed during a run, the weights stay (warm start).",
+            SHOWN,
+        ),
+        Part(
+            "solver",
+            registry.solvers,
+            "auto",  # for a task whose page names no other: Kind.default_solver
+            "method",
+            "The method that minimises F. Changed during a run, it goes on from the present weights.",
+            "min_W F(W)",
+        ),
+    )
+}
+PARTS: dict[str, Registry] = {part.name: part.registry for part in PART_SETTINGS.values()}
+
+LAM_RATIO = Setting(
+    "lam_ratio",
+    field(
+        0.1,
+        1e-4,
+        1.0,
+        "The weight of the penalty, as a part of λ_max: at 1 and above every penalised weight is zero. "
+        "Move it during a run: the next step uses it.",
+        log=True,
+    ),
+    label="λ / λ_max",
+    formula="λ_max = max_j Ω°(G(0)_j), the largest dual norm of a gradient row at W = 0",
+    effect=RUN,
+    place="bar",
+    fineness=2,
+    tag="lam-slider",
+)
+SEED = Setting(
+    "seed",
+    field(0, 0, 2**31 - 1, "Which samples are held out for testing. Another seed makes a new problem."),
+    label="split seed",
+    of_split=True,
+    tag="seed-input",
+)
+SPEED = Setting(
+    "speed",
+    field(
+        30.0,
+        0.2,
+        1000.0,
+        "A cap on the iterations in a second of wall time, so that one can follow. The solver's own clock does not "
+        "count the waiting.",
+    ),
+    effect=RUN,
+    place="run",
+    word=MAX,
+    caps=(1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 250.0, 500.0, 1000.0),
+    unit="it/s",
+    tag="speed-slider",
+)
+STOP = Setting(
+    "stop",
+    field("precision", doc="When the run ends by itself."),
+    effect=RUN,
+    place="run",
+    menu={
+        "precision": ("at full precision", "When the duality gap is as small as the numbers can tell."),
+        "gap": ("gap of 1e-6", "When the relative duality gap, which proves how near the optimum is, is at most 1e-6."),
+        "held-out": (
+            "held-out data",
+            "When three evaluations on held-out data in a row were no better than the best one; never without such "
+            "data.",
+        ),
+    },
+)
+X_AXIS = Setting(
+    "x",
+    field("iterations", choices=("iterations", "passes", "seconds"), doc="What the horizontal axes show."),
+    label="x axis",
+    effect=LOOK,
+    place=NO_CONTROL,
+)
+LOG_X = Setting("xlog", field(False, doc="Logarithmic x axis."), label="log x", effect=LOOK, place=NO_CONTROL)
+LOG_Y = Setting("ylog", field(True, doc="Logarithmic y axis."), label="log y", effect=LOOK, place=NO_CONTROL)
+OF_ALL = (LAM_RATIO, SEED, SPEED, STOP, X_AXIS, LOG_X, LOG_Y)  # of every page
 
 OWN = "own"  # stands for arrays handed over in Python, which no address can name
+
+
+def pages() -> list[Any]:
+    """The pages of all kinds of problems; see :mod:`.kind`."""
+    return [registry.pages[name] for name in registry.pages]
+
+
+def task_setting() -> Setting:
+    """What is done with the data: the tasks that there are pages for."""
+    menu: dict[str, tuple[str, str]] = {}
+    for page in pages():
+        menu.setdefault(page.task, page.offer)
+    return Setting(
+        "task",
+        field(next(iter(menu)), doc="What is done with these data. Another task makes a new problem."),
+        formula="W: a weight for each feature and class. Θ: for each pair of features how they are tied, all others "
+        "known",
+        place="first",
+        menu=menu,
+        tag="task-select",
+    )
+
+
+def declared() -> dict[str, Setting]:
+    """All settings that are no parts, by name: of the task, of every page, and of each one of them."""
+    own = [setting for page in pages() for setting in page.settings]
+    found: dict[str, Setting] = {}
+    for setting in (task_setting(), *own, *OF_ALL):
+        found.setdefault(setting.name, setting)
+    return found
+
+
+def light() -> frozenset[str]:
+    """Settings that concern only how things are looked at, and those of the run that need no new problem."""
+    return frozenset(name for name, setting in declared().items() if setting.effect in (LOOK, RUN))
+
+
+def page_of(settings: Mapping[str, Any]) -> Any:
+    """The page that settings mean: of those of the task, the first one whose problems the solver is for."""
+    task, solver = settings.get("task", pages()[0].task), settings.get("solver", PART_SETTINGS["solver"].wished)
+    of_task = [page for page in pages() if page.task == task]
+    kinds = registry.solvers[solver].kinds
+    return next((page for page in of_task if page.name in kinds), of_task[0])
+
+
+def page_of_task(task: Any) -> Any:
+    """The first page of a task; ``None`` if there is no such task."""
+    return next((page for page in pages() if page.task == task), None)
 
 
 def first_of(names: list[str], wished: str) -> str:
@@ -85,12 +204,6 @@ def fields_of(kind: str, name: str) -> tuple[Field, ...]:
     return tuple(
         replace(f, high=MOST[f"{kind}.{f.name}"]) if f"{kind}.{f.name}" in MOST else f for f in PARTS[kind].fields(name)
     )
-
-
-def for_sequences(solver: Any) -> bool:
-    """Whether a solver of this name fits sequences of models, and does not look for weights W."""
-    kinds = registry.solvers[solver].kinds if solver in registry.solvers else ()
-    return "sequence" in kinds and "prediction" not in kinds
 
 
 def part_params(settings: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -122,20 +235,23 @@ def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[d
         notices.append(f"these settings have version {brief(raw['version'])}; this page writes version {VERSION}")
     out["dataset"] = _dataset(raw, names, notices)
     seen.add("dataset")
-    wished = {**WISHED, "solver": SOLVERS.get(str(raw.get("task")), WISHED["solver"])}
+    first = page_of_task(raw.get("task", task_setting().default))
+    wished = {part.name: part.wished for part in PART_SETTINGS.values()}
+    wished["solver"] = (first or pages()[0]).default_solver
     for kind, parts in PARTS.items():
         out[kind] = _named(kind, raw.get(kind), parts.names(), wished[kind], notices)
         seen.add(kind)
-        for field in fields_of(kind, out[kind]):
-            key = f"{kind}.{field.name}"
-            out[key] = _field(key, raw.get(key), field, notices)
+        for parameter in fields_of(kind, out[kind]):
+            key = f"{kind}.{parameter.name}"
+            out[key] = read_field(key, raw.get(key), parameter, notices)
             seen.add(key)
-    for key, value in PLAIN.items():
-        out[key] = _plain(key, raw.get(key), value, notices)
+    for key, setting in declared().items():
+        out[key] = setting.read(raw.get(key), notices)
         seen.add(key)
-    if out["stop"] == "gap" and out["task"] == "classes" and for_sequences(out["solver"]):
-        out["stop"] = "precision"
-        notices.append("no gap is known of a sequence of models; the run ends when F has settled")
+    instead, why = page_of(out).stops_instead.get(out["stop"], (out["stop"], ""))
+    if why:
+        out["stop"] = instead
+        notices.append(why)
     notices.extend(_unknown(raw, seen, out))
     return out, notices
 
@@ -143,7 +259,7 @@ def clean(raw: Mapping[str, Any], names: Sequence[str] | None = None) -> tuple[d
 def _dataset(raw: Mapping[str, Any], names: Sequence[str] | None, notices: list[str]) -> str:
     if names:
         return _named("dataset", raw.get("dataset"), list(names), names[0], notices)
-    return _named("dataset", raw.get("dataset"), list(datasets.names()), WISHED["dataset"], notices)
+    return _named("dataset", raw.get("dataset"), list(datasets.names()), DATASET.wished, notices)
 
 
 def _named(kind: str, value: Any, names: list[str], wished: str, notices: list[str]) -> str:
@@ -153,89 +269,6 @@ def _named(kind: str, value: Any, names: list[str], wished: str, notices: list[s
     if value in names:
         return str(value)
     notices.append(f"unknown {kind} {brief(value)}; using {default!r} (known: {', '.join(names)})")
-    return default
-
-
-def _field(key: str, value: Any, field: Field, notices: list[str]) -> Any:
-    if value is None:
-        return field.default
-    if field.kind in ("bool",):
-        return _truth(key, value, bool(field.default), notices)
-    if field.kind == "choice":
-        choices = field.choices or ()
-        if str(value) in [str(c) for c in choices]:
-            return next(c for c in choices if str(c) == str(value))
-        notices.append(f"{key} is {brief(value)}; using {field.default!r} (allowed: {', '.join(map(str, choices))})")
-        return field.default
-    number = _number(value)
-    if number is None:
-        notices.append(f"{key} is {brief(value)}, which is not a number; using {field.default!r}")
-        return field.default
-    if field.kind == "int":
-        number = float(round(number))
-    low = field.low
-    if low is not None and field.open_low and number <= low:
-        notices.append(f"{key} is {number:g}; using {field.default!r} (allowed: {field.bounds()})")
-        return field.default
-    return _clamped(key, number, low, field.high, notices, integer=field.kind == "int")
-
-
-def _plain(key: str, value: Any, default: Any, notices: list[str]) -> Any:
-    if value is None:
-        return default
-    if key in CHOICES:
-        return _named(key, value, list(CHOICES[key]), str(default), notices)
-    if isinstance(default, bool):
-        return _truth(key, value, default, notices)
-    if key == "speed" and str(value) == MAX:
-        return MAX
-    number = _number(value)
-    if number is None:
-        notices.append(f"{key} is {brief(value)}, which is not a number; using {default!r}")
-        return default
-    if key == "lam_ratio":
-        return _clamped("λ/λ_max", number, LAM_LOW, LAM_HIGH, notices)
-    if key == "ridge":
-        return _clamped("the ridge", number, RIDGE_LOW, RIDGE_HIGH, notices)
-    if key == "speed":
-        return _clamped("speed", number, SPEED_LOW, SPEED_HIGH, notices)
-    if key == "features":
-        return _clamped(key, float(round(number)), FEATURES_LOW, FEATURES_HIGH, notices, integer=True)
-    return _clamped(key, float(round(number)), 0, SEED_HIGH, notices, integer=True)
-
-
-def _clamped(
-    key: str, number: float, low: float | None, high: float | None, notices: list[str], *, integer: bool = False
-) -> float | int:
-    bounded = number
-    if low is not None:
-        bounded = max(bounded, low)
-    if high is not None:
-        bounded = min(bounded, high)
-    if bounded != number:
-        span = f"{low:g} to {high:g}" if low is not None and high is not None else "the allowed values"
-        notices.append(f"{key} is {number:g}, outside {span}; using {bounded:g}")
-    return int(bounded) if integer else float(bounded)
-
-
-def _number(value: Any) -> float | None:
-    """A finite number, or None. True and False are not numbers here."""
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _truth(key: str, value: Any, default: bool, notices: list[str]) -> bool:
-    text = str(value).strip().lower()
-    if text in ("1", "true", "yes", "on"):
-        return True
-    if text in ("0", "false", "no", "off"):
-        return False
-    notices.append(f"{key} is {brief(value)}; using {'yes' if default else 'no'} (allowed: yes or no)")
     return default
 
 
@@ -254,10 +287,8 @@ def _unknown(raw: Mapping[str, Any], seen: set[str], out: Mapping[str, Any]) -> 
 def to_query(settings: Mapping[str, Any]) -> dict[str, str]:
     """Settings as texts for an address. Data that only this process has is left out, and so is what belongs to another
     task and is as it was at first."""
-    usual = clean({})[0]
-    others = [key for task, keys in OF_TASK.items() if task != settings.get("task", PLAIN["task"]) for key in keys]
-    if not for_sequences(settings.get("solver")):
-        others.append("ridge")
+    usual, mine = clean({})[0], page_of(settings).names
+    others = [key for key in (*declared(), *PARTS) if key not in mine]
     idle = {key for key in settings if key.partition(".")[0] in others and settings[key] == usual.get(key)}
     idle -= {key.partition(".")[0] for key in set(settings) - idle}  # a parameter that was changed needs its part
     query = {key: _text(value) for key, value in settings.items() if key not in idle}

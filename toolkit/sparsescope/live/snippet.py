@@ -12,7 +12,7 @@ from . import settings as st
 
 def python_snippet(settings: Mapping[str, Any]) -> str:
     """Python that solves the problem of these settings with their solver. Runs as it is, except for your own data."""
-    known = settings.get("dataset", st.WISHED["dataset"]) in datasets.names()
+    known = settings.get("dataset", st.DATASET.wished) in datasets.names()
     chosen, _ = st.clean(settings, None if known else [settings["dataset"]])
     lines = ["import sparsescope as ss", ""]
     if not known:

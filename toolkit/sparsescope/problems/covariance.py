@@ -49,7 +49,6 @@ class CovarianceProblem(BaseProblem):
 
     kind = "covariance"
     samples = False
-    default_solver = "quic"
     least_scale = 1.0  # F, in nats, may be near zero
     intercept = False
     image_shape = None

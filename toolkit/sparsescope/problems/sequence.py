@@ -39,7 +39,7 @@ class SequenceProblem(Problem):
 
     kind = "sequence"
     stages = True
-    default_solver = "stagewise"
+    default_solver = "stagewise"  # takes any number of columns and any smooth loss; `auto` may take `cls`
     proves = False
     centres = False  # random features are of X itself
 

@@ -140,16 +140,13 @@ export class Controls {
   }
 }
 
+/** The name of a control in tests of the page: what was declared, else that of its setting. */
 function testId(control) {
-  const fixed = {
-    dataset: "data-select", loss: "loss-select", penalty: "penalty-select", solver: "solver-select",
-    lam_ratio: "lam-slider", task: "task-select", intercept: "intercept-checkbox", speed: "speed-slider", seed: "seed-input",
-  };
-  return fixed[control.id] || "field-" + control.id;
+  return control.tag || "field-" + control.id;
 }
 
 function labelTestId(control) {
-  return { lam_ratio: "lam-label", speed: "speed-label" }[control.id] || null;
+  return control.tag ? control.tag.replace(/-[a-z]+$/, "-label") : null;
 }
 
 function makeSelect(node, control, changed) {

@@ -8,29 +8,75 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems.covariance import CovarianceProblem
-from ..views.places import places
-from . import knobs, theta
-from . import picture as pictures
-from .kind import Kind, Settings
+from ...problems.covariance import CovarianceProblem
+from ...registry import field, pages
+from ...views.places import places
+from .. import picture as pictures
+from .. import theta
+from ..kind import Kind, Settings
+from ..setting import LOOK, NO_CONTROL, PART, Setting
 
 MOST_GIVEN = 1000  # features of a problem that was handed over: Θ is sent as a picture of so many lines at most
 PAIRS = 12  # of features that the first screen names
 NAMED = 5  # constant features that a notice names
+MOST_NODES = 200  # more cannot be told apart on a page
+CORRELATION = Setting(
+    "correlation",
+    field(
+        True,
+        doc="S holds correlations: every feature is scaled to unit variance. Else it holds covariances, and features "
+        "that vary more count for more.",
+    ),
+    label="correlations",
+    formula="S_ij / (S_ii S_jj)^{1/2}",
+    place="above",
+    argument="correlation",
+)
+FEATURES = Setting(
+    "features",
+    field(
+        100,
+        2,
+        MOST_NODES,
+        f"How many features are the nodes: those of largest variance, at most {MOST_NODES}. Constant ones are left "
+        "out.",
+    ),
+    place="above",
+    argument="features",
+)
+DIAGONAL = Setting(
+    "diagonal",
+    field(True, doc="Whether the diagonal of Θ pays as well. Changed during a run, Θ stays (warm start)."),
+    label="penalise the diagonal",
+    formula="λ Σ_ij |Θ_ij|, over all entries or over those with i ≠ j",
+    effect=PART,
+    place="above",
+    argument="diagonal",
+)
+ORDER = Setting(
+    "order",
+    field("given", choices=("given", "degree", "component", "name"), doc="Order of the features."),
+    effect=LOOK,
+    place=NO_CONTROL,
+)
 
 
 class Covariances(Kind):
     """CovarianceProblem: correlations or covariances of the features of largest variance, and λ."""
 
-    name: ClassVar[str] = CovarianceProblem.kind
+    problem: ClassVar[Any] = CovarianceProblem
+    menu_order: ClassVar[float] = 30
     task: ClassVar[str] = "covariance"
+    offer: ClassVar[tuple[str, str]] = (
+        "Network of the features",
+        "Which pairs of features are tied to each other when all others are known: a sparse inverse covariance Θ.",
+    )
+    settings: ClassVar[tuple[Setting, ...]] = (CORRELATION, FEATURES, DIAGONAL, ORDER)
     takes: ClassVar[tuple[str, ...]] = (CovarianceProblem.kind,)
-    parts: ClassVar[tuple[str, ...]] = ("diagonal",)
-    fresh: ClassVar[frozenset[str]] = frozenset({"correlation", "features"})
+    parts: ClassVar[tuple[str, ...]] = (DIAGONAL.name,)
     letters: ClassVar[tuple[str, ...]] = ("n", "p")
-    sorting: ClassVar[str] = "order"
+    sorting: ClassVar[str] = ORDER.name
     words: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **knobs.KNOBS,
         "dataset": (
             "The samples whose features are the nodes of the network; their classes are not used. Another data set "
             "starts a new problem.",
@@ -54,7 +100,7 @@ class Covariances(Kind):
 
     def create(self, source: Any, settings: Settings) -> tuple[CovarianceProblem, list[str]]:
         """The problem on new data, of the ``features`` that vary most."""
-        diagonal = bool(settings["diagonal"])
+        diagonal = settings[DIAGONAL.name]
         if isinstance(source, CovarianceProblem):
             if source.d > MOST_GIVEN:
                 raise ValueError(
@@ -64,16 +110,14 @@ class Covariances(Kind):
                 )
             return source.with_(diagonal=diagonal), []
         X = source[0] if isinstance(source, tuple) else source
-        problem = CovarianceProblem.from_data(
-            X, correlation=bool(settings["correlation"]), diagonal=diagonal, features=settings["features"]
-        )
+        problem = CovarianceProblem.from_data(X, **self.arguments(settings))
         if problem.d < 2:
             raise ValueError("a network needs at least 2 features that vary, and these data have only one")
         return problem, said(problem.constant, np.shape(samples(source))[1])
 
     def sibling(self, problem: Any, settings: Settings) -> CovarianceProblem:
         """The problem with its diagonal penalised or not."""
-        found: CovarianceProblem = problem.with_(diagonal=bool(settings["diagonal"]))
+        found: CovarianceProblem = problem.with_(diagonal=settings[DIAGONAL.name])
         return found
 
     @property
@@ -97,20 +141,6 @@ class Covariances(Kind):
             "objective0": float(problem.objective(problem.coefficients())),
         }
 
-    def controls(self, settings: Mapping[str, Any], reasons: knobs.Reasons) -> list[dict[str, Any]]:
-        """What S is made of, and whether its diagonal is penalised; a matrix that was handed over is taken as it is."""
-        found = [knobs.check_control("diagonal", "penalise the diagonal", settings)]
-        for key, label in (("features", "features"), ("correlation", "correlations")):
-            reason = reasons.get((key, ""), "")
-            maker = knobs.features_control if key == "features" else knobs.check_control
-            control = maker(key, label, settings)
-            found.insert(0, {**control, "disabled": bool(reason), "reason": reason})
-        return found
-
-    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
-        """The seed of the split; what was handed over is split already."""
-        return [] if given else [knobs.seed_control(settings, self.words)]
-
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """For solvers, and for the stop rule that needs predictions."""
         return {
@@ -131,9 +161,7 @@ class Covariances(Kind):
         return [
             "problem = ss.CovarianceProblem.from_data(",
             f"    {data},",
-            f"    correlation={settings['correlation']},",
-            f"    diagonal={settings['diagonal']},",
-            f"    features={settings['features']},",
+            *self.argument_lines(settings),
             ")",
         ]
 
@@ -189,3 +217,6 @@ def said(constant: tuple[str, ...], many: int) -> list[str]:
         f"{count} of {many} features {'is' if count == 1 else 'are'} constant in these samples and "
         f"{'was' if count == 1 else 'were'} left out: {', '.join(constant[:NAMED])}{more}"
     ]
+
+
+pages.add(CovarianceProblem.kind, Covariances())

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems.prediction import Problem
-from ..registry import losses, solvers
-from ..views.style import SET_MEASURES
-from . import knobs, thresholds
-from . import picture as pictures
-from . import settings as st
-from .crossing import sequence_of, weights_of
-from .kind import Kind, Settings
+from ...problems.prediction import Problem
+from ...registry import field, losses, pages, solvers
+from ...views.style import SET_MEASURES
+from .. import knobs, thresholds
+from .. import picture as pictures
+from .. import settings as st
+from ..crossing import sequence_of, weights_of
+from ..kind import Kind, Settings
+from ..setting import LOOK, NO_CONTROL, Setting
 
 # No view of a trace: what the data alone decide, and what they mean for a run of gls. Computed when somebody looks.
 SPECTRUM = {
@@ -43,18 +44,49 @@ WORDS = {
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
+INTERCEPT = Setting(
+    "intercept",
+    field(False, doc="An offset for each class that is not penalised. Switching it makes a new problem."),
+    formula="Z = XW + 1bᵀ",
+    argument="intercept",
+    tag="intercept-checkbox",
+)
+BALANCED = Setting(
+    "balanced",
+    field(
+        False,
+        doc="Every class counts the same, however few samples it has: a sample weighs the more, the rarer its class "
+        "is. What is measured on held-out samples counts each once. Switching it makes a new problem.",
+    ),
+    label="balanced classes",
+    formula="(1/Σw) Σ_i w_i ℓ_i, w_i = 1/(samples of the class y_i)",
+    argument="class_weight",
+    passed={True: "balanced", False: None},
+)
+SORT = Setting(
+    "sort",
+    field("norm", choices=("norm", "name", "first", "block"), doc="Order of the rows of W."),
+    effect=LOOK,
+    place=NO_CONTROL,
+)
+
 SLACK = 2e-3  # share by which λ_max may be too large and still be called so: less than a step of the slider
 
 
 class Predictions(Kind):
     """Problem: a loss, a penalty, λ, with or without intercept."""
 
-    name: ClassVar[str] = Problem.kind
+    problem: ClassVar[Any] = Problem
+    menu_order: ClassVar[float] = 10
     task: ClassVar[str] = "classes"
+    offer: ClassVar[tuple[str, str]] = ("Classify", "Weights W that tell the classes (or labels) of a sample.")
+    # One sweep over the features an iteration, which a viewer can follow: `auto`, the default elsewhere, takes working
+    # sets with Newton steps here and is done in a few.
+    default_solver: ClassVar[str] = "bcd-ls"  # type: ignore[assignment]
+    settings: ClassVar[tuple[Setting, ...]] = (INTERCEPT, BALANCED, SORT)
     looks: ClassVar[tuple[dict[str, Any], ...]] = (THRESHOLD, WORDS, SPECTRUM)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
-    fresh: ClassVar[frozenset[str]] = frozenset({"intercept", "balanced"})
 
     def create(self, source: Any, settings: Settings) -> tuple[Problem, list[str]]:
         """The problem on new data, with the chosen loss or (then ``settings`` are changed) one that takes them."""
@@ -69,28 +101,26 @@ class Predictions(Kind):
             settings.update(fresh)
             return plain, [*notices, f"{refused}. Using {name}"]
 
-    @staticmethod
-    def balanced(X: Any, y: Any, settings: Settings) -> tuple[Problem, list[str]]:
+    def balanced(self, X: Any, y: Any, settings: Settings) -> tuple[Problem, list[str]]:
         """The problem with classes of equal weight, if that is chosen and there are classes (else ``settings`` are
         changed)."""
 
-        def make(weights: str | None) -> Problem:
+        def make(**changes: Any) -> Problem:
             return Problem(
                 X,
                 y,
                 lam=1.0,
-                intercept=bool(settings["intercept"]),
                 penalty=st.make_part(settings, "penalty"),
-                class_weight=weights,
+                **{**self.arguments(settings), **changes},
             )
 
-        plain = make(None)
-        if not settings["balanced"]:
+        plain = make(**{BALANCED.argument: None})
+        if not settings[BALANCED.name]:
             return plain, []
         if plain.multilabel:
-            settings["balanced"] = False
+            settings[BALANCED.name] = False
             return plain, ["these data have sets of labels, and a sample no single class: all samples weigh the same"]
-        return make("balanced"), []
+        return make(), []
 
     def sibling(self, problem: Any, settings: Settings) -> Problem:
         """The problem with another loss or penalty."""
@@ -102,10 +132,6 @@ class Predictions(Kind):
             f"{settings['solver']} looks for weights W: the sequence of stages is not carried over. It begins at W = 0 "
             f"with the penalty {settings['penalty']} and λ/λ_max = {settings['lam_ratio']:.2g}"
         ]
-
-    def meant(self, settings: Mapping[str, Any]) -> bool:
-        """Where the solver looks for weights."""
-        return super().meant(settings) and not st.for_sequences(settings["solver"])
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
         """What is different for a loss with kinks, and for two classes with one score."""
@@ -159,13 +185,6 @@ class Predictions(Kind):
             ]
         return found
 
-    def controls_below(self, settings: Mapping[str, Any], given: bool) -> list[dict[str, Any]]:
-        """The intercept, the weights of classes, and the seed of the split; what was handed over is split already."""
-        checks = [knobs.check_control("intercept", "intercept", settings)]
-        if "balanced" in self.fresh:
-            checks.append(knobs.check_control("balanced", "balanced classes", settings))
-        return checks if given else [*checks, knobs.seed_control(settings)]
-
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """For losses, penalties and solvers.
 
@@ -193,7 +212,7 @@ class Predictions(Kind):
         """A solver of the other kind is tried with the problem that its choice would make."""
         wanted = {**{key: value for key, value in settings.items() if not key.startswith("solver.")}, "solver": name}
         try:
-            if not st.for_sequences(name):
+            if st.page_of(wanted).problem is Problem:
                 made: Any = weights_of(problem, wanted) if problem.stages else problem
             elif not problem.stages:
                 made, _ = sequence_of(problem, wanted)
@@ -226,8 +245,7 @@ class Predictions(Kind):
             f"    {data},",
             f"    loss={st.part_text(settings, 'loss', 'losses')},",
             f"    penalty={st.part_text(settings, 'penalty', 'penalties')},",
-            f"    intercept={settings['intercept']},",
-            *(['    class_weight="balanced",'] if settings["balanced"] else []),
+            *self.argument_lines(settings),
             ")",
         ]
 
@@ -248,3 +266,6 @@ def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) 
         f"{said}, and the gap closes only with a method that keeps a dual point (here {' or '.join(made)}); with "
         f"{solver.name} it is true but stays open"
     ]
+
+
+pages.add(Problem.kind, Predictions())

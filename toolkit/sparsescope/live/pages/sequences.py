@@ -11,39 +11,61 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems.prediction import Problem
-from ..problems.sequence import SequenceProblem
-from ..problems.sequence_model import SequenceModel
-from ..runs.stopping import Settled, Stop
-from . import knobs, steps
-from . import picture as pictures
-from . import settings as st
-from .crossing import sequence_of
-from .kind import Settings
-from .predictions import SPECTRUM, Predictions
+from ...problems.prediction import Problem
+from ...problems.sequence import SequenceProblem
+from ...problems.sequence_model import SequenceModel
+from ...registry import field, pages
+from ...runs.stopping import Settled, Stop
+from .. import knobs, steps
+from .. import picture as pictures
+from .. import settings as st
+from ..crossing import sequence_of
+from ..kind import Settings
+from ..setting import NO_CONTROL, RUN, Setting
+from .predictions import INTERCEPT, SORT, SPECTRUM, Predictions
 
 SETTLED = 1e-6  # the run ends when F falls by less than this part of itself in each of some stages
 SNIPPET_STEPS = 100  # random features never end, but a program that somebody copies should
+RIDGE = Setting(
+    "ridge",
+    field(
+        1e-4,
+        1e-10,
+        10.0,
+        "The ridge of the least squares problem of each stage. It is no part of F, so the penalty and λ/λ_max "
+        "of other methods do not apply here; they come back with such a method. Move it during a run: the next "
+        "stage uses it.",
+        log=True,
+    ),
+    label="ridge of a stage",
+    formula="V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage",
+    effect=RUN,
+    place=NO_CONTROL,  # its control is that of λ
+    argument="lam",
+    fineness=2,
+)
 NO_GAP = "Of a sequence of models no optimum is known, so there is no gap."
 
 
 class Sequences(Predictions):
     """SequenceProblem: a smooth loss, and the ridge of each stage."""
 
-    name: ClassVar[str] = SequenceProblem.kind
+    problem: ClassVar[Any] = SequenceProblem
+    menu_order: ClassVar[float] = 20
+    settings: ClassVar[tuple[Setting, ...]] = (  # no weights of samples: stages give every sample the same
+        INTERCEPT.explained(
+            "Begin at the best constant predictions, not at zero. Switching it makes a new problem.", "Ŷ_0 = 1bᵀ"
+        ),
+        RIDGE,
+        SORT,
+    )
     looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
     parts: ClassVar[tuple[str, ...]] = ("loss",)
-    lam_setting: ClassVar[str] = "ridge"
-    fresh: ClassVar[frozenset[str]] = frozenset({"intercept"})  # stages give every sample the same weight
+    lam_setting: ClassVar[str] = RIDGE.name
     words: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **knobs.KNOBS,
         "loss": (
             "What is wrong with a prediction: stages lower its mean. Another loss begins a new sequence.",
             "F = (1/n) Σ_i ℓ(ŷ_i, y_i), ŷ_i the prediction after all stages so far",
-        ),
-        "intercept": (
-            "Begin at the best constant predictions, not at zero. Switching it makes a new problem.",
-            "Ŷ_0 = 1bᵀ",
         ),
         "solver": (
             "The method that fits the sequence. Another one for sequences goes on from the present predictions; one "
@@ -52,23 +74,21 @@ class Sequences(Predictions):
         ),
     }
     stops: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **knobs.STOPS,
         "precision": ("when F has settled", "When F falls by less than a millionth of itself in each of three stages."),
+    }
+    stops_instead: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "gap": ("precision", "no gap is known of a sequence of models; the run ends when F has settled")
     }
 
     def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> None:
         """None: no λ decides which columns a stage uses."""
         return None
 
-    def meant(self, settings: Mapping[str, Any]) -> bool:
-        """Where the solver is for sequences, and not for weights."""
-        return bool(settings["task"] == self.task and st.for_sequences(settings["solver"]))
-
     # --------------------------------------------------------------------------------------------------- the problem
     def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
         """On new data, with the chosen loss or (then ``settings`` are changed) one that fits."""
         X, y = source if isinstance(source, tuple) else (source, None)
-        return sequence_of(Problem(X, y, loss="squared", lam=1.0, intercept=bool(settings["intercept"])), settings)
+        return sequence_of(Problem(X, y, loss="squared", lam=1.0, intercept=settings[INTERCEPT.name]), settings)
 
     def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
         """From a problem that looks for weights."""
@@ -76,7 +96,7 @@ class Sequences(Predictions):
         return made, [
             f"{settings['solver']} fits a sequence of models: it begins without the weights found so far. The penalty "
             f"({settings['penalty']}) and λ/λ_max have no effect and come back with another method; every stage has a "
-            f"ridge of {settings['ridge']:.2g}",
+            f"ridge of {settings[RIDGE.name]:.2g}",
             *notices,
         ]
 
@@ -96,7 +116,7 @@ class Sequences(Predictions):
 
     def lam(self, settings: Mapping[str, Any], reference: float) -> float:
         """The ridge of each stage."""
-        return float(settings["ridge"])
+        return float(settings[RIDGE.name])
 
     def stop(self, name: str) -> Stop | None:
         """No gap is known: in its place stands that F has settled."""
@@ -117,26 +137,12 @@ class Sequences(Predictions):
         self, settings: Mapping[str, Any], reference: float | None, finite: bool, bound: bool
     ) -> dict[str, Any]:
         """The slider of the ridge."""
-        doc = (
-            "The ridge of the least squares problem of each stage. It is no part of F, so the penalty and λ/λ_max "
-            "of other methods do not apply here; they come back with such a method. Move it during a run: the next "
-            "stage uses it."
-        )
+        made = knobs.setting_control(RIDGE, settings) | {"place": "bar"}
         if reference is not None:
-            doc += f" The diagonal of XᵀX/n is {reference:.2g} on average; of p random Fourier features it is 1/p."
-        return {
-            **knobs.lam_slider(
-                settings,
-                "ridge",
-                "ridge of a stage",
-                st.RIDGE_LOW,
-                st.RIDGE_HIGH,
-                None,
-                doc,
-                "V = argmin F(Ŷ + AV) + λ/2 ‖V‖², A the features of the stage",
-            ),
-            "place": "bar",
-        }
+            made["doc"] += (
+                f" The diagonal of XᵀX/n is {reference:.2g} on average; of p random Fourier features it is 1/p."
+            )
+        return made
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         """As for predictions, and the stop rule that needs a gap."""
@@ -160,8 +166,7 @@ class Sequences(Predictions):
             "problem = ss.SequenceProblem(",
             f"    {data},",
             f"    loss={st.part_text(settings, 'loss', 'losses')},",
-            f"    lam={settings['ridge']!r},",
-            f"    intercept={settings['intercept']},",
+            *self.argument_lines(settings),
             ")",
         ]
 
@@ -172,3 +177,6 @@ class Sequences(Predictions):
             f"result = ss.solve(problem, solver, tol={SETTLED!r}, max_iter={SNIPPET_STEPS})",
             "print(result)  # result.model predicts: problem.predict(result.model, X=...)",
         ]
+
+
+pages.add(SequenceProblem.kind, Sequences())
