@@ -63,7 +63,7 @@ def test_choosing_a_solver_of_sequences_makes_their_problem(solver: str, form: A
         problem = page.explorer.session.problem
         assert problem.kind == "sequence" and problem.lam == 1e-3 == frame["lam"] and frame["total"] == 4
         status = frame["status"]
-        assert status["features"] == 24 and status["gap"] is None and 0 < status["objective"] < 0.5
+        assert status["features"] == 8 and status["gap"] is None and 0 < status["objective"] < 0.5
         assert "features" in [name for name, *_ in frame["columns"]] or frame["count"] == 0
         page.applied(page.send("set", changes={"ridge": 1e-2}))
         assert page.explorer.session.problem.lam == 1e-2 and page.marks()[-1]["kind"] == "lam"

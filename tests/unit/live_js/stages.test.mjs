@@ -15,6 +15,12 @@ test("a stage ends where features were used, and has its name", () => {
   assert.deepEqual(stageEnds([NaN, NaN], [0, 1], null), []);
 });
 
+test("a stage whose columns were all taken before ends too", () => {
+  const ends = stageEnds([0, 40, 64, 64, 64], [0, 1, 2, 2, 3], null);
+  assert.deepEqual(ends.map((end) => [end.at, end.number, end.used]), [[1, 1, 40], [2, 2, 64], [4, 3, 64]]);
+  assert.equal(sentence(ends[2]), "stage 3 · 64 features so far");
+});
+
 test("a new sequence counts from one again", () => {
   const ends = stageEnds([0, 10, 20, 0, 10], [0, 1, 2, 2, 3], { before: 2, names: [[1, "10 columns"]] });
   assert.deepEqual(ends.map((end) => [end.at, end.number, end.text]), [[1, 1, ""], [2, 2, ""], [4, 1, "10 columns"]]);

@@ -125,6 +125,17 @@ class SequenceProblem(Problem):
         """The problem itself: its λ is in units of the data, and random features have their scale."""
         return self
 
+    @property
+    def null_objective(self) -> float:
+        """F of the predictions before the first step: zero, or the best constant ones."""
+
+
+        def evaluate() -> float:
+            first = self.null_intercept if self.intercept else np.zeros(self.m)
+            return self.objective(SequenceModel(first.astype(self.dtype), self.d))
+
+        return float(self._data.cached(("null sequence", self.loss), evaluate))
+
     # ------------------------------------------------------------------------------------------------------- the point
     def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
         """Ŷ of the problem's samples, or of other samples X (k, d): (k, m)."""

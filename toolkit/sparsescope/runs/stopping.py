@@ -291,25 +291,36 @@ SETTLED = "settled: "  # how the message of that rule begins
 @dataclass
 class Settled(Stop):
     """The objective has fallen by less than ``rel`` of itself in each of ``patience`` iterations in a row: for methods
-    that know no gap. It says nothing of an optimum."""
+    that know no gap. It says nothing of an optimum.
+
+    Where F falls towards zero, its falls stay large beside F itself for as long as numbers carry: a fall counts as
+    small too if it is less than ``of_null``·``rel``·F(0), as a gap does in :class:`Gap`.
+    """
 
     rel: float = 1e-6
     patience: int = 3
+    of_null: float = 1e-2
     _last: float = field(default=float("nan"), init=False, repr=False)
     _waited: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _positive("Settled", "rel", self.rel)
         self.patience = check_whole("Settled: patience", self.patience, 1)
+        _positive("Settled", "of_null", self.of_null, zero=True)
 
     def check(self, event: Event) -> str | None:
         fell = self._last - event.objective
-        slow = fell < self.rel * abs(self._last)  # not on the first event, when nothing is known
+        null = abs(event.problem.null_objective) if self.of_null else 0.0
+        rounding = self.of_null * null if null == null else 0.0
+        slow = fell < self.rel * max(abs(self._last), rounding)  # not on the first event, when nothing is known
         self._waited = self._waited + 1 if slow else 0
-        self._last = event.objective
-        if self._waited >= self.patience:
-            return f"{SETTLED}F fell by less than {self.rel:.1e} of itself in each of {self._waited} iterations"
-        return None
+        before, self._last = self._last, event.objective
+        if self._waited < self.patience:
+            return None
+        share = f"{self.rel:.1e} of itself"
+        if abs(before) < rounding:
+            share = f"{self.rel * self.of_null:.1e} of F before the first fit"
+        return f"{SETTLED}F fell by less than {share} in each of {self._waited} iterations"
 
     def reset(self) -> None:
         self._last, self._waited = float("nan"), 0

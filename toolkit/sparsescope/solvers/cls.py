@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ..problems.sequence_model import Calibration
+from ..problems.sequence_model import Calibration, Columns
 from ..registry import field, losses, solvers
 from .base import settings
 from .shared.metric import metric_factor, too_large
@@ -83,7 +83,7 @@ class CLS(SequenceSolver):
         state.model.steps.append(made)
         state.iteration += 1
         state.passes += 2.0
-        state.features += problem.d
+        state.count(Columns(np.arange(problem.d)))
         state.working_set = float(problem.d)
         state.step_size = 1.0
 

@@ -121,7 +121,7 @@ class Stagewise(SequenceSolver):
             state.coef[block.numbers] += V[: block.p]
         state.model.steps.append(stage)
         state.iteration += 1
-        state.features += block.p
+        state.count(block)
         state.working_set = float(min(block.p, problem.d))
         state.step_size = 1.0 / float(problem.loss.curvature(problem.m))
 

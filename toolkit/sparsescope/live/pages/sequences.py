@@ -129,9 +129,8 @@ class Sequences(Predictions):
 
     # ------------------------------------------------------------------------------------------------------ the page
     def start(self, problem: Any) -> float:
-        """F of the predictions before the first stage: zero, or the best constant ones."""
-        first = problem.null_intercept if problem.intercept else np.zeros(problem.m)
-        return float(problem.objective(SequenceModel(first.astype(problem.dtype), problem.d)))
+        """F of the predictions before the first stage."""
+        return float(problem.null_objective)
 
     def lam_control(
         self, settings: Mapping[str, Any], reference: float | None, finite: bool, bound: bool

@@ -11,7 +11,7 @@ from ...kernels.rows import loss_gradient, support_flags
 from ...problems.base import Certificate
 from ...problems.certificate import Workspace
 from ...problems.prediction import Problem
-from ...problems.sequence_model import SequenceModel
+from ...problems.sequence_model import Columns, SequenceModel
 from ...registry import Column
 from ..base import Solver, State
 
@@ -23,8 +23,8 @@ class SequenceState(State):
 
     coef : (d, m) weights of the columns of X: of the whole model where its steps are linear in the columns, of its last
         least squares step where they are calibrated, zero where features are random
-    model : the sequence so far · loss : what the predictions are of · features : how many were made or taken so far,
-        each time they were
+    model : the sequence so far · loss : what the predictions are of · features : how many different ones were made or
+        taken so far: a column that comes again is not counted again · seen : (d,) columns that were taken
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -37,6 +37,7 @@ class SequenceState(State):
         self.U = np.empty_like(self.Z)
         self.loss = problem.loss
         self.features = 0.0
+        self.seen = np.zeros(problem.d, dtype=bool)
         self.factor: Any = None  # of the metric of all columns, for solvers that keep one
         self.lam = NAN  # the λ that it was made with
 
@@ -58,8 +59,17 @@ class SequenceState(State):
     def follow(self, state: SequenceState) -> Any:
         """Take the predictions and the model of another state."""
         self.model, self.features = state.model.copy(), state.features
+        self.seen[:] = state.seen
         self.Z[:] = state.Z
         return self
+
+    def count(self, block: Any) -> None:
+        """Count the features of a step: columns of X that were not taken before, and all random ones."""
+        if isinstance(block, Columns):
+            self.features += np.count_nonzero(~self.seen[block.numbers])
+            self.seen[block.numbers] = True
+        else:
+            self.features += block.p
 
     def copy(self) -> Any:
         """An independent state; steps of the model, which never change, are shared."""
@@ -72,7 +82,7 @@ class SequenceSolver(Solver):
 
     kinds = ("sequence",)
     columns = (
-        Column("features", "features that the steps were given so far, each time they were", of_step=False, drawn=True),
+        Column("features", "different features that the steps were given so far", of_step=False, drawn=True),
     )
     takes_blocks = True  # nothing ties the columns
     remedy = "choose a larger λ"

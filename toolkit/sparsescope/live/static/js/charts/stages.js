@@ -11,8 +11,8 @@ const CLOSE = 4; // pixels between lines at least where stages differ in length
 const STRIDES = [1, 2, 5];
 
 /**
- * The ends of stages among the events: [{at, number, text, features, used}]. `features` counts what was used so far
- * (from zero again where a new sequence begins); `steps` = {before, names: [[first number, text], …]} says how many
+ * The ends of stages among the events, one an iteration: [{at, number, text, features, used}]. `features` counts the
+ * different ones used so far (from zero again where a new sequence begins); `steps` = {before, names: [[first number, text], …]} says how many
  * iterations there were before the sequence, and what its steps are called.
  */
 export function stageEnds(features, iteration, steps) {
@@ -23,9 +23,9 @@ export function stageEnds(features, iteration, steps) {
   let known = NaN;
   for (let i = 0; i < features.length; i++) {
     if (features[i] < last) start = iteration[i - 1]; // a new sequence
-    if (features[i] > last || (features[i] < last && features[i] > 0)) {
+    if ((iteration[i] > known || features[i] < last) && features[i] > 0) {
       const number = iteration[i] - start;
-      const previous = features[i] > last ? last : 0;
+      const previous = features[i] >= last ? last : 0;
       const single = iteration[i] - known === 1; // else events were left out in between
       ends.push({ at: i, number, text: iteration[i] > before ? nameOf(number, steps) : "", features: single ? features[i] - previous : null, used: features[i] });
     }
@@ -50,7 +50,7 @@ export function everyWhich(total, width, apart = APART) {
 
 /** What the pointer is told of a stage. */
 export function sentence(end) {
-  const made = end.text || (end.features === null ? "" : `${count(end.features)} features`);
+  const made = end.text || (end.features ? `${count(end.features)} features` : "");
   return [`stage ${count(end.number)}`, made, `${count(end.used)} features so far`].filter(Boolean).join(" · ");
 }
 
