@@ -20,6 +20,7 @@ VIEWS = list(registry.views)
 COLUMNS = (*COMMON, *known_columns())
 # Columns the page computes itself.
 DERIVED = {
+    "known_excess",
     "least_excess",
     "most_excess",
     "nonzero_percent",

@@ -452,3 +452,21 @@ def test_a_loss_with_kinks_goes_to_a_method_that_takes_it_or_is_refused_in_words
         page.until(lambda: page.of("error"), "the refusal")
         assert "no solver takes crammer-singer" in page.of("error")[-1]["text"]
         assert client.explorer.settings["loss"] == "multiclass-squared-hinge"
+
+
+def test_charts_and_pictures_of_a_frame_are_of_one_iteration() -> None:
+    explorer = Explorer((X, Y), {"solver": "ista", "speed": 500, "lam_ratio": 0.001}, allow_data_choice=False)
+    page = Page(explorer).start()
+    page.applied(page.send("do", action="run"))
+    running = len(page.frames())
+
+    def both() -> list[dict[str, Any]]:
+        """Frames in mid-run that bring new points and a picture."""
+        return [f for f in page.frames()[running + 1 :] if f["mode"] == "running" and f["count"] and f["picture"]]
+
+    page.until(lambda: len(both()) >= 10, "ten frames with a picture")
+    page.applied(page.send("do", action="pause"))
+    for frame in both():
+        assert frame["status"]["iteration"] == frame["picture"]["iteration"]
+    page.until(lambda: page.last()["total"] == len(explorer.session.trace), "the rest")  # type: ignore[union-attr]
+    explorer.close()

@@ -17,6 +17,7 @@ from sparsescope.live.packer import Block
 from sparsescope.live.pages.covariances import MOST_NODES
 from sparsescope.live.picture import Wish
 from sparsescope.live.preparing import load, prepare
+from sparsescope.runs.session import finish_gap
 from sparsescope.views.places import places
 
 rng = np.random.default_rng(5)
@@ -216,3 +217,15 @@ def test_places_are_always_the_same_apart_and_near_where_features_are_tied() -> 
     assert gaps[:4, :4].max() < gaps[:4, 4:].max(), "the first four share a cause"
     for odd in (np.eye(4), np.ones((5, 5)), np.eye(1), np.array([[1.0, 0.2], [0.2, 1.0]]), np.zeros((3, 3))):
         assert np.isfinite(places(odd)).all() and places(odd).shape == (len(odd), 2)
+
+
+@pytest.mark.parametrize("solver", ["quic", "lhac-covariance"])
+def test_a_run_ends_when_its_gap_does(solver: str) -> None:
+    problem = ss.CovarianceProblem.from_data(X[:, :7], lam=0.1)
+    with ss.Session(problem, solver) as session:
+        session.play()
+        assert session.wait_idle(120.0)
+        gaps = session.trace["relative_gap"]
+        known = gaps[np.isfinite(gaps)]
+        assert session.status().mode == "finished" and known[-1] <= finish_gap() and np.isfinite(gaps[-1])
+        assert (known[:-1] > finish_gap()).all(), "no iteration after the gap was closed"

@@ -52,6 +52,11 @@ class FakeTrace:
     def dropped(self, i: int) -> np.ndarray:
         return np.array(sorted((self.working[i - 1] if i else set()) - self.working[i]), dtype=np.int32)
 
+    optima = 0
+
+    def optimum(self, segment: int = -1) -> None:
+        """No reference is known."""
+
     def best(self, segment: int) -> float:
         return 1.0
 
@@ -370,5 +375,5 @@ def test_bounds_are_sent_for_the_segments_for_which_they_changed() -> None:
     packer = Packer(trace, 12)
     header = packer.columns(Block())
     assert [bound[0] for bound in header["bounds"]] == [0, 1, 2]
-    assert header["bounds"][1][1:] == [trace.best(1), trace.lower(1)]
+    assert header["bounds"][1][1:] == [trace.best(1), trace.lower(1), None, None]
     assert packer.columns(Block())["bounds"] == [], "2000 changes of λ do not make every frame larger"

@@ -14,6 +14,17 @@ const { alignedBytes, cut } = await import(process.env.STATIC + "/decode.js");
 
 let seq = 0;
 
+test("F − F* is drawn where a reference gives F*, down to the reference's own gap", () => {
+  const store = new Store();
+  store.takeProblem({ epoch: 1 });
+  store.takeFrame(...frame({ iteration: [0, 1, 2], index: [0, 1, 2], passes: [0, 1, 2], seconds: [0, 1, 2], objective: [4, 2, 1 + 1e-12], segment: [0, 0, 0] }));
+  assert.equal(store.values("known_excess"), null);
+  store.takeFrame(...frame({}, { header: { bounds: [[0, 1, 0.5, 1 - 1e-9, 1]] } }));
+  const [first, second, last] = store.values("known_excess");
+  assert.deepEqual([first, second], [0.75, 0.5]);
+  assert.ok(Number.isNaN(last), "nearer than F* is known");
+});
+
 /** A frame as the explorer packs it: arrays one after the other, each at a multiple of 8. */
 function frame(columns, extra = {}) {
   const parts = [];

@@ -91,7 +91,7 @@ class Site:
         pane = ExplorerPane(dark=dark)
         bridge = Bridge(
             pane,
-            lambda: live.Explorer(self.data, settings),
+            lambda: live.Explorer(self.data, settings, references=True),
             self._no_place,
             self.local,
             lambda token: self._left_behind(token, settings),

@@ -12,6 +12,7 @@ from . import effects, kinds
 from . import settings as st
 from .effects import Effects
 from .jobs import Jobs, Outcome
+from .optimum import Optimum
 from .preparing import Prepared, load, prepare
 from .stage import Stage
 
@@ -29,6 +30,7 @@ class Director:
     settings : clean settings
     tell : takes messages for the page (``problem``, ``notices``, ``error``)
     settled : called when settings or the choices changed, so that the controls have to be sent
+    references : find the optimum of the problem in the background
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Director:
         tell: Tell,
         settled: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
+        references: bool = False,
     ) -> None:
         self.settings = settings
         self.version = 1  # grows when the settings change
@@ -50,6 +53,7 @@ class Director:
         self._given, self._names, self._title = given, names, title
         self._tell, self._settled, self._clock = tell, settled, clock
         self._jobs = Jobs()
+        self._optimum = Optimum(clock) if references else None
         self._under_way: tuple[dict[str, Any], bool] | None = None  # settings of the job, and whether it reads data
         self._solvers: dict[str, dict[str, Any]] = {}  # what each task left behind had chosen
         self._ids: list[str] = []  # commands whose effect the job will bring
@@ -189,7 +193,7 @@ class Director:
         condition = effects.of_nothing()
         if stage is not None and stage.kind.lam_setting in keys:
             condition = effects.of_tweak(stage.session)
-            _tweak(stage.session, lam=self._lam(stage.prepared))
+            _tweak(stage.session, self.wants_run, lam=self._lam(stage.prepared))
         if stage is not None and "speed" in keys:
             stage.session.set_speed(_rate(self.settings))
         if stage is not None and "stop" in keys:
@@ -235,6 +239,8 @@ class Director:
             self.stage.follow_reset()
             self.effects.settle()
             self._watch_worker(self.stage.session)
+            if self._optimum is not None:
+                self._optimum.look(self.stage.session)
 
     def _adopt(self, prepared: Prepared) -> None:
         self.failure = None
@@ -282,7 +288,7 @@ class Director:
         before, stage.prepared = stage.prepared.settings, prepared
         self.effects.expect(self._take_ids(), effects.of_tweak(stage.session) if parts else effects.of_nothing())
         if parts:
-            _tweak(stage.session, **parts)
+            _tweak(stage.session, self.wants_run, **parts)
         stage.session.set_speed(_rate(self.settings))
         if self.settings["stop"] != before["stop"]:
             _set_stop(stage.session, self.settings)
@@ -324,16 +330,18 @@ class Director:
     def close(self) -> None:
         """End everything."""
         self._jobs.cancel()
+        if self._optimum is not None:
+            self._optimum.close()
         if self.stage is not None:
             self.stage.session.close(timeout=1.0)
             self.stage = None
 
 
-def _tweak(session: Session, **parts: Any) -> None:
-    """Tweak; a run that had finished goes on with the changed problem."""
-    finished = session.status().mode == "finished"
+def _tweak(session: Session, wants_run: bool, **parts: Any) -> None:
+    """Tweak; a run that had finished, or finishes just now and was wanted, goes on with the changed problem."""
+    mode = session.status().mode
     session.change(**parts)
-    if finished:
+    if mode == "finished" or (wants_run and mode != "error"):
         session.play()
 
 

@@ -49,6 +49,7 @@ class Explorer:
     settings : settings to start with, from anywhere (an address too): they are cleaned, and what was corrected is shown
         on the page
     allow_data_choice : False leaves only ``data``
+    references : compute the certified optimum F* of what is on the page in the background, and draw F − F*
     clock : seconds; replaced in tests
 
     Raises
@@ -63,6 +64,7 @@ class Explorer:
         settings: Mapping[str, Any] | None = None,
         allow_data_choice: bool = True,
         *,
+        references: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if data is None and not allow_data_choice:
@@ -73,7 +75,7 @@ class Explorer:
         clean, self.notices = st.clean({**kinds.starting(data), **(settings or {})}, self._names)
         self._outbox: list[Message] = []
         self._director = Director(
-            data, self._names, self._title, clean, self._outbox.append, self._sync_controls, clock
+            data, self._names, self._title, clean, self._outbox.append, self._sync_controls, clock, references
         )
         self._looks = Looks()
         self._link = Credits(clock)
@@ -253,6 +255,8 @@ class Explorer:
             return None
         if not urgent and self._link.since_sent() < (LATE_PERIOD if late else FRAME_PERIOD):
             return None
+        if not urgent and stage is not None and stage.awaiting:
+            return None
         self._seq += 1
         header: Message = {
             "type": "frame",
@@ -288,11 +292,11 @@ class Explorer:
             header["settings"] = self.settings
         self._shown, self._sent_version = shown, director.version
         self._link.spend()
-        return (header, []) if stage is None else self._complete(header, stage)
+        return (header, []) if stage is None else self._complete(header, stage, whole=bool(urgent))
 
-    def _complete(self, header: Message, stage: Stage) -> Sending:
+    def _complete(self, header: Message, stage: Stage, whole: bool) -> Sending:
         header["lam"] = float(stage.session.problem.lam)
-        return stage.frame(header)
+        return stage.frame(header, whole)
 
     def _watch_interval(self) -> None:
         """How often the shell really comes: a busy server comes late, and then gets fewer frames to send."""

@@ -153,7 +153,8 @@ class Packer:
         self._working = RowChanges(trace.taken, trace.dropped, d)
         self._known: dict[str, tuple[float, int]] = {}
         self._measured = dict.fromkeys(COUNTED, 0)
-        self._bounds: dict[int, tuple[Any, Any]] = {}  # of segments, as the page knows them
+        self._bounds: dict[int, tuple[Any, ...]] = {}  # of segments, as the page knows them
+        self._optima = 0
         self._segment: int | None = None
 
     @property
@@ -163,12 +164,14 @@ class Packer:
 
     def pending(self) -> bool:
         """Whether the trace has something that the page has not."""
-        return len(self.trace) > self.sent or len(self.trace.marks) > self.marks
+        trace = self.trace
+        return len(trace) > self.sent or len(trace.marks) > self.marks or trace.optima > self._optima
 
-    def columns(self, block: Block) -> dict[str, Any]:
-        """The header's ``start, count, total, columns, raster, working, bounds``; arrays go into ``block``."""
+    def columns(self, block: Block, until: float = math.inf) -> dict[str, Any]:
+        """The header's ``start, count, total, columns, raster, working, bounds``; arrays go into ``block``.
+        Events after iteration ``until`` are left for a later frame."""
         trace, start = self.trace, self.sent
-        n = len(trace)
+        n = max(start, int(np.searchsorted(trace["iteration"][: len(trace)], until, side="right")))
         chosen = self._choose(start, n)
         table: list[list[Any]] = []
         if chosen.size:
@@ -191,7 +194,10 @@ class Packer:
         }
         self.sent, self.kept = n, self.kept + int(chosen.size)
         segments = int(trace["segment"][n - 1]) + 1 if n else 0
-        bounds = [(plain(trace.best(s)), plain(trace.lower(s))) for s in range(segments)]
+        self._optima = trace.optima
+        bounds = [
+            (plain(trace.best(s)), plain(trace.lower(s)), *(trace.optimum(s) or (None, None))) for s in range(segments)
+        ]
         header["bounds"] = [[s, *pair] for s, pair in enumerate(bounds) if pair != self._bounds.get(s)]
         self._bounds = dict(enumerate(bounds))
         return header

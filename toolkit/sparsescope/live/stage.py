@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +22,7 @@ MAX_PICTURE_COLUMNS = 1000
 MAX_STRIP = 1500
 MOST_SCORES = 30_000_000  # n × m; beyond, no workspace of that size is made for the strip
 PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
+TOGETHER = 0.2  # seconds for which a frame waits for the picture that belongs to it
 PICTURE_PERIOD = 0.05  # seconds between two pictures at least
 PICTURE_RATE = 1e6  # cells a second at most: many classes or large images come less often
 PICTURE_PATIENCE = 2.0  # seconds after which an unanswered wish is asked again
@@ -218,11 +220,17 @@ class Stage:
         """Whether the page lacks something."""
         return self.packer.pending() or self._shot is not None or self._strip is not None
 
-    def frame(self, header: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-        """Complete ``header`` with everything that is new, and the block of bytes."""
+    @property
+    def awaiting(self) -> bool:
+        """Whether a picture is about to come: charts and pictures then go into one frame, of one iteration."""
+        return self._pending and self._shot is None and self._clock() - self._asked_at < TOGETHER
+
+    def frame(self, header: dict[str, Any], whole: bool = True) -> tuple[dict[str, Any], list[bytes]]:
+        """Complete ``header`` with everything that is new, and the block of bytes. Unless ``whole``, the charts of a
+        frame with a picture end at the picture's iteration."""
         block, packer, problem = Block(), self.packer, self.prepared.problem
         header["marks"] = packer.new_marks()
-        header.update(packer.columns(block))
+        header.update(packer.columns(block, math.inf if whole or self._shot is None else self._shot_iteration))
         header["status"] = packer.status()
         header["picture"], header["names"] = None, {}
         shot, self._shot = self._shot, None

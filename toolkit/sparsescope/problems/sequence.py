@@ -129,7 +129,6 @@ class SequenceProblem(Problem):
     def null_objective(self) -> float:
         """F of the predictions before the first step: zero, or the best constant ones."""
 
-
         def evaluate() -> float:
             first = self.null_intercept if self.intercept else np.zeros(self.m)
             return self.objective(SequenceModel(first.astype(self.dtype), self.d))

@@ -204,6 +204,17 @@ def reference(
     return job if background else job.result()
 
 
+def known(problem: BaseProblem) -> Reference | None:
+    """Return the reference of a problem if one is remembered, whatever its tolerance; nothing is computed."""
+    with _lock:
+        if not _cache:
+            return None
+    key = content_key(problem)
+    with _lock:
+        found = _cache.get(key)
+    return None if found is None else found[1]
+
+
 def forget() -> None:
     """Forget all references."""
     with _lock:

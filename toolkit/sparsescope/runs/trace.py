@@ -85,6 +85,7 @@ class Trace:
         self._keys: list[str] = []  # of the problem of each segment
         self._best: dict[str, float] = {}
         self._lower: dict[str, float] = {}
+        self._optima: dict[str, tuple[float, float]] = {}  # by the keys of problems, from references
         self._next_snapshot = 0
 
     # ------------------------------------------------------------------------------------------------------ reading
@@ -173,6 +174,28 @@ class Trace:
     def lower(self, segment: int = -1) -> float:
         """The largest certified lower bound for this segment's problem; NaN if there is none."""
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
+
+    def is_of(self, target: tuple[Any, ...], segment: int = -1) -> bool:
+        """Whether a segment is of the problem with this key (``solver.target(problem)``)."""
+        return bool(self._keys) and self._keys[segment] == repr(target)
+
+    def optimum(self, segment: int = -1) -> tuple[float, float] | None:
+        """The bounds (lower, upper) of F* that a reference gave for this segment's problem; ``None`` without one."""
+        return self._optima.get(self._keys[segment]) if self._keys else None
+
+    @property
+    def optima(self) -> int:
+        """For how many problems F* is known from a reference."""
+        return len(self._optima)
+
+    def note_optimum(self, target: tuple[Any, ...], dual: float, objective: float) -> None:
+        """Note F* of a problem, between ``dual`` and ``objective``; the first note stands. ``target`` is the problem's
+        key (``solver.target(problem)``)."""
+        if not dual <= objective:
+            raise ValueError(f"F* lies between {dual!r} and {objective!r}, so the first must not be the larger one")
+        known = dict(self._optima)
+        known.setdefault(repr(target), (float(dual), float(objective)))
+        self._optima = known  # readers hold the old ones or these
 
     def scale(self) -> np.ndarray:
         """What differences to the objective of each event are divided by, the same for gaps and sub-optimalities."""
@@ -295,6 +318,7 @@ class Trace:
         other._taken, other._dropped = self._taken[:size], self._dropped[:size]
         other._working = self._working  # never changed in place
         other._keys, other._best, other._lower = list(self._keys), dict(self._best), dict(self._lower)
+        other._optima = dict(self._optima)
         other.marks, other.snapshots, other._next_snapshot = list(self.marks), list(self.snapshots), self._next_snapshot
         other._size = size
         return other
@@ -315,6 +339,7 @@ class Trace:
             "keys": self._keys,
             "best": self._best,
             "lower": self._lower,
+            "optima": self._optima,
             "snapshots": [[s.index, s.iteration] for s in self.snapshots],
             "snapshot_bytes": self.snapshot_bytes,
             "next_snapshot": self._next_snapshot,
@@ -386,6 +411,8 @@ class Trace:
         ]
         trace.marks = [Mark(**m) for m in header["marks"]]
         trace._keys, trace._best, trace._lower = header["keys"], header["best"], header["lower"]
+        # Files of earlier versions hold no references.
+        trace._optima = {key: (float(low), float(high)) for key, (low, high) in header.get("optima", {}).items()}
         trace._next_snapshot = header["next_snapshot"]
         trace._size = size
         if size:

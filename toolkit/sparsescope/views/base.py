@@ -97,7 +97,8 @@ class View(ABC):
           ``choices``, a list of ``{label, y, left}``, with a ``right`` if that is another one, of which the page shows
           one at a time. Besides trace columns there are some that the page derives: ``least_excess`` and
           ``most_excess``, between which (F - F*) / |F| is proved to lie
-          (:func:`sparsescope.views.convergence.excess`), ``nonzero_percent`` = 100 * nonzero_rows / d,
+          (:func:`sparsescope.views.convergence.excess`), ``known_excess``, the same beside a reference
+          (:func:`sparsescope.views.convergence.known_excess`), ``nonzero_percent`` = 100 * nonzero_rows / d,
           ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent`` =
           100 * active_share, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,
           ``used_entries`` = (nonzero_entries + d) / 2, ``weights_per_feature`` = nonzero_entries / d, and

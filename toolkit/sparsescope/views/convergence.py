@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from .. import registry
 from ..registry import field
+from ..runs.reference import known as remembered
 from . import drawing, style
 from .base import X_AXES, View
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..problems.prediction import Problem
     from ..runs.trace import Trace
 
-COLUMNS = ("objective", "relative_gap", "violation", "paper_violation")
+COLUMNS = ("objective", "known_excess", "relative_gap", "violation", "paper_violation")
 AXIS_TITLE = "F · F − F* · gap · violation"
 # Of problems whose optimum nobody knows: of a sequence of models there is no gap, and the best F is the last one.
 UNPROVED, UNPROVED_TITLE = ("objective", "violation"), "F · violation"
@@ -41,6 +42,40 @@ def excess(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
+def known_excess(trace: Trace) -> np.ndarray:
+    """(F − F*)/|F| at every event whose problem has a reference, shape (n,).
+
+    F* is known up to the reference's own gap: what is nearer to it than that is NaN, so no value is off by more than a
+    factor of two. A reference is noted once and stays, so nothing that was drawn moves.
+    """
+    reading = drawing.Reading(trace)
+    objective, segment = reading.column("objective"), reading.segments()
+    found = np.full(reading.n, np.nan)
+    for s in np.unique(segment):
+        bounds = trace.optimum(int(s))
+        if bounds is not None:
+            above = objective - bounds[1]
+            told = (segment == s) & (above > bounds[1] - bounds[0])
+            found[told] = above[told]
+    return found / trace.scale()[: reading.n]
+
+
+def take_reference(trace: Trace, problem: Problem | None) -> Trace:
+    """The trace with the F* of ``problem``, if a reference of it is remembered and the trace has none."""
+    if problem is None or not problem.proves:
+        return trace
+    target = problem.key
+    segments = [s for s in range(trace.segments) if trace.is_of(target, s)]
+    if not segments or trace.optimum(segments[0]) is not None:
+        return trace
+    found = remembered(problem)
+    if found is None:
+        return trace
+    copied = trace.copy()
+    copied.note_optimum(target, found.dual, found.objective)
+    return copied
+
+
 def known(trace: Trace) -> str:
     """Where the optimum of the newest segment lies, in words; empty for an empty trace."""
     reading = drawing.Reading(trace)
@@ -50,6 +85,9 @@ def known(trace: Trace) -> str:
     best, lower = float(trace.best(segment)), float(trace.lower(segment))
     if not np.isfinite(best):
         return ""
+    optimum = trace.optimum(segment)
+    if optimum is not None:
+        lower, best = max(lower, optimum[0]) if np.isfinite(lower) else optimum[0], min(best, optimum[1])
     if not np.isfinite(lower):
         return f"The smallest F seen is {best:.8g}; no duality gap certifies it."
     width = max(best - lower, 0.0) / (max(abs(best), float(trace.info.get("least_scale", 0.0))) or 1.0)
@@ -72,6 +110,7 @@ class Convergence(View):
     marks = field(True, doc="a labelled line where something was changed during the run")
     objective = field(True, doc="draw the objective F")
     excess = field(True, doc="draw the range in which (F - F*) / |F| is proved to lie")
+    known_excess = field(True, doc="draw (F - F*) / |F| where a reference gives F* (`sparsescope.reference`)")
     relative_gap = field(True, doc="draw the duality gap relative to the objective")
     violation = field(True, doc="draw the distance from the optimality condition")
     paper_violation = field(False, doc="draw the violation as Eq. 9 of the block coordinate descent paper has it")
@@ -94,6 +133,7 @@ class Convergence(View):
         }
 
     def _draw(self, trace: Trace, problem: Problem | None) -> go.Figure:
+        trace = take_reference(trace, problem) if self.known_excess else trace
         reading = drawing.Reading(trace)
         fig = drawing.new_figure(self, trace, problem, height=400)
         fig.update_layout(hovermode="x unified")
@@ -101,7 +141,8 @@ class Convergence(View):
         fig.update_yaxes(title_text=AXIS_TITLE)
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
-        chosen = [c for c in COLUMNS if getattr(self, c)]
+        # No lack without a reference: the range says what is proved.
+        chosen = [c for c in COLUMNS if getattr(self, c) and (c != "known_excess" or trace.optima)]
         if not chosen and not self.excess:
             return drawing.add_sentence(fig, self, f"Every line is switched off; there are {', '.join(COLUMNS)}.")
         x, segment = reading.x(self.x), reading.segments()
@@ -110,7 +151,8 @@ class Convergence(View):
             low, high = (side[: reading.n] for side in excess(trace))
             drawn += drawing.add_band(fig, self, style.SUBOPTIMALITY, x, low, high, segment, self.log)
         for column in chosen:
-            line = drawing.points(x, reading.column(column), segment, self.log)
+            values = known_excess(trace)[: reading.n] if column == "known_excess" else reading.column(column)
+            line = drawing.points(x, values, segment, self.log)
             if line.drawable:
                 drawing.add_line(fig, self, column, line)
                 drawn.append(line.y)

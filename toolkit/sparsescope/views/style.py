@@ -71,6 +71,7 @@ QUANTITIES: dict[str, Quantity] = {
     q.column: q
     for q in (
         Quantity("objective", "objective F", "ink", "dot", "no objective was recorded", "F"),
+        Quantity("known_excess", "F − F*", "blue", "solid", "no reference is known (sparsescope.reference)", "F − F*"),
         Quantity("relative_gap", "duality gap (relative)", "vermillion", "dash", "no duality gap was evaluated",
                  "gap"),
         Quantity("violation", "optimality violation", "green", "dashdot", "no violation was evaluated",
@@ -132,7 +133,7 @@ class Band:
 
 
 # F* itself is unknown: it lies between the largest certified lower bound and the smallest objective seen.
-SUBOPTIMALITY = Band("least_excess", "most_excess", "F − F* (proved range)", "F − F*", "blue", "solid")
+SUBOPTIMALITY = Band("least_excess", "most_excess", "F − F* (proved range)", "F − F* ≤", "blue", "solid")
 
 
 def theme(name: str) -> dict[str, str]:

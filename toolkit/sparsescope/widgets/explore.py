@@ -133,7 +133,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._explorer = live.Explorer(self._data, self._settings)
+        self._explorer = live.Explorer(self._data, self._settings, references=True)
         self._task = self._loop.create_task(self._keep_polling())
 
     def _poll(self) -> None:

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ...problems.prediction import Problem
 from ...problems.sequence import SequenceProblem
-from ...problems.sequence_model import SequenceModel
 from ...registry import field, pages
 from ...runs.stopping import Settled, Stop
 from .. import knobs, steps

@@ -81,9 +81,7 @@ class SequenceSolver(Solver):
     """Base of solvers whose model is a sequence."""
 
     kinds = ("sequence",)
-    columns = (
-        Column("features", "different features that the steps were given so far", of_step=False, drawn=True),
-    )
+    columns = (Column("features", "different features that the steps were given so far", of_step=False, drawn=True),)
     takes_blocks = True  # nothing ties the columns
     remedy = "choose a larger λ"
 

@@ -36,6 +36,7 @@ export class Store {
     this.capacity = 0;
     this.best = [];
     this.lower = [];
+    this.optima = []; // [lower, upper] of F* from a reference, by segment
     this.marks = [];
     this.status = null;
     this.picture = null;
@@ -79,7 +80,10 @@ export class Store {
     if (header.count) {
       this.append(header, bytes);
     }
-    for (const [segment, best, lower] of header.bounds) [this.best[segment], this.lower[segment]] = [best, lower];
+    for (const [segment, best, lower, ...optimum] of header.bounds) {
+      [this.best[segment], this.lower[segment]] = [best, lower];
+      this.optima[segment] = typeof optimum[0] === "number" ? optimum : null;
+    }
     this.total = header.total;
     if (header.status) this.status = header.status;
     if (header.picture) this.takePicture(header.picture, bytes);
@@ -178,6 +182,7 @@ export class Store {
 
   /** Values of a quantity, with those that are derived here. */
   values(name) {
+    if (name === "known_excess") return this.knownExcess();
     if (name === "least_excess" || name === "most_excess") return this.excess(name === "least_excess" ? this.best : this.lower);
     if (name === "nonzero_percent" || name === "working_percent") {
       const rows = this.column(name === "nonzero_percent" ? "nonzero_rows" : "working_rows");
@@ -225,6 +230,17 @@ export class Store {
     });
   }
 
+  /** (F − F*)/|F| where a reference gives F*; what is nearer to it than the reference's own gap is not known. */
+  knownExcess() {
+    const objective = this.column("objective");
+    const segment = this.column("segment");
+    if (!objective || !segment || !this.optima.some(Boolean)) return null;
+    return objective.map((value, i) => {
+      const [lower, upper] = this.optima[segment[i]] || [NaN, NaN];
+      return value - upper > upper - lower ? (value - upper) / this.scale(value) : NaN;
+    });
+  }
+
   /** The proved (F − F*)/|F| of the newest weights at most; NaN without a certificate. */
   proved() {
     const { status } = this;
@@ -242,7 +258,7 @@ export class Store {
   /** This run as it is now, for comparison: columns that do not move any more. */
   pinned(name) {
     const ghost = new Store();
-    Object.assign(ghost, { n: this.n, problem: this.problem, best: this.best.slice(), lower: this.lower.slice(), name });
+    Object.assign(ghost, { n: this.n, problem: this.problem, best: this.best.slice(), lower: this.lower.slice(), optima: this.optima.slice(), name });
     for (const [column] of this.columns) ghost.columns.set(column, this.column(column).slice());
     return ghost;
   }

@@ -66,7 +66,8 @@ export class ThetaChart {
     const edges = picture.ties.length + picture.hidden;
     this.box.setNote(
       (edges ? `${plural(edges, "pair", "pairs")} of features with Θ_ij ≠ 0`.replace("Θ_ij", "Θᵢⱼ") : "diagonal: no two features are tied") +
-      (picture.binned > 1 ? `; a cell: the largest of ${short(picture.binned, 2)} × ${short(picture.binned, 2)}` : ""),
+      (picture.binned > 1 ? `; a cell: the largest of ${short(picture.binned, 2)} × ${short(picture.binned, 2)}` : "") +
+      ` · iteration ${count(picture.iteration)}`,
     );
   }
 
