@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "problems": {"inputs", "jit", "kernels", "losses", "penalties", "registry"},
     "solvers": {"inputs", "jit", "kernels", "problems", "registry"},
     "runs": {"inputs", "jit", "kernels", "problems", "registry", "solvers"},
+    "estimators": {"inputs", "losses", "problems", "registry", "runs", "solvers", "version"},
     "views": {"problems", "registry", "runs"},
     "races": {"problems", "registry", "runs", "solvers", "views"},
     "live": {"datasets", "problems", "registry", "runs", "solvers", "version", "views"},
@@ -52,7 +53,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "scipy": set(MAY_IMPORT),
     "numba": {"jit"},
     "llvmlite": {"jit"},
-    "sklearn": {"datasets", "experiments", "inputs", "runs"},
+    "sklearn": {"datasets", "estimators", "experiments", "inputs", "runs"},
+    "joblib": {"estimators"},
     "pandas": {"races", "runs", "datasets", "experiments"},
     "plotly": {"races", "views", "experiments"},
     "panel": {"dashboard"},
@@ -239,3 +241,4 @@ def test_importing_the_package_brings_in_no_user_interface() -> None:
     loaded = set(json.loads(result.stdout))
     assert "sparsescope" in loaded
     assert not loaded & {"panel", "bokeh", "plotly", "ipywidgets", "anywidget", "IPython", "matplotlib", "pandas"}
+    assert "sklearn" not in loaded, "an estimator loads scikit-learn when it is first touched"

@@ -18,7 +18,8 @@ from . import moved
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, losses, penalties, registry, solvers, views
+    from . import datasets, estimators, losses, penalties, registry, solvers, views
+    from .estimators import SparseClassifier
     from .inputs import transformers
     from .inputs.design import Design
     from .jit.parts import part
@@ -54,10 +55,12 @@ __all__ = [
     "Run",
     "SequenceProblem",
     "Session",
+    "SparseClassifier",
     "Trace",
     "__version__",
     "certify",
     "datasets",
+    "estimators",
     "explore",
     "field",
     "losses",
@@ -93,6 +96,7 @@ _HOME = {
     "Run": "runs.run",
     "SequenceProblem": "problems.sequence",
     "Session": "runs.session",
+    "SparseClassifier": "estimators",
     "Trace": "runs.trace",
     "certify": "problems.judging",
     "explore": "widgets",

@@ -160,6 +160,21 @@ class Loss:
         only shrinks entries, or moves them within their row."""
         self.repair(U, Y)
 
+    def probabilities(self, Z: np.ndarray) -> np.ndarray | None:
+        """Return the probabilities of classes or labels that the model gives, or ``None`` if the loss implies none.
+
+        Parameters
+        ----------
+        Z
+            Scores (n, m).
+
+        Returns
+        -------
+        numpy.ndarray or None
+            (n, classes); rows sum to 1 for classes.
+        """
+        return None
+
     def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
         """The best intercept at W = 0 where it has a formula, else ``None``. weights : shares of the classes, (m,)."""
         return None

@@ -88,6 +88,11 @@ class BinaryLogistic(Loss):
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         return np.array([np.log(weights[1] / weights[0])])  # a problem has samples of both classes
 
+    def probabilities(self, Z: np.ndarray) -> np.ndarray:
+        e = np.exp(-np.abs(Z[:, 0]))
+        light, heavy = e / (1.0 + e), 1.0 / (1.0 + e)
+        return np.column_stack([np.where(Z[:, 0] > 0.0, light, heavy), np.where(Z[:, 0] > 0.0, heavy, light)])
+
     def curvature(self, m: int) -> float:
         return 0.25
 

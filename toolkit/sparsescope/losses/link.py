@@ -41,6 +41,12 @@ class LinkLoss(Loss):
     def validate(self, m: int) -> str | None:
         return link_fault(self, m)
 
+    def probabilities(self, Z: np.ndarray) -> np.ndarray:
+        found = np.empty(Z.shape)
+        for z, out in zip(np.asarray(Z, dtype=np.float64), found, strict=True):
+            self.link(z, out)
+        return found
+
     def value(self, z, y):  # type: ignore[no-untyped-def]
         total = self.potential(z)
         for r in range(first_label(y), past_label(y)):

@@ -115,6 +115,13 @@ class Logistic(Loss):
     def repair(self, U, Y):
         repair_flows(U, Y)
 
+    def probabilities(self, Z: np.ndarray) -> np.ndarray | None:
+        if self.margin > 0.0:  # the loss is then no log-likelihood
+            return None
+        P = np.exp(Z - Z.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        return P
+
     def curvature(self, m: int) -> float:
         return 0.5  # Böhning's bound; the paper's constant lacks the 1/n (MATH §2)
 

@@ -235,6 +235,28 @@ class Problem(BaseProblem):
             return self.with_(lam=scaling.lam)
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
 
+    def on(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """Return the same problem on other samples, some of whose classes may be missing: for methods that go from
+        sample to sample. X is held as it is given; samples of weight 0 are left out.
+
+        Raises ``ValueError`` for another number of features, and for labels that are none of the classes.
+        """
+        design = self._design_of(X)
+        targets = self.match(y)
+        weights = sample_weights.combined(sample_weight, None, None, design.n, self.class_names, None)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            design, weights = Design(design.matrix[kept]), weights[kept]
+            targets = LabelSets.of(targets.sparse()[kept]) if isinstance(targets, LabelSets) else targets[kept]
+        sibling = object.__new__(type(self))
+        sibling._data = _Data(
+            design, targets, self.class_names, self.feature_names, self.intercept, None, None,
+            self._data.label_values, weights,
+        )  # fmt: skip
+        sibling._data.feature_weights = self._data.feature_weights
+        sibling._set(self.loss, self.penalty, self.lam)
+        return sibling
+
     def restricted(self, rows: np.ndarray) -> Problem:
         """The problem on some of the features only: for solvers that work on few of many. It shares nothing but y.
 

@@ -150,6 +150,7 @@ class Solver:
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
+    online: ClassVar[bool] = False  # whether it goes from sample to sample: a state counts its steps (t), and goes on
     delegates: ClassVar[bool] = False  # True: it has no steps of its own, and chooses a solver that has
     menu_order: ClassVar[float] = LAST
     # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a

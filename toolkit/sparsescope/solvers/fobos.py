@@ -71,6 +71,7 @@ class FOBOS(Solver):
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = True
     converges = False
+    online = True
     remedy = "choose a smaller eta0 (search_eta0 looks for a good one)"
 
     def refuses(self, problem: Problem) -> str | None:

@@ -1,0 +1,12 @@
+"""scikit-learn's face: estimators that stand in pipelines and searches, and models in files.
+
+Importing this package loads scikit-learn; ``import sparsescope`` does not.
+"""
+
+from __future__ import annotations
+
+from ..inputs.transformers import RandomFourierFeatures, RandomLogits, RandomProducts
+from .classifier import SparseClassifier
+from .files import load
+
+__all__ = ["RandomFourierFeatures", "RandomLogits", "RandomProducts", "SparseClassifier", "load"]
