@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sparsescope import datasets, losses, penalties, registry, solvers, views  # noqa: F401  (to register the parts)
+from sparsescope.version import __version__
 from test_imports import MAY_IMPORT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,3 +87,13 @@ def test_files_named_in_the_architecture_exist() -> None:
     nouns = page("architecture.md").split("## Where things live")[0]
     for name in re.findall(r"`([a-z_/]+(?:\.py|/))`", nouns):
         assert (ROOT / "toolkit" / "sparsescope" / name).exists(), name
+
+
+def test_the_version_is_one_fact() -> None:
+    release = __version__.partition(".dev")[0]
+    newest = re.search(
+        r"^## (\S+)( \(unreleased\))?$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert newest is not None
+    assert newest[1] == release
+    assert (".dev" in __version__) == bool(newest[2]), "a version under development is unreleased"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import math
 import pkgutil
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from typing import Any
 
 
 class UnknownName(KeyError, ValueError):
-    """A name that no registered part has. The message suggests the nearest one and lists what is known."""
+    """Error for a name that no registered part has; the message suggests the nearest one and lists the known ones."""
 
     def __str__(self) -> str:  # KeyError would show the repr of the message, quotes and all
         return str(self.args[0]) if self.args else ""
@@ -30,8 +31,24 @@ class UnknownName(KeyError, ValueError):
 class Field:
     """One parameter of a part.
 
-    ``kind`` is ``"float"``, ``"int"``, ``"bool"`` or ``"choice"``. ``low`` and ``high`` are inclusive bounds (``None``:
-    unbounded); ``open_low`` excludes the lower bound itself. ``log`` asks for a logarithmic slider.
+    Parameters
+    ----------
+    name
+        name of the parameter.
+    default
+        default value.
+    low, high
+        inclusive bounds; ``None``: unbounded.
+    doc
+        description, for tooltips and docs.
+    log
+        use a logarithmic slider.
+    choices
+        allowed values of a choice.
+    kind
+        ``"float"``, ``"int"``, ``"bool"`` or ``"choice"``.
+    open_low
+        exclude the lower bound itself.
     """
 
     name: str
@@ -45,7 +62,25 @@ class Field:
     open_low: bool = False
 
     def check(self, value: Any, owner: str) -> Any:
-        """The value in the field's own type; ``ValueError`` or ``TypeError`` in words if it is not allowed."""
+        """Return a value in the field's type.
+
+        Parameters
+        ----------
+        value
+            the value to check.
+        owner
+            name of the part, for messages.
+
+        Returns
+        -------
+        Any
+            the value.
+
+        Raises
+        ------
+        ValueError, TypeError
+            if it is not allowed; the message says what is.
+        """
         what = f"{owner}: {self.name}"
         if self.kind == "choice":
             assert self.choices is not None
@@ -73,7 +108,13 @@ class Field:
         return number
 
     def bounds(self) -> str:
-        """The allowed values in words, for messages and tooltips."""
+        """Describe the allowed values, for messages and tooltips.
+
+        Returns
+        -------
+        str
+            the description.
+        """
         if self.choices:
             return ", ".join(self.choices)
         if self.kind == "bool":
@@ -96,7 +137,34 @@ def field(
     choices: tuple[str, ...] | None = None,
     open_low: bool = False,
 ) -> Any:
-    """Declare a parameter in the body of a part's class. Its kind follows from the default (and from ``choices``)."""
+    """Declare a parameter in the body of a part's class; its kind follows from the default and from ``choices``.
+
+    Parameters
+    ----------
+    default
+        default value.
+    low, high
+        inclusive bounds; ``None``: unbounded.
+    doc
+        description, for tooltips and docs.
+    log
+        use a logarithmic slider.
+    choices
+        allowed values, for a choice.
+    open_low
+        exclude the lower bound itself.
+
+    Returns
+    -------
+    Any
+        the declaration, a :class:`Field`; an instance of the part has the value in its place.
+
+    Examples
+    --------
+    >>> from sparsescope import field
+    >>> class Margin:
+    ...     margin: float = field(1.0, 0.0, 10.0, "μ: width of the margin")
+    """
     if choices is not None:
         kind = "choice"
     elif isinstance(default, bool):
@@ -134,7 +202,27 @@ class Column:
 
 
 def check_whole(name: str, value: Any, low: int) -> int:
-    """``value`` as an int; ``ValueError`` in words unless it is a whole number of at least ``low``."""
+    """Return a value as an int.
+
+    Parameters
+    ----------
+    name
+        name of the argument, for the message.
+    value
+        the value to check.
+    low
+        smallest value allowed.
+
+    Returns
+    -------
+    int
+        the number.
+
+    Raises
+    ------
+    ValueError
+        unless it is a whole number of at least ``low``.
+    """
     try:
         fits = not isinstance(value, bool) and int(value) == value and value >= low
     except (TypeError, ValueError, OverflowError):  # words, NaN, infinity
@@ -145,7 +233,13 @@ def check_whole(name: str, value: Any, low: int) -> int:
 
 
 def collect_fields(cls: type) -> tuple[Field, ...]:
-    """The :class:`Field` declarations in the body of ``cls``, in order, with their names filled in."""
+    """Return the :class:`Field` declarations in the body of a class, in order, with their names.
+
+    Returns
+    -------
+    tuple[Field, ...]
+        the declarations.
+    """
     found = []
     for name, value in vars(cls).items():
         if isinstance(value, Field):
@@ -163,6 +257,29 @@ def collect_fields(cls: type) -> tuple[Field, ...]:
                 )
             )
     return tuple(found)
+
+
+def documented(doc: str | None, fields: tuple[Field, ...]) -> str:
+    """Return a class's docstring with a section Parameters made of the declarations of its fields.
+
+    Parameters
+    ----------
+    doc
+        the docstring as it stands in the class.
+    fields
+        the declarations.
+
+    Returns
+    -------
+    str
+        the docstring; unchanged if there are no fields, or if it has such a section.
+    """
+    text = inspect.cleandoc(doc or "")
+    if not fields or "Parameters\n----------" in text:
+        return text
+    plain = str.maketrans({"|": r"\|", "*": r"\*"})  # no markup
+    lines = [f"{f.name}\n    {f.doc.strip().translate(plain)} (default {f.default!r}; {f.bounds()})." for f in fields]
+    return "\n".join([text, "", "Parameters", "----------", *lines])
 
 
 LAST = 1000.0  # the place in menus of a part that declares none: behind those that do
@@ -200,7 +317,23 @@ def discover(package: str, base: type | None = None) -> dict[str, type]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered part: what creates it, and its title and first sentence for menus."""
+    """Registered part: the function or class that creates it, with its title and description for menus.
+
+    Parameters
+    ----------
+    name
+        registry name.
+    make
+        class or function that creates the part.
+    title
+        title in menus.
+    doc
+        one sentence.
+    presets
+        parameters that the name fixes.
+    order
+        place in menus.
+    """
 
     name: str
     make: Callable[..., Any]
@@ -211,10 +344,17 @@ class Entry:
 
 
 class Registry:
-    """Names to parts, by their ``menu_order`` and then in the order of registration.
+    """Parts by name, ordered by their ``menu_order`` and then by registration.
 
-    ``registry[name]`` gives what was registered, ``registry.create(name, **params)`` a validated part. An unknown name
-    raises :class:`UnknownName` with a suggestion.
+    ``registry[name]`` returns what was registered, ``registry.create(name, **params)`` a validated part. An unknown
+    name raises :class:`UnknownName` with a suggestion.
+
+    Parameters
+    ----------
+    kind
+        noun for messages, such as ``"loss"``.
+    home
+        package whose import registers the parts.
     """
 
     def __init__(self, kind: str, home: str | None = None) -> None:
@@ -232,10 +372,25 @@ class Registry:
 
     def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None,
             menu_order: float | None = None, **presets: Any) -> Any:  # fmt: skip
-        """Register ``make`` (a class or a function) under ``name``; ``presets`` are parameters this name fixes.
+        """Register a class or a function under a name.
 
-        ``title``, ``doc`` and ``menu_order`` default to the attributes of these names of ``make``. Registering a name
-        again replaces the part, so that a notebook cell can be run twice.
+        Registering a name again replaces the part, so that a notebook cell can be run twice.
+
+        Parameters
+        ----------
+        name
+            registry name.
+        make
+            class or function that creates the part.
+        title, doc, menu_order
+            default to the attributes of these names of ``make``.
+        **presets
+            parameters that this name fixes.
+
+        Returns
+        -------
+        Any
+            ``make`` itself.
         """
         text = doc if doc is not None else (getattr(make, "doc", None) or (getattr(make, "__doc__", None) or ""))
         first = " ".join(text.strip().split("\n\n")[0].split())
@@ -248,7 +403,23 @@ class Registry:
         return make
 
     def entry(self, name: str) -> Entry:
-        """The whole entry; ``UnknownName`` if there is none."""
+        """Return the entry of a name.
+
+        Parameters
+        ----------
+        name
+            registry name.
+
+        Returns
+        -------
+        Entry
+            the entry.
+
+        Raises
+        ------
+        UnknownName
+            if there is none.
+        """
         if not isinstance(name, str) or name not in self._entries:
             near = difflib.get_close_matches(str(name), list(self._entries), 1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else ";"
@@ -259,11 +430,40 @@ class Registry:
         return self.entry(name).make
 
     def get(self, name: str) -> Any:
-        """The same as ``registry[name]``."""
+        """Return what was registered under a name; the same as ``registry[name]``.
+
+        Parameters
+        ----------
+        name
+            registry name.
+
+        Returns
+        -------
+        Any
+            the class or function.
+        """
         return self.entry(name).make
 
     def create(self, name: str, **params: Any) -> Any:
-        """A new part with the given parameters; ``TypeError`` names a parameter that the part does not have."""
+        """Create a part with the given parameters.
+
+        Parameters
+        ----------
+        name
+            registry name.
+        **params
+            parameters of the part.
+
+        Returns
+        -------
+        Any
+            the part.
+
+        Raises
+        ------
+        TypeError
+            for a parameter that the part does not have.
+        """
         entry = self.entry(name)
         known = [f.name for f in self.fields(name)]
         for key in params:
@@ -276,27 +476,77 @@ class Registry:
         return part
 
     def fields(self, name: str) -> tuple[Field, ...]:
-        """The parameters a user may set for this name (those the name itself fixes are left out)."""
+        """Return the parameters that a user may set for a name (without those that the name fixes).
+
+        Parameters
+        ----------
+        name
+            registry name.
+
+        Returns
+        -------
+        tuple[Field, ...]
+            the declarations.
+        """
         entry = self.entry(name)
         return tuple(f for f in getattr(entry.make, "fields", ()) if f.name not in entry.presets)
 
     def name_of(self, part: Any) -> str | None:
-        """The name under which this part's class (and presets) is registered, or ``None``."""
+        """Return the name under which the class (and presets) of a part is registered.
+
+        Parameters
+        ----------
+        part
+            the part.
+
+        Returns
+        -------
+        str | None
+            the name, or ``None``.
+        """
         for entry in self._entries.values():
             if type(part) is entry.make and all(getattr(part, k, None) == v for k, v in entry.presets.items()):
                 return entry.name
         return None
 
     def title(self, name: str) -> str:
-        """The display title of a part."""
+        """Return the title of a part.
+
+        Parameters
+        ----------
+        name
+            registry name.
+
+        Returns
+        -------
+        str
+            the title.
+        """
         return self.entry(name).title
 
     def doc(self, name: str) -> str:
-        """The first sentence(s) of a part's description."""
+        """Return the description of a part.
+
+        Parameters
+        ----------
+        name
+            registry name.
+
+        Returns
+        -------
+        str
+            one or two sentences.
+        """
         return self.entry(name).doc
 
     def names(self) -> list[str]:
-        """All names, in the order of menus."""
+        """Return all names, in the order of menus.
+
+        Returns
+        -------
+        list[str]
+            the names.
+        """
         return list(self._entries)
 
     def __iter__(self) -> Iterator[str]:

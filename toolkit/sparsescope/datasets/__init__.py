@@ -52,15 +52,40 @@ def load(
 ) -> Dataset:
     """Load a data set by name or from a file.
 
-    name_or_path : a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left
-    out) in a folder listed in SPARSESCOPE_DATA; looked up in this order. Formats: .npz, CSV, svmlight/libsvm.
-    test_size, seed : share set aside for test, class by class at random (0.25 and 0 if left out); a UserWarning if one
-    is given and has no effect, because the data has its own test part. scale : None (a default that suits the values)
-    or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
-    target : label column of a CSV table. dtype : "float64" or "float32" for the values of X.
+    Parameters
+    ----------
+    name_or_path
+        a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left out) in
+        a folder listed in SPARSESCOPE_DATA; looked up in this order. Formats: .npz, CSV, svmlight/libsvm.
+    test_size
+        share set aside for test, class by class at random (0.25 if left out). A UserWarning follows if it has no
+        effect, because the data have a test part.
+    seed
+        of the split and of generated data (0 if left out); likewise.
+    scale
+        ``None`` (a default that suits the values) or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
+    target
+        label column of a CSV table.
+    dtype
+        ``"float64"`` or ``"float32"`` for the values of X.
 
-    Raises UnknownName (a ValueError and KeyError) when there is no such name or file, ValueError for bad data or
-    options.
+    Returns
+    -------
+    Dataset
+        the data set.
+
+    Raises
+    ------
+    UnknownName
+        (a ValueError and KeyError) when there is no such name or file.
+    ValueError
+        for bad data or options.
+
+    Examples
+    --------
+    >>> data = ss.datasets.load("iris")
+    >>> data.X.shape
+    (112, 4)
     """
     key = os.fspath(name_or_path)
     if key in registry and target is not None:
@@ -80,7 +105,23 @@ def load(
 
 
 def find(name: str | os.PathLike[str]) -> Path:
-    """The file that a path or name stands for (see :func:`load`); UnknownName lists what is known."""
+    """Return the file of a path or name (see :func:`load`).
+
+    Parameters
+    ----------
+    name
+        path, or name of a file in a folder of SPARSESCOPE_DATA.
+
+    Returns
+    -------
+    Path
+        the file.
+
+    Raises
+    ------
+    UnknownName
+        if there is none; lists the known ones.
+    """
     key = os.fspath(name)
     path = find_file(key)
     if path is not None:
@@ -100,7 +141,13 @@ def find(name: str | os.PathLike[str]) -> Path:
 
 
 def names() -> list[str]:
-    """What :func:`load` knows by name: registered sets, then the files found in the folders of SPARSESCOPE_DATA."""
+    """Return the names that :func:`load` accepts: registered sets, then files in the folders of SPARSESCOPE_DATA.
+
+    Returns
+    -------
+    list[str]
+        the names.
+    """
     known = registry.names()
     return known + [name for name in files_found() if name not in known]
 
@@ -127,7 +174,13 @@ class Listing(tuple[Listed, ...]):
 
 
 def describe() -> Listing:
-    """All that :func:`load` knows by name, with a sentence on each; loads nothing."""
+    """Describe all that :func:`load` knows by name; loads nothing.
+
+    Returns
+    -------
+    Listing
+        one line per data set.
+    """
     lines = [Listed(name, registry.title(name), registry.doc(name), None) for name in registry.names()]
     lines += [
         Listed(name, path.name, f"file {path}", path) for name, path in files_found().items() if name not in registry

@@ -18,16 +18,32 @@ MAX_CLASSES_SHOWN = 30  # a longer table in a notebook hides the rest of the pag
 
 
 class Truth(NamedTuple):
-    """A planted row-sparse weight matrix: indices of its non-zero rows, shape (k,), and these rows, shape (k, m).
+    """Planted row-sparse weight matrix.
 
-    For very many classes the rows are a sparse matrix.
+    Parameters
+    ----------
+    rows
+        numbers of its non-zero rows, (k,).
+    values
+        these rows, (k, m); a sparse matrix for very many classes.
     """
 
     rows: np.ndarray
     values: Any
 
     def weights(self, d: int) -> Any:
-        """The whole matrix, shape (d, m): dense, or CSR where the rows are sparse."""
+        """Return the whole matrix.
+
+        Parameters
+        ----------
+        d
+            number of rows.
+
+        Returns
+        -------
+        Any
+            weights (d, m): dense, or CSR where the rows are sparse.
+        """
         if sp.issparse(self.values):
             counts = np.zeros(d, dtype=np.int64)
             counts[self.rows] = np.diff(self.values.indptr)
@@ -40,17 +56,43 @@ class Truth(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A multiclass or multilabel data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
+    """Multiclass or multilabel data set: ``X, y = dataset`` or ``Problem(dataset, ...)``.
 
-    X : (n, d) float array, CSR or CSC matrix, one row an example; y : (n,) int64, class numbers 0..m-1, or for label
-    sets their indicator (n, m), uint8: an array, or a CSR matrix where it was given as a sparse one.
-    X_test, y_test : the test part, or both None. class_names : m names. feature_names : d names or None.
-    image_shape : (height, width) when the d features are the pixels of an image, row by row.
-    scaling : what was done to the values (see :mod:`sparsescope.datasets.scaling`). truth : planted weights or None.
-    own_split : whether the test part came with the data, so that no seed decides it.
+    Parameters
+    ----------
+    name
+        name, also in traces.
+    title
+        title in menus.
+    X
+        array (n, d) of floats, CSR or CSC matrix, one row per sample.
+    y
+        class numbers 0..m-1, (n,) int64; or for label sets their indicator (n, m), uint8: an array, or a CSR matrix
+        where it was given as a sparse one.
+    X_test, y_test
+        the test part, or both ``None``.
+    feature_names
+        d names or ``None``.
+    class_names
+        m names.
+    image_shape
+        (height, width) when the d features are the pixels of an image, row by row.
+    description
+        a paragraph about the data.
+    source, licence
+        origin and terms of use.
+    scaling
+        scaling of the values (see :mod:`sparsescope.datasets.scaling`).
+    truth
+        planted weights or ``None``.
+    own_split
+        whether the test part came with the data, so that no seed decides it.
 
-    Raises ValueError when shapes disagree, a value is not finite, a label is out of range, or only one class (or only
-    empty and full label sets) occurs.
+    Raises
+    ------
+    ValueError
+        when shapes disagree, a value is not finite, a label is out of range, or only one class (or only empty and
+        full label sets) occurs.
     """
 
     name: str

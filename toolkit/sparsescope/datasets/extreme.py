@@ -52,22 +52,56 @@ def make_extreme(
     dtype: str = "float64",
     name: str = "planted-extreme",
 ) -> Dataset:
-    """A text-like problem with many classes, or many labels, and planted sparse weights.
+    """Generate a text-like problem with many classes, or many labels, and planted sparse weights.
 
-    n : documents in total, of which the share `test_size` is set aside, label by label; every label that is the first
-    one of a document is that of a training document. d : words. m : classes or labels, numbered from the most frequent
-    one down; the min(m, n/2) most frequent are each the first label of a document at least.
-    multilabel : label sets; else one class a document. labels : mean number of labels that are drawn for a document, 1
-    to m/4; they may coincide. Half of the further ones are near the first, so that labels come together.
-    length : mean number of words of a document (lengths are log-normal). words : topical words drawn for a label, of
-    all but the most frequent ranks; labels share words. signal : share q of a document's words that are topical, in
-    (0, 1). tail : exponent of the law of labels, 0 (all alike) to 3. noise : share of documents whose words are about
-    another label than the first of their own. scale : as for :func:`sparsescope.datasets.load`; the default
-    (log-tfidf) gives tf-idf weights with unit rows.
-
-    Returns a Dataset with X in CSR form; ``y`` is (n,) class numbers, or a sparse indicator (n, m) in CSR form, uint8.
+    X of the data set is a CSR matrix; ``y`` are class numbers (n,), or a sparse indicator (n, m) in CSR form, uint8.
     ``truth.rows`` are the topical words, ``truth.values`` their weights V, a sparse matrix (rows, m).
-    Raises ValueError for arguments outside these bounds.
+
+    Parameters
+    ----------
+    n
+        documents in total, of which the share ``test_size`` is set aside, label by label; every label that is the
+        first one of a document is that of a training document.
+    d
+        words.
+    m
+        classes or labels, numbered from the most frequent one down; the min(m, n/2) most frequent are each the
+        first label of a document at least.
+    multilabel
+        label sets; else one class per document.
+    labels
+        mean number of labels drawn for a document, 1 to m/4; they may coincide. Half of the further ones are near
+        the first, so that labels occur together.
+    length
+        mean number of words of a document (lengths are log-normal).
+    words
+        topical words drawn for a label, of all but the most frequent ranks; labels share words.
+    signal
+        share of a document's words that are topical, in (0, 1).
+    tail
+        exponent of the law of labels, 0 (all alike) to 3.
+    noise
+        share of documents whose words belong to another label than the first of the document.
+    test_size
+        share of the documents set aside for test.
+    seed
+        of all random numbers.
+    scale
+        as for :func:`sparsescope.datasets.load`; the default (log-tfidf) gives tf-idf weights with unit rows.
+    dtype
+        ``"float64"`` or ``"float32"``.
+    name
+        name of the data set.
+
+    Returns
+    -------
+    Dataset
+        the data set.
+
+    Raises
+    ------
+    ValueError
+        for arguments outside these bounds.
     """
     _check(n, d, m, multilabel, labels, length, words, signal, tail, noise)
     check_options(test_size, seed, scale, dtype)

@@ -142,12 +142,47 @@ def from_arrays(
     scale: str | None = "none",
     dtype: str = "float64",
 ) -> Dataset:
-    """A :class:`Dataset` from arrays, sparse matrices or a pandas table (whose column names become feature names).
+    """Make a :class:`Dataset` from arrays, sparse matrices or a pandas table (whose column names become feature names).
 
-    X : (n, d) numbers; y : (n,) labels of any kind (text or whole numbers), or n label sets (an indicator, dense or
-    sparse, or a list of sets). Values stay as they are unless `scale` says
-    otherwise (None: the default rule), and nothing is set aside for test unless `test_size` is positive.
-    Raises ValueError for the inputs that :class:`Dataset` refuses.
+    Parameters
+    ----------
+    X
+        numbers (n, d).
+    y
+        n labels of any kind (text or whole numbers), or n label sets (an indicator, dense or sparse, or a list of
+        sets).
+    name
+        name of the data set.
+    X_test, y_test
+        a test part, or both ``None``.
+    feature_names, class_names
+        names to show.
+    image_shape
+        (height, width) when the features are the pixels of an image.
+    test_size
+        share set aside for test; 0: none.
+    seed
+        of the random split.
+    scale
+        scaling of the values; ``None``: a default that suits them; ``"none"`` leaves them as they are.
+    dtype
+        ``"float64"`` or ``"float32"``.
+
+    Returns
+    -------
+    Dataset
+        the data set.
+
+    Raises
+    ------
+    ValueError
+        for the inputs that :class:`Dataset` refuses.
+
+    Examples
+    --------
+    >>> data = ss.datasets.from_arrays([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
+    >>> data.class_names
+    ['a', 'b']
     """
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(c) for c in X.columns]

@@ -47,14 +47,37 @@ def make_multilabel_text(
     dtype: str = "float64",
     name: str = "planted-tags",
 ) -> Dataset:
-    """A text-like sparse multilabel problem with planted row-sparse weights.
+    """Generate a text-like sparse multilabel problem with planted row-sparse weights.
 
-    n : documents in total, of which the share `test_size` is set aside. d : words. m : labels. labels : mean number of
-    labels of a document that has any, from 1 to m / 2; one document in fifty has none. noise : share of documents one
-    of whose labels is replaced. The other arguments, and what is raised, are those of
-    :func:`sparsescope.datasets.make_text`.
+    X of the data set is a CSR matrix, y an indicator (n, m); ``truth.rows`` and ``truth.values`` are the planted
+    weights.
 
-    Returns a Dataset with X in CSR form, y an indicator (n, m), ``truth.rows`` and ``truth.values``.
+    Parameters
+    ----------
+    n
+        documents in total, of which the share ``test_size`` is set aside.
+    d
+        words.
+    m
+        labels.
+    labels
+        mean number of labels of a document that has any, from 1 to m / 2; one document in fifty has none.
+    length, density, informative, signal
+        as for :func:`sparsescope.datasets.make_text`.
+    noise
+        share of documents one of whose labels is replaced.
+    test_size, seed, scale, dtype, name
+        as for :func:`sparsescope.datasets.make_text`.
+
+    Returns
+    -------
+    Dataset
+        the data set.
+
+    Raises
+    ------
+    ValueError
+        for arguments outside these bounds.
     """
     informative = default_informative(d, m) if informative is None else informative
     check_sizes(n, d, m, length, density, informative, signal, noise)

@@ -62,17 +62,50 @@ def make_text(
     dtype: str = "float64",
     name: str = "planted-text",
 ) -> Dataset:
-    """A text-like sparse problem with planted row-sparse weights, in time and memory proportional to the words drawn.
+    """Generate a text-like sparse problem with planted row-sparse weights.
 
-    n : documents in total, of which the share `test_size` is set aside. d : words. m : classes, equally frequent.
-    length : mean number of words of a document (lengths are log-normal). density : instead of `length`, the mean share
-    of the d words that a document holds, in (0, 0.5]. informative : words with planted weights (default: 15 a class, at
-    most d / 4); each favours one class, some a second one. signal : mean planted weight of a word for its class.
-    noise : share of documents whose label is replaced by another one. scale : as for :func:`load`; the default
-    (log-tfidf) gives tf-idf weights with unit rows.
+    Time and memory are proportional to the words drawn. X of the data set is a CSR matrix; ``truth.rows`` are the
+    informative words, ``truth.values`` their weights.
 
-    Returns a Dataset with X in CSR form, ``truth.rows`` (informative words) and ``truth.values`` (their weights).
-    Raises ValueError for arguments outside these bounds.
+    Parameters
+    ----------
+    n
+        documents in total, of which the share ``test_size`` is set aside.
+    d
+        words.
+    m
+        classes, equally frequent.
+    length
+        mean number of words of a document (lengths are log-normal).
+    density
+        instead of ``length``, the mean share of the d words that a document contains, in (0, 0.5].
+    informative
+        words with planted weights (default: 15 per class, at most d / 4); each favours one class, some a second
+        one.
+    signal
+        mean planted weight of a word for its class.
+    noise
+        share of documents whose label is replaced by another one.
+    test_size
+        share of the documents set aside for test.
+    seed
+        of all random numbers.
+    scale
+        as for :func:`load`; the default (log-tfidf) gives tf-idf weights with unit rows.
+    dtype
+        ``"float64"`` or ``"float32"``.
+    name
+        name of the data set.
+
+    Returns
+    -------
+    Dataset
+        the data set.
+
+    Raises
+    ------
+    ValueError
+        for arguments outside these bounds.
     """
     informative = default_informative(d, m) if informative is None else informative
     check_sizes(n, d, m, length, density, informative, signal, noise)

@@ -27,20 +27,28 @@ MOST_SEED = 2**31 - 1
 
 
 class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the random maps share. Subclasses name their ``kind`` of :mod:`sparsescope.inputs.feature_maps`.
-
-    Parameters
-    ----------
-    n_features : how many features are made
-    width : s, the scale of squared distances; ``"median"``: their median over pairs of training samples
-    random_state : int, ``RandomState`` or None; an int gives the same features again
-
-    Attributes
-    ----------
-    width_ : s in use · drawn_ : weights and offsets · n_features_in_ : d
+    """Base of the random maps; subclasses name their ``kind`` of :mod:`sparsescope.inputs.feature_maps`.
 
     X is dense or sparse; features are float32 where X is, else float64. ``fit`` raises ``ValueError`` for data that are
     not finite, for n_features below 1 and for a width that is not positive.
+
+    Parameters
+    ----------
+    n_features
+        number of features.
+    width
+        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
+    random_state
+        int, ``RandomState`` or ``None``; an int makes the features reproducible.
+
+    Attributes
+    ----------
+    width_
+        s in use.
+    drawn_
+        weights and offsets.
+    n_features_in_
+        d.
     """
 
     kind: ClassVar[str] = ""
@@ -51,7 +59,25 @@ class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> RandomMap:
-        """Draw the features for data like X (n, d). ``y`` is not looked at."""
+        """Draw the features for data like X.
+
+        Parameters
+        ----------
+        X
+            samples (n, d).
+        y
+            not used.
+
+        Returns
+        -------
+        RandomMap
+            the transformer itself.
+
+        Raises
+        ------
+        ValueError
+            see the class.
+        """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
             raise ValueError(f"n_features is {self.n_features!r}; a whole number of at least 1 is needed")
@@ -69,7 +95,18 @@ class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The features of samples X (k, d), shape (k, n_features)."""
+        """Evaluate the features of samples.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+
+        Returns
+        -------
+        np.ndarray
+            features (k, n_features).
+        """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.drawn_.features(X).astype(X.dtype, copy=False)
@@ -86,23 +123,53 @@ class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 class RandomFourierFeatures(RandomMap):
-    """√(2/p) cos(ωᵀx + β): inner products approach the kernel exp(−‖x − x'‖²/width) (Rahimi and Recht 2007).
+    """Random features √(2/p) cos(ωᵀx + β) of the kernel exp(−‖x − x'‖²/width) (Rahimi and Recht 2007).
 
     scikit-learn's ``RBFSampler`` is the same map with a given width, 1/gamma. Here the width follows the data (the
-    median trick of Agarwal et al. 2013, App. A.2.1), and float32 data stay so.
+    median heuristic of Agarwal et al. 2013, App. A.2.1), and float32 data stay float32.
+
+    Parameters
+    ----------
+    n_features
+        number of features.
+    width
+        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
+    random_state
+        int, ``RandomState`` or ``None``; an int makes the features reproducible.
     """
 
     kind = "fourier"
 
 
 class RandomLogits(RandomMap):
-    """Logistic functions of random projections; on digits fewer of them are needed than of Fourier features (Agarwal et
-    al. 2013, App. A.2.1)."""
+    """Logistic functions of random projections (Agarwal et al. 2013, App. A.2.1).
+
+    On digits fewer of them are needed than of Fourier features.
+
+    Parameters
+    ----------
+    n_features
+        number of features.
+    width
+        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
+    random_state
+        int, ``RandomState`` or ``None``; an int makes the features reproducible.
+    """
 
     kind = "logits"
 
 
 class RandomProducts(RandomMap):
-    """Products of two random projections of the centred data: random polynomials of degree 2."""
+    """Products of two random projections of the centred data: random polynomials of degree 2.
+
+    Parameters
+    ----------
+    n_features
+        number of features.
+    width
+        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
+    random_state
+        int, ``RandomState`` or ``None``; an int makes the features reproducible.
+    """
 
     kind = "products"

@@ -15,13 +15,29 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Certificate:
-    """Facts about a point (W, b).
+    """Objective, duality gap and optimality violations at a point (W, b).
 
-    ``objective`` = ``loss`` + λ·``penalty``; ``dual`` is a proved lower bound of the smallest objective; ``gap`` =
-    objective − dual; ``relative_gap`` = gap/:meth:`BaseProblem.scale` of the objective; ``violation`` and
-    ``paper_violation`` are maxima over rows (the first one also over the intercept), the ``_sum`` forms sums over rows;
-    for a penalty over blocks of features, over blocks. What belongs to a dual iterate or to a
-    budget on the loss is NaN without one: see :class:`sparsescope.runs.event.Event`.
+    ``objective`` = ``loss`` + λ·``penalty``, and ``gap`` = ``objective`` − ``dual``.
+
+    Parameters
+    ----------
+    objective, loss, penalty
+        F, mean loss and Ω(W).
+    dual
+        a proved lower bound of the smallest objective.
+    gap, relative_gap
+        F − dual, and that divided by :meth:`BaseProblem.scale` of the objective.
+    violation, violation_sum
+        maximum (also over the intercept) and sum of the rows' optimality violations; over the blocks for a penalty
+        over blocks of features.
+    paper_violation, paper_violation_sum
+        the same for Blondel et al. (2013, Eq. 9).
+    nonzero_rows, nonzero_entries
+        of W.
+    active_share, dual_entries
+        of a dual iterate; NaN without one.
+    excess, equivalent_lam
+        of a budget on the loss; NaN without one.
     """
 
     objective: float
@@ -43,7 +59,25 @@ class Certificate:
 
 
 def positive(name: str, value: Any) -> float:
-    """``value`` as a float; ``ValueError`` unless it is a positive, finite number."""
+    """Return a value as a float.
+
+    Parameters
+    ----------
+    name
+        name of the argument, for the message.
+    value
+        the value to check.
+
+    Returns
+    -------
+    float
+        the number.
+
+    Raises
+    ------
+    ValueError
+        unless it is a positive, finite number.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -69,7 +103,18 @@ class BaseProblem:
     lam: float
 
     def scale(self, objective: float) -> float:
-        """Return what differences to this objective are divided by, everywhere: |F| itself, and 1 where F is 0."""
+        """Return the divisor of differences to an objective: ``|F|`` itself, and 1 where F is 0.
+
+        Parameters
+        ----------
+        objective
+            F.
+
+        Returns
+        -------
+        float
+            the divisor.
+        """
         return max(abs(objective), self.least_scale) or 1.0
 
     @property
@@ -78,7 +123,18 @@ class BaseProblem:
         return float("nan")
 
     def with_lam(self, lam: float) -> Any:
-        """A sibling with another λ."""
+        """Return a sibling with another λ.
+
+        Parameters
+        ----------
+        lam
+            λ.
+
+        Returns
+        -------
+        Any
+            the sibling.
+        """
         return self.with_(lam=lam)
 
     def _set_lam(self, lam: Any, lam_ratio: Any, default: float) -> None:
@@ -97,7 +153,25 @@ class BaseProblem:
         return self
 
     def with_(self, *, lam: float | None = None, lam_ratio: float | None = None) -> Any:
-        """A problem on the same data with some parts replaced."""
+        """Return a problem on the same data with some parts replaced.
+
+        Parameters
+        ----------
+        lam
+            λ; ``None`` keeps the present one.
+        lam_ratio
+            λ as a multiple of ``lam_reference``, in place of ``lam``.
+
+        Returns
+        -------
+        Any
+            the sibling.
+
+        Raises
+        ------
+        TypeError
+            if the kind of problem does not define it.
+        """
         raise TypeError(f"{type(self).__name__} does not define with_")
 
     units: ClassVar[tuple[float, float]] = (1.0, 1.0)
@@ -138,10 +212,34 @@ class BaseProblem:
         }
 
     def describe_sparsity(self, rows: int, entries: int) -> str:
-        """How sparse weights with so many non-zero rows and entries are."""
+        """Describe the sparsity of weights.
+
+        Parameters
+        ----------
+        rows
+            non-zero rows.
+        entries
+            non-zero entries.
+
+        Returns
+        -------
+        str
+            the description.
+        """
         of: Any = self
         return f"{rows} of {of.d} rows"
 
     def incompatibility_reason(self, other: Any) -> str | None:
-        """Why a run on this problem cannot go on with another one, in words; ``None`` if it can."""
+        """Return why a run on this problem cannot continue on another one.
+
+        Parameters
+        ----------
+        other
+            the other problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         return "a live change keeps the data; start a new run for other data"

@@ -26,25 +26,37 @@ DEFAULT_LAM = 0.5
 
 
 class CovarianceProblem(BaseProblem):
-    """A sparse inverse covariance. It does not change; :meth:`with_` gives a sibling that shares S.
+    """Sparse inverse covariance (graphical lasso): minimise tr(SΘ) − log det Θ + λ Σ C_ij ``|Θ_ij|``.
+
+    A problem never changes; :meth:`with_` returns a sibling that shares S. The weights of states and results are Θ, so
+    ``d`` and ``m`` are both p; there is no intercept.
 
     Parameters
     ----------
-    S : covariance or correlation matrix (p, p): array, sparse matrix or data frame (whose columns name the features);
-        symmetric and positive semidefinite up to rounding. It is kept in double precision, whatever is given
-    lam : λ > 0; 0.5 if neither it nor ``lam_ratio`` is given
-    lam_ratio : λ as a multiple of :attr:`lam_reference`, in place of ``lam``
-    weights : C (p, p), symmetric, entries ≥ 0: λC_ij is what Θ_ij pays; ``None``: all ones
-    diagonal : whether the diagonal of Θ is penalised; False sets C_ii = 0
-    feature_names : names to show; taken from a data frame if left out
-
-    The weights of states and results are Θ, so ``d`` and ``m`` are both p; there is no intercept.
+    S
+        covariance or correlation matrix (p, p): array, sparse matrix or data frame (whose columns name the
+        features); symmetric and positive semidefinite up to rounding. It is kept in double precision.
+    lam
+        λ > 0; 0.5 if neither it nor ``lam_ratio`` is given.
+    lam_ratio
+        λ as a multiple of :attr:`lam_reference`, in place of ``lam``.
+    weights
+        C (p, p), symmetric, entries ≥ 0: the penalty of Θ_ij is λC_ij; ``None``: all ones.
+    diagonal
+        whether the diagonal of Θ is penalised; False sets C_ii = 0.
+    feature_names
+        names to show; taken from a data frame if left out.
 
     Raises
     ------
     ValueError, TypeError
-        naming what was wrong: not symmetric, indefinite, not finite, weights that are negative, more features than
-        memory holds, or a problem without a minimum.
+        if S is not symmetric, indefinite or not finite, for negative weights, more features than memory holds, or a
+        problem without a minimum.
+
+    Examples
+    --------
+    >>> problem = ss.CovarianceProblem.from_data(ss.datasets.load("iris").X, lam_ratio=0.3)
+    >>> result = ss.solve(problem)
     """
 
     kind = "covariance"
@@ -79,12 +91,31 @@ class CovarianceProblem(BaseProblem):
         feature_names: Any = None,
         features: int | None = None,
     ) -> CovarianceProblem:
-        """The problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
+        """Make the problem of the covariance of samples: S = (1/n) Σ_i (x_i − x̄)(x_i − x̄)ᵀ.
 
-        X : (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`
-        correlation : scale every feature to unit variance; ``ValueError`` names a feature that is constant
-        features : keep only so many features, those of largest variance (of equal ones the first), in their order;
-            constant ones never. ``None``: all. ``weights`` are of the features kept
+        Parameters
+        ----------
+        X
+            samples (n, p), n ≥ 2: array, sparse matrix, data frame, or a Dataset of :mod:`sparsescope.datasets`.
+        correlation
+            scale every feature to unit variance.
+        lam, lam_ratio, diagonal, feature_names
+            as for the class.
+        weights
+            as for the class, of the features kept.
+        features
+            keep only this number of features, those of largest variance (of equal ones the first), in their order;
+            constant ones never. ``None``: all.
+
+        Returns
+        -------
+        CovarianceProblem
+            the problem.
+
+        Raises
+        ------
+        ValueError
+            as for the class; with ``correlation`` also for a constant feature, which the message names.
         """
         return cls(
             from_samples(X, correlation, feature_names, features),
@@ -134,7 +165,25 @@ class CovarianceProblem(BaseProblem):
         loss: Any = None,
         penalty: Any = None,
     ) -> CovarianceProblem:
-        """A problem on the same S with another λ, other weights, or another rule for the diagonal."""
+        """Return a problem on the same S with another λ, other weights, or another rule for the diagonal.
+
+        Parameters
+        ----------
+        lam, lam_ratio, weights, diagonal
+            as for the class; ``None`` keeps the present one.
+        loss, penalty
+            not used: a covariance problem has one loss and one penalty.
+
+        Returns
+        -------
+        CovarianceProblem
+            the sibling.
+
+        Raises
+        ------
+        ValueError
+            for values that are not allowed, and for a loss or a penalty.
+        """
         if loss is not None or penalty is not None:
             raise ValueError(
                 "a covariance problem has no loss and no penalty to choose; its parts are lam, weights and diagonal"
@@ -201,7 +250,18 @@ class CovarianceProblem(BaseProblem):
         return [self.feature_name(j) for j in range(self.d)]
 
     def feature_name(self, j: int) -> str:
-        """Name of feature j, or ``feature j``."""
+        """Return the name of a feature.
+
+        Parameters
+        ----------
+        j
+            number of the feature.
+
+        Returns
+        -------
+        str
+            its name, or ``feature j``.
+        """
         return self._data.feature_name(j)
 
     @cached_property
@@ -218,11 +278,35 @@ class CovarianceProblem(BaseProblem):
         return (*self.parts.values(), self.lam)
 
     def describe_sparsity(self, rows: int, entries: int) -> str:
-        """Edges of the graph of Θ, from its non-zero entries."""
+        """Describe the sparsity of Θ by the number of edges of its graph.
+
+        Parameters
+        ----------
+        rows
+            non-zero rows.
+        entries
+            non-zero entries.
+
+        Returns
+        -------
+        str
+            the description.
+        """
         return f"{(entries - self.d) // 2} edges between {rows} of {self.d} features"
 
     def incompatibility_reason(self, other: Any) -> str | None:
-        """A live change keeps S."""
+        """Return why a run cannot continue on another problem: a live change keeps S.
+
+        Parameters
+        ----------
+        other
+            the other problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         if other.kind != self.kind or other.S is not self.S:
             return "a live change keeps the data (S); start a new run for other data"
         return None
@@ -234,7 +318,18 @@ class CovarianceProblem(BaseProblem):
 
     # ------------------------------------------------------------------------------------------------------ the point
     def thresholds(self, at: np.ndarray | None = None) -> np.ndarray:
-        """λC of some features (all), a new array (k, k)."""
+        """Return λC of some features, as a new array.
+
+        Parameters
+        ----------
+        at
+            numbers of the features; ``None``: all.
+
+        Returns
+        -------
+        np.ndarray
+            λC, (k, k).
+        """
         k = self.d if at is None else at.size
         if self.weights is None:
             Lam = np.full((k, k), self.lam)
@@ -264,8 +359,25 @@ class CovarianceProblem(BaseProblem):
         return 1.0 / (np.diag(self.S) + self.diagonal_thresholds)
 
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """Θ to begin with, a new array: ``W`` if given, which must be symmetric and positive definite (``ValueError``);
-        else the best diagonal one. There is no ``b``."""
+        """Return a Θ to start from, as a new array.
+
+        Parameters
+        ----------
+        W
+            symmetric and positive definite (p, p); ``None``: the best diagonal Θ.
+        b
+            not used: there is no intercept.
+
+        Returns
+        -------
+        np.ndarray
+            Θ (p, p).
+
+        Raises
+        ------
+        ValueError
+            for another shape, and unless W is symmetric and positive definite.
+        """
         if b is not None:
             raise ValueError("b is given, and a covariance problem has no intercept")
         if W is None:
@@ -283,7 +395,18 @@ class CovarianceProblem(BaseProblem):
         return W
 
     def objective(self, Theta: Any) -> float:
-        """F(Θ); +inf where Θ is not positive definite."""
+        """Evaluate F(Θ).
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        float
+            the objective; +∞ where Θ is not positive definite.
+        """
         Theta = np.asarray(Theta, dtype=np.float64)
         factor = cholesky(Theta)
         if factor is None:
@@ -291,7 +414,18 @@ class CovarianceProblem(BaseProblem):
         return -logdet(factor) + float(np.vdot(self.S, Theta)) + self.lam * self.penalty_of(Theta)
 
     def penalty_of(self, Theta: np.ndarray) -> float:
-        """Σ C_ij|Θ_ij|."""
+        """Evaluate Σ C_ij ``|Θ_ij|``.
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        float
+            the penalty.
+        """
         sizes = np.abs(Theta)
         total = float(sizes.sum() if self.weights is None else np.vdot(self.weights, sizes))
         if not self.diagonal:
@@ -300,27 +434,77 @@ class CovarianceProblem(BaseProblem):
         return total
 
     def gradient(self, Theta: Any) -> np.ndarray:
-        """S − Θ⁻¹, the gradient of the smooth part; ``ValueError`` if Θ is not positive definite."""
+        """Evaluate S − Θ⁻¹, the gradient of the smooth part.
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        np.ndarray
+            the gradient (p, p).
+
+        Raises
+        ------
+        ValueError
+            if Θ is not positive definite.
+        """
         return self.S - inverse(cholesky(self.coefficients(Theta)))
 
     def certificate(self, Theta: Any) -> Certificate:
-        """Objective, dual value, gap and violations at a positive definite Θ: see
-        :func:`sparsescope.problems.covariance_certificate.certify_covariance`."""
+        """Evaluate objective, dual value, gap and violations at a positive definite Θ.
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        Certificate
+            see :func:`sparsescope.problems.covariance_certificate.certify_covariance`.
+        """
         return certify_covariance(self, self.coefficients(Theta))
 
     def gap(self, Theta: Any) -> float:
-        """Duality gap F − D ≥ F − F*."""
+        """Evaluate the duality gap F − D ≥ F − F*.
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        float
+            the gap.
+        """
         return self.certificate(Theta).gap
 
     def violation(self, Theta: Any) -> float:
-        """The largest norm of a row of optimality violations."""
+        """Evaluate the largest norm of a row of optimality violations.
+
+        Parameters
+        ----------
+        Theta
+            Θ (p, p).
+
+        Returns
+        -------
+        float
+            the violation.
+        """
         return self.certificate(Theta).violation
 
     # -------------------------------------------------------------------------------------------------------------- λ
     @cached_property
     def lam_max(self) -> float:
-        """The smallest λ whose Θ is diagonal: max |S_ij|/C_ij, i ≠ j; +inf if an entry without penalty keeps it from
-        being diagonal at any λ."""
+        """Smallest λ whose Θ is diagonal: the maximum of ``|S_ij|``/C_ij over i ≠ j.
+
+        It is +∞ if a pair without penalty keeps Θ from being diagonal at any λ.
+        """
         if self.weights is not None:
             free = (self.weights == 0.0) & (self.S != 0.0)
             np.fill_diagonal(free, False)
@@ -330,8 +514,10 @@ class CovarianceProblem(BaseProblem):
 
     @property
     def lam_reference(self) -> float:
-        """Unit of λ sliders: the largest |S_ij|/C_ij of penalised pairs. ``ValueError`` if it is 0: then S is diagonal,
-        and so is Θ for every λ."""
+        """Unit of λ sliders: the largest ``|S_ij|``/C_ij of penalised pairs.
+
+        ``ValueError`` if it is 0: then S is diagonal, and so is Θ for every λ.
+        """
         unit = self._critical()
         if unit <= 0.0:
             raise ValueError("S is diagonal where Θ is penalised: Θ is the same for every λ there, and λ has no scale")

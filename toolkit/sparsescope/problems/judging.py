@@ -17,17 +17,21 @@ FAR = 1e10  # scores at which a dual row outside the domain of ℓ* shows: ⟨u,
 
 
 def certify(problem: BaseProblem, W: Any, b: Any = None, *, dual: Any = None) -> Certificate:
-    """Judge any weights: objective, duality gap and optimality violations at a point.
+    """Certify any weights: objective, duality gap and optimality violations at a point.
 
     Parameters
     ----------
-    problem : Problem or CovarianceProblem
-    W : weights (d, m), dense or sparse; or an estimator with ``coef_`` (and ``intercept_``), as scikit-learn's linear
-        classifiers are; Θ (p, p) for a covariance problem
-    b : intercept (m,)
-    dual : a dual point U (n, m) of one's own, or ``None``. Row i lies in the domain of ℓ*(·, y_i), as ∇ℓ does; it is
-        made to sum to zero where there is an intercept and scaled to the dual norm ball, so it need not fit exactly.
-        The better of its dual value and that of the point itself is taken
+    problem
+        a Problem or CovarianceProblem.
+    W
+        weights (d, m), dense or sparse; or an estimator with ``coef_`` (and ``intercept_``), such as scikit-learn's
+        linear classifiers; Θ (p, p) for a covariance problem.
+    b
+        intercept (m,).
+    dual
+        a dual point U (n, m), or ``None``. Row i lies in the domain of ℓ*(·, y_i), as ∇ℓ does; it is made to sum to
+        zero where there is an intercept and scaled to the dual norm ball, so it need not fit exactly. The better of
+        its dual value and that of the point itself is taken.
 
     Returns
     -------
@@ -38,6 +42,13 @@ def certify(problem: BaseProblem, W: Any, b: Any = None, *, dual: Any = None) ->
     ------
     ValueError
         for other shapes, entries that are not finite, dual rows outside the domain, and problems without a gap.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> certificate = ss.certify(problem, np.zeros((problem.d, problem.m)))
+    >>> certificate.gap > 0
+    True
     """
     if not problem.proves:
         raise ValueError("a sequence of models has no optimum that could be certified; judge its predictions instead")
@@ -80,7 +91,25 @@ def _from_estimator(problem: Problem, estimator: Any) -> tuple[np.ndarray, Any]:
 
 
 def dual_value(problem: Problem, dual: Any) -> float:
-    """The lower bound of the optimum that a dual point (n, m) proves; see :func:`certify`."""
+    """Return the lower bound of the optimum that a dual point proves; see :func:`certify`.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    dual
+        a dual point (n, m).
+
+    Returns
+    -------
+    float
+        the bound.
+
+    Raises
+    ------
+    ValueError
+        for another shape, and for rows outside the domain.
+    """
     if getattr(problem, "sample_weight", None) is not None:
         raise ValueError("dual is for problems without sample weights; leave it out to use the dual point of W itself")
     U = np.array(dual, dtype=np.float64)
@@ -103,7 +132,20 @@ def dual_value(problem: Problem, dual: Any) -> float:
 
 
 def conjugates(problem: Problem, U: np.ndarray) -> list[float]:
-    """ℓ*(u_i, y_i), or an upper bound of it, for all samples; +inf outside the domain."""
+    """Evaluate ℓ*(u_i, y_i), or an upper bound of it, for all samples.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    U
+        a dual point (n, m).
+
+    Returns
+    -------
+    list[float]
+        the values; +∞ outside the domain.
+    """
     y = problem.y
     return [float(problem.loss.conjugate(u, target)) for u, target in zip(U, y, strict=True)]
 

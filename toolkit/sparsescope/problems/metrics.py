@@ -68,12 +68,40 @@ class SetMeasures(NamedTuple):
 
 
 def accuracy(Z: np.ndarray, y: np.ndarray) -> float:
-    """Share of samples whose class has the largest score."""
+    """Return the share of samples whose class has the largest score.
+
+    Parameters
+    ----------
+    Z
+        scores (n, m).
+    y
+        classes (n,).
+
+    Returns
+    -------
+    float
+        the accuracy, in [0, 1].
+    """
     return float((Z.argmax(axis=1) == y).mean())
 
 
 def set_measures(Z: np.ndarray, Y: np.ndarray, threshold: float) -> SetMeasures:
-    """All measures of label sets; labels that score above the threshold are predicted."""
+    """Evaluate all measures of label sets; labels that score above the threshold are predicted.
+
+    Parameters
+    ----------
+    Z
+        scores (n, m).
+    Y
+        indicator (n, m).
+    threshold
+        the threshold.
+
+    Returns
+    -------
+    SetMeasures
+        the measures.
+    """
     n, m = Z.shape
     sums, counts = np.empty(SUMS), np.empty((3, m), dtype=np.int64)
     rank_sums(Z, Y, float(threshold), sums, counts)
@@ -81,7 +109,24 @@ def set_measures(Z: np.ndarray, Y: np.ndarray, threshold: float) -> SetMeasures:
 
 
 def sparse_set_measures(W: Any, design: Any, sets: LabelSets, threshold: float) -> SetMeasures:
-    """The same for sparse weights W (CSR, (d, m)) on the samples of a design: no array of samples by labels is made."""
+    """Evaluate all measures of label sets for sparse weights; no array of samples by labels is made.
+
+    Parameters
+    ----------
+    W
+        weights (d, m), CSR.
+    design
+        the samples, a :class:`sparsescope.inputs.design.Design`.
+    sets
+        their label sets.
+    threshold
+        the threshold.
+
+    Returns
+    -------
+    SetMeasures
+        the measures.
+    """
     n, m = sets.shape
     sums, found = np.empty(SUMS), np.empty((COUNTS, m), dtype=np.int64)
     sparse_rank_sums(
@@ -97,7 +142,24 @@ def sparse_set_measures(W: Any, design: Any, sets: LabelSets, threshold: float) 
 
 
 def measures_of(sums: np.ndarray, counts: np.ndarray, n: int, m: int) -> SetMeasures:
-    """The measures of what :func:`sparsescope.kernels.ranks.rank_sums` adds up."""
+    """Return the measures made of the sums of :func:`sparsescope.kernels.ranks.rank_sums`.
+
+    Parameters
+    ----------
+    sums
+        the sums.
+    counts
+        the counts.
+    n
+        number of samples.
+    m
+        number of labels.
+
+    Returns
+    -------
+    SetMeasures
+        the measures.
+    """
     first, three, five = (
         float(hits / (n * k)) if k <= m else float("nan")
         for k, hits in zip(DEPTHS, sums[[HITS_1, HITS_3, HITS_5]], strict=True)
@@ -118,17 +180,45 @@ def measures_of(sums: np.ndarray, counts: np.ndarray, n: int, m: int) -> SetMeas
 
 
 def best_threshold(Z: np.ndarray, Y: np.ndarray) -> float:
-    """The threshold of largest micro-F1 among 1024 between the lowest score of a label in its set and the highest of
-    one off it: no other can be better than the best of all thresholds there. The middle, if they do not overlap.
+    """Return the threshold of largest micro-F1 of a grid of 1024.
 
-    Two passes over the scores, no sorting.
+    The grid spans the range between the lowest score of a label in its set and the highest of one off it: no other
+    threshold can be better than the best one there. If they do not overlap, it is the middle. Two passes over the
+    scores are made, and nothing is sorted.
+
+    Parameters
+    ----------
+    Z
+        scores (n, m).
+    Y
+        indicator (n, m).
+
+    Returns
+    -------
+    float
+        the threshold.
     """
     low, high = score_range(Z, Y)
     return _threshold(low, high, Z.dtype, lambda *bins: score_histogram(Z, Y, *bins))
 
 
 def best_sparse_threshold(W: Any, design: Any, sets: LabelSets) -> float:
-    """The same for sparse weights W (CSR, (d, m)) on the samples of a design."""
+    """Return the :func:`best_threshold` for sparse weights.
+
+    Parameters
+    ----------
+    W
+        weights (d, m), CSR.
+    design
+        the samples, a :class:`sparsescope.inputs.design.Design`.
+    sets
+        their label sets.
+
+    Returns
+    -------
+    float
+        the threshold.
+    """
     given = (design.sparse_samples, *csr_parts(W), sets.indptr, sets.labels)
     s = scratch(sets.m, 1, 0)
     low, high = sparse_score_range(*given, s)
@@ -156,7 +246,25 @@ def _threshold(low: float, high: float, dtype: np.dtype, fill: Callable[..., Non
 
 
 def ranking(Z: np.ndarray, k: int | None = None) -> np.ndarray:
-    """Labels of each sample from the highest score down, the first k of them (all): shape (n, k); ties by number."""
+    """Rank the labels of each sample from the highest score down; ties by number.
+
+    Parameters
+    ----------
+    Z
+        scores (n, m).
+    k
+        number of labels per sample; ``None``: all.
+
+    Returns
+    -------
+    np.ndarray
+        numbers of the labels, (n, k).
+
+    Raises
+    ------
+    ValueError
+        unless 1 ≤ k ≤ m.
+    """
     m = Z.shape[1]
     if k is not None and not (int(k) == k and 1 <= k <= m):
         raise ValueError(f"k is {k!r}; allowed: 1 to {m}, the number of labels")
@@ -164,7 +272,24 @@ def ranking(Z: np.ndarray, k: int | None = None) -> np.ndarray:
 
 
 def watched(part: str, Z: np.ndarray, y: np.ndarray, threshold: float | None) -> dict[str, Any]:
-    """What an event says about predictions on one part of the data (``"train"``, ``"test"``): its fields and values."""
+    """Return the fields of an event about predictions on one part of the data.
+
+    Parameters
+    ----------
+    part
+        ``"train"`` or ``"test"``.
+    Z
+        scores (n, m).
+    y
+        classes (n,), or an indicator (n, m).
+    threshold
+        of label sets, else ``None``.
+
+    Returns
+    -------
+    dict[str, Any]
+        fields and values.
+    """
     if y.ndim == 1:
         return {f"{part}_accuracy": accuracy(Z, y)}
     assert threshold is not None
@@ -173,11 +298,29 @@ def watched(part: str, Z: np.ndarray, y: np.ndarray, threshold: float | None) ->
 
 
 def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k best labels of each sample under sparse weights W (CSR, (d, m)): labels (n, k) int32, scores (n, k).
+    """Return the k best labels of each sample under sparse weights, ties by number.
 
-    They are those of a dense row of scores, ties by number, but a sample costs only the non-zeros of W for its
-    features: no array of samples by labels is made. ``design`` : a :class:`sparsescope.inputs.design.Design`.
-    ``ValueError`` unless 1 ≤ k ≤ m.
+    They are those of a dense row of scores, but a sample costs only the non-zeros of W for its features: no array of
+    samples by labels is made.
+
+    Parameters
+    ----------
+    W
+        weights (d, m), CSR.
+    design
+        the samples, a :class:`sparsescope.inputs.design.Design`.
+    k
+        number of labels per sample.
+
+    Returns
+    -------
+    tuple[np.ndarray, np.ndarray]
+        labels (n, k), int32, and scores (n, k).
+
+    Raises
+    ------
+    ValueError
+        unless 1 ≤ k ≤ m.
     """
     m = W.shape[1]
     if not (int(k) == k and 1 <= k <= m):
@@ -188,8 +331,22 @@ def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
-    """The labels of each sample that score above the threshold under sparse weights W (CSR, (d, m)): an indicator,
-    CSR (n, m) uint8, labels in order."""
+    """Return the labels of each sample that score above a threshold under sparse weights.
+
+    Parameters
+    ----------
+    W
+        weights (d, m), CSR.
+    design
+        a :class:`sparsescope.inputs.design.Design`.
+    threshold
+        the threshold.
+
+    Returns
+    -------
+    sp.csr_array
+        indicator (n, m), CSR, uint8, labels in order.
+    """
     given, s = (design.sparse_samples, design.n, *csr_parts(W)), scratch(W.shape[1], 1, 0)
     indptr, labels = np.zeros(design.n + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     labels_above(*given, float(threshold), s, indptr, labels, False)
@@ -202,8 +359,26 @@ def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
 
 
 def ranked(part: str, W: Any, design: Any, targets: Any, threshold: float | None) -> dict[str, Any]:
-    """As :func:`watched`, for sparse weights W (CSR, (d, m)) on the samples of a design; targets: classes (n,), or
-    label lists."""
+    """Return the fields of an event like :func:`watched`, for sparse weights.
+
+    Parameters
+    ----------
+    part
+        ``"train"`` or ``"test"``.
+    W
+        weights (d, m), CSR.
+    design
+        the samples, a :class:`sparsescope.inputs.design.Design`.
+    targets
+        classes (n,), or label lists.
+    threshold
+        of label sets, else ``None``.
+
+    Returns
+    -------
+    dict[str, Any]
+        fields and values.
+    """
     if not isinstance(targets, LabelSets):
         return {f"{part}_accuracy": float((best_of(W, design, 1)[0][:, 0] == targets).mean())}
     assert threshold is not None

@@ -18,10 +18,20 @@ from ..registry import UnknownName, losses
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss as a paper names it.
+    """Loss under the name of a paper.
 
-    name : in the paper · registered, parameters : in ``registry.losses`` · formula, equation : the paper's, for a
-    sample with scores z and class y · doc : what it asks for
+    Parameters
+    ----------
+    name
+        name in the paper.
+    registered
+        name in ``registry.losses``.
+    formula, equation
+        those of the paper, for a sample with scores z and class y.
+    doc
+        description.
+    parameters
+        parameters of the registered loss.
     """
 
     name: str
@@ -32,7 +42,13 @@ class Objective:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def loss(self) -> Loss:
-        """The loss itself."""
+        """Return the loss itself.
+
+        Returns
+        -------
+        Loss
+            the loss.
+        """
         made: Loss = losses.create(self.registered, **self.parameters)
         return made
 
@@ -54,12 +70,34 @@ OBJECTIVES = (
 
 
 def names() -> list[str]:
-    """The names, in the paper's order."""
+    """Return the names, in the paper's order.
+
+    Returns
+    -------
+    list[str]
+        the names.
+    """
     return [objective.name for objective in OBJECTIVES]
 
 
 def get(name: str) -> Objective:
-    """The objective of this name; ``UnknownName`` (a ValueError and KeyError) suggests the nearest one."""
+    """Return the objective of a name.
+
+    Parameters
+    ----------
+    name
+        name in the paper.
+
+    Returns
+    -------
+    Objective
+        the objective.
+
+    Raises
+    ------
+    UnknownName
+        (a ValueError and KeyError) for an unknown name; suggests the nearest one.
+    """
     for objective in OBJECTIVES:
         if objective.name == name:
             return objective
@@ -69,5 +107,21 @@ def get(name: str) -> Objective:
 
 
 def loss(name: str) -> Loss:
-    """The loss that a paper means by this name, with the paper's margin; raises what :func:`get` raises."""
+    """Return the loss that a paper means by a name, with the paper's margin.
+
+    Parameters
+    ----------
+    name
+        name in the paper.
+
+    Returns
+    -------
+    Loss
+        the loss.
+
+    Raises
+    ------
+    UnknownName
+        for an unknown name.
+    """
     return get(name).loss()

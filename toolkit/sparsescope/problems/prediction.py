@@ -76,36 +76,54 @@ class _Data:
 
 
 class Problem(BaseProblem):
-    """A penalised multiclass or multilabel problem. It does not change; :meth:`with_` gives a sibling that shares
-    the data.
+    """Penalised multiclass or multilabel problem: min (1/n) Σ_i ℓ(Wᵀx_i + b, y_i) + λ Ω(W).
+
+    A problem never changes; :meth:`with_` returns a sibling that shares the data.
 
     Parameters
     ----------
-    X : array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`
-    y : n labels (numbered in sorted order; the binary logistic loss has positive scores for the second), or n label
+    X
+        array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`.
+    y
+        n labels (numbered in sorted order; the binary logistic loss has positive scores for the second), or n label
         sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty and full sets are
-        allowed; see :func:`sparsescope.inputs.labels.holds_sets`); left out if ``X`` is a Dataset
-    loss, penalty : registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of
-        features works out its blocks here, from d and the feature names; without a loss, the multiclass
-        squared hinge for classes and the label ranking squared hinge for label sets
-    lam : λ > 0; 1e-3 if neither it nor ``lam_ratio`` is given
-    lam_ratio : λ as a multiple of :attr:`lam_reference` (λ_max where it is finite), in place of ``lam``
-    intercept : add an unpenalised intercept b (m,). Features far from zero then cost no iterations: solvers see them
-        about their means (:mod:`sparsescope.inputs.frame`), while weights, intercept and all values are those of X
-    standardize : penalise the weights of features divided by their standard deviations (1/n about the mean, as glmnet
-        does): F = (1/n) Σ ℓ + λ Ω(diag(σ) W). W and b are still those of X. A constant feature is left as it is
-    class_names, feature_names : names to show; taken from a Dataset or a data frame where there is one
-    sample_weight : weights w ≥ 0 of the samples, (n,): the loss is (1/Σw) Σ_i w_i ℓ_i, so whole weights are the same as
-        repeated samples. Samples of weight 0 are left out: ``n`` and ``y`` are those of the others
-    class_weight : ``None``; ``"balanced"``, which gives all classes that occur the same total weight; or a mapping of
-        classes to factors ≥ 0 (1 for those it does not name). Multiplies ``sample_weight``; not for label sets
-    feature_weights : weights c ≥ 0 of the features in the penalty, (d,): Ω(W) = Σ_j c_j Ω(W_j). A feature of weight 0
-        is not penalised (free); the features of a block have one weight. See ``docs/mathematics.md``, section 3
+        allowed; see :func:`sparsescope.inputs.labels.holds_sets`); left out if ``X`` is a Dataset.
+    loss, penalty
+        registry names, or parts such as ``ss.penalties.ElasticNet(rho=0.3)``; a penalty over blocks of features
+        computes its blocks here, from d and the feature names. Without a loss, the multiclass squared hinge for
+        classes and the label ranking squared hinge for label sets.
+    lam
+        λ > 0; 1e-3 if neither it nor ``lam_ratio`` is given.
+    lam_ratio
+        λ as a multiple of :attr:`lam_reference` (λ_max where it is finite), in place of ``lam``.
+    intercept
+        add an unpenalised intercept b (m,). Features far from zero then cost no iterations: solvers see them about
+        their means (:mod:`sparsescope.inputs.frame`), while weights, intercept and all values are those of X.
+    standardize
+        penalise the weights of features divided by their standard deviations (1/n about the mean, as glmnet does):
+        F = (1/n) Σ ℓ + λ Ω(diag(σ) W). W and b are still those of X. A constant feature is left as it is.
+    class_names, feature_names
+        names to show; taken from a Dataset or a data frame where there is one.
+    sample_weight
+        weights w ≥ 0 of the samples, (n,): the loss is (1/Σw) Σ_i w_i ℓ_i, so whole weights are the same as
+        repeated samples. Samples of weight 0 are left out: ``n`` and ``y`` are those of the others.
+    class_weight
+        ``None``; ``"balanced"``, which gives all classes that occur the same total weight; or a mapping of classes
+        to factors ≥ 0 (1 for those that are missing in it). Multiplies ``sample_weight``; not for label sets.
+    feature_weights
+        weights c ≥ 0 of the features in the penalty, (d,): Ω(W) = Σ_j c_j Ω(W_j). A feature of weight 0 is not
+        penalised (free); the features of a block have one weight. See ``docs/mathematics.md``, section 3.
 
     Raises
     ------
     ValueError, TypeError
-        with the offending argument named, for data or parameters that cannot be used.
+        for data or parameters that cannot be used; the message names the argument.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), loss="logistic", penalty="l1/l2", lam_ratio=0.1)
+    >>> problem.n, problem.d, problem.m
+    (112, 4, 3)
     """
 
     kind = "prediction"
@@ -206,7 +224,30 @@ class Problem(BaseProblem):
     ) -> Problem:
         """Return a problem on the same data with some parts replaced; data and cached constants are shared.
 
-        ``lam_ratio`` is a multiple of the new problem's :attr:`lam_reference`.
+        Parameters
+        ----------
+        lam
+            λ; ``None`` keeps the present one.
+        lam_ratio
+            λ as a multiple of the new problem's :attr:`lam_reference`, in place of ``lam``.
+        loss, penalty
+            registry names or parts; ``None`` keeps the present ones.
+
+        Returns
+        -------
+        Problem
+            the sibling.
+
+        Raises
+        ------
+        ValueError
+            for values that are not allowed.
+
+        Examples
+        --------
+        >>> problem = ss.Problem(ss.datasets.load("iris"))
+        >>> problem.with_(penalty="l1", lam_ratio=0.5).penalty
+        L1(nonnegative=False)
         """
         sibling = object.__new__(type(self))
         sibling._data = self._data
@@ -229,7 +270,20 @@ class Problem(BaseProblem):
         return sibling
 
     def with_scaling(self, name: str, **parameters: Any) -> Problem:
-        """A sibling whose λ (and elastic net) is another program's; see :func:`sparsescope.scalings.convert`."""
+        """Return a sibling whose λ (and elastic net) follow another program's convention.
+
+        Parameters
+        ----------
+        name
+            name of the convention, see :func:`sparsescope.scalings.convert`.
+        **parameters
+            the other program's parameters.
+
+        Returns
+        -------
+        Problem
+            the sibling.
+        """
         scaling = scalings.convert(name, self.total_weight, **parameters)
         if scaling.rho is None:
             return self.with_(lam=scaling.lam)
@@ -258,9 +312,17 @@ class Problem(BaseProblem):
         return sibling
 
     def restricted(self, rows: np.ndarray) -> Problem:
-        """The problem on some of the features only: for solvers that work on few of many. It shares nothing but y.
+        """Return the problem on a subset of the features, for solvers with a working set; only y is shared.
 
-        rows : numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+        Parameters
+        ----------
+        rows
+            numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+
+        Returns
+        -------
+        Problem
+            the restricted problem.
         """
         part = object.__new__(Problem)
         design = Design(self.design.matrix[:, rows])
@@ -279,7 +341,24 @@ class Problem(BaseProblem):
         return natural.natural(self)
 
     def in_units(self, unit: float, factor: float, penalty: Penalty, lam: float) -> Problem:
-        """The problem on ``unit``·X, with the parts that go with that; weights are given and given back as before."""
+        """Return the problem on ``unit``·X; weights are given and returned in the original units.
+
+        Parameters
+        ----------
+        unit
+            factor of X.
+        factor
+            factor of the objective.
+        penalty
+            the penalty in the new units.
+        lam
+            λ in the new units.
+
+        Returns
+        -------
+        Problem
+            the problem.
+        """
         made = object.__new__(type(self))
         made._data = self._data.cached(("in units", unit), lambda: self._data.on(self.design.rescaled(unit)))
         made._set(self.loss, penalty, lam)
@@ -381,7 +460,18 @@ class Problem(BaseProblem):
         return self._data.image_shape
 
     def feature_name(self, j: int) -> str:
-        """Name of feature j, or ``feature j``."""
+        """Return the name of a feature.
+
+        Parameters
+        ----------
+        j
+            number of the feature.
+
+        Returns
+        -------
+        str
+            its name, or ``feature j``.
+        """
         names = self._data.feature_names
         return names[j] if names is not None else f"feature {j}"
 
@@ -409,8 +499,7 @@ class Problem(BaseProblem):
 
     @property
     def row_penalty(self) -> Any:
-        """The penalty of the rows of W as kernels take it: :attr:`penalty`, with the weights of the features inside if
-        there are some."""
+        """Penalty of the rows of W as kernels take it: :attr:`penalty`, with the weights of the features."""
         return getattr(self.regulariser, "penalty", self.penalty)
 
     @property
@@ -435,15 +524,39 @@ class Problem(BaseProblem):
         return terms
 
     def encode(self, y: Any) -> np.ndarray:
-        """Labels of other samples, as they were given to the problem, as in :attr:`y`; classes may be missing.
+        """Encode labels of other samples as in :attr:`y`; classes may be missing.
 
-        Raises ``ValueError`` for a label that is none of the classes, and for label sets of another width.
+        Parameters
+        ----------
+        y
+            labels in the form that the problem was given.
+
+        Returns
+        -------
+        np.ndarray
+            class numbers (k,), or an indicator (k, m).
+
+        Raises
+        ------
+        ValueError
+            for an unknown label, and for label sets of another width.
         """
         found = self.match(y)
         return found.indicator() if isinstance(found, LabelSets) else found
 
     def match(self, y: Any) -> np.ndarray | LabelSets:
-        """As :meth:`encode`, with label sets as lists: no array of samples by labels is made."""
+        """Encode labels like :meth:`encode`, with label sets as lists: no array of samples by labels is made.
+
+        Parameters
+        ----------
+        y
+            labels in the form that the problem was given.
+
+        Returns
+        -------
+        np.ndarray | LabelSets
+            class numbers (k,), or label lists.
+        """
         return match_labels(y, self.class_names, self._data.label_values, self.multilabel)
 
     @property
@@ -468,7 +581,18 @@ class Problem(BaseProblem):
         return facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
 
     def incompatibility_reason(self, other: Any) -> str | None:
-        """A live change keeps the data, the intercept and the shape of W."""
+        """Return why a run cannot continue on another problem: a live change keeps data, intercept and the shape of W.
+
+        Parameters
+        ----------
+        other
+            the other problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
             return "a live change keeps the data and the intercept; start a new run for other data"
         if other.m != self.m:
@@ -488,10 +612,24 @@ class Problem(BaseProblem):
 
     # ------------------------------------------------------------------------------------------------------ the point
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """W (d, m), dense or sparse, and b (m,) in the one array of solvers, shape (rows, m), in the frame of
-        :attr:`design`. Zeros where left out.
+        """Return W and b as the one array of solvers, in the frame of :attr:`design`; zeros where they are left out.
 
-        ``ValueError`` for other shapes, for entries that are not finite, and for an array of more than 4 GB.
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        np.ndarray
+            the array (rows, m).
+
+        Raises
+        ------
+        ValueError
+            for other shapes, for entries that are not finite, and for an array of more than 4 GB.
         """
         return self.design.inward(self._given(W, b))
 
@@ -515,15 +653,43 @@ class Problem(BaseProblem):
         return coef
 
     def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
-        """Z = XW + b of the problem's samples, or of other samples X (k, d). Shape (k, m)."""
+        """Return the scores Z = XW + b.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+        X
+            other samples (k, d); ``None``: those of the problem.
+
+        Returns
+        -------
+        np.ndarray
+            scores (k, m).
+        """
         design = self._design_of(X)
         fits_dense("scores", design.n, self.m, design.dtype.itemsize, "ask for the k best labels: rank(W, X=X, k=5)")
         coef = design.inward(self._given(W, b))
         return design.matmul(coef.astype(design.dtype, copy=False), np.empty((design.n, self.m), dtype=design.dtype))
 
     def class_scores(self, Z: np.ndarray) -> np.ndarray:
-        """Scores by classes or labels, (k, classes), of scores Z (k, m): Z itself, or for a single score z the pair
-        (0, z), whose softmax gives the probabilities of the binary logistic loss."""
+        """Return scores by classes or labels.
+
+        For a loss with a single score z it is the pair (0, z), whose softmax gives the probabilities of the binary
+        logistic loss; for all others Z itself.
+
+        Parameters
+        ----------
+        Z
+            scores (k, m).
+
+        Returns
+        -------
+        np.ndarray
+            scores (k, classes).
+        """
         return np.column_stack([np.zeros_like(Z), Z]) if self.loss.one_score else Z
 
     def _design_of(self, X: Any) -> Design:
@@ -547,9 +713,25 @@ class Problem(BaseProblem):
         return sp.csr_array(W if design.frame is None else design.frame.inner_weights(W))
 
     def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
-        """Class numbers with the largest score, shape (k,); for label sets the labels that score above
-        :meth:`threshold`, as an indicator (k, m) uint8: a CSR matrix for a sparse W, of which only the non-zeros for
-        a sample's features are looked at."""
+        """Predict classes or label sets.
+
+        For a sparse W only the non-zeros of the features of a sample are read.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+        X
+            other samples (k, d); ``None``: those of the problem.
+
+        Returns
+        -------
+        Any
+            numbers of the classes with the largest score, (k,); for label sets an indicator (k, m), uint8, of the
+            labels that score above :meth:`threshold` (a CSR matrix for a sparse W).
+        """
         if self._stays_sparse(W, b, X):
             design = self._design_of(X)
             own = self._fitting(W, design)
@@ -563,19 +745,52 @@ class Problem(BaseProblem):
         return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
 
     def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
-        """Classes or labels of each sample from the largest score down, the first k of them (all): shape (n, k). With a
-        sparse W and a k, only the non-zeros of W for a sample's features are looked at."""
+        """Rank the classes or labels of each sample from the largest score down.
+
+        For a sparse W and a ``k`` only the non-zeros of the features of a sample are read.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+        X
+            other samples (n, d); ``None``: those of the problem.
+        k
+            number of labels per sample; ``None``: all.
+
+        Returns
+        -------
+        np.ndarray
+            numbers of the labels, (n, k).
+        """
         if k is not None and self._stays_sparse(W, b, X):
             design = self._design_of(X)
             return metrics.best_of(self._fitting(W, design), design, k)[0].astype(np.int64)
         return metrics.ranking(self.class_scores(self.scores(W, b, X)), k)
 
     def threshold(self, Z: np.ndarray) -> float:
-        """The score above which a label is predicted, for training scores Z (n, m).
+        """Return the score above which a label is predicted.
 
-        Losses whose scores have a natural zero say it themselves (``loss.threshold``). For the others (label ranking
-        does not see a constant added to a sample's scores) it is the threshold of largest micro-F1 on the training
-        data, the same for all labels. ``ValueError`` for a problem with classes.
+        Losses whose scores have a natural zero define it (``loss.threshold``). For the others (label ranking is
+        invariant to a constant added to a sample's scores) it is the threshold of largest micro-F1 on the training
+        data, the same for all labels.
+
+        Parameters
+        ----------
+        Z
+            training scores (n, m).
+
+        Returns
+        -------
+        float
+            the threshold.
+
+        Raises
+        ------
+        ValueError
+            for a problem with classes.
         """
         if not self.multilabel:
             raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
@@ -583,7 +798,25 @@ class Problem(BaseProblem):
         return metrics.best_threshold(Z, self.y) if fixed is None else fixed
 
     def threshold_of(self, W: Any) -> float:
-        """:meth:`threshold` for the training scores of a sparse W without an intercept; no array of them is made."""
+        """Return the :meth:`threshold` for the training scores of a sparse W without an intercept.
+
+        No array of samples by labels is made.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), sparse.
+
+        Returns
+        -------
+        float
+            the threshold.
+
+        Raises
+        ------
+        ValueError
+            for a problem with classes.
+        """
         if self.sets is None:
             raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
         fixed = self.loss.threshold
@@ -594,7 +827,20 @@ class Problem(BaseProblem):
         return metrics.best_sparse_threshold(self._fitting(W, self.design), self.design, self.sets)
 
     def objective(self, W: Any, b: Any = None) -> float:
-        """F(W, b)."""
+        """Evaluate the objective F(W, b).
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        float
+            F.
+        """
         if self.natural is not self:
             return self.natural.objective(W, b)
         coef = self.coefficients(W, b)
@@ -611,7 +857,20 @@ class Problem(BaseProblem):
         )
 
     def gradient(self, W: Any, b: Any = None) -> Any:
-        """Gradient of the loss part with respect to W, shape (d, m); with an intercept the pair (G, g_b)."""
+        """Evaluate the gradient of the loss part with respect to W.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        Any
+            the gradient (d, m); with an intercept the pair (G, g_b).
+        """
         coef = self.coefficients(W, b)
         Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
         U = np.empty_like(Z)
@@ -622,7 +881,20 @@ class Problem(BaseProblem):
         return (G, bias) if self.intercept else G
 
     def certificate(self, W: Any, b: Any = None) -> Certificate:
-        """Objective, dual value, gap and violations at a point: see :class:`sparsescope.problems.base.Certificate`."""
+        """Evaluate objective, dual value, gap and violations at a point.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        Certificate
+            the certificate, evaluated in double precision.
+        """
         if self.natural is not self:
             return natural.as_given(self.natural, self.natural.certificate(W, b), budget=False)
         coef = self.coefficients(W, b)
@@ -630,21 +902,58 @@ class Problem(BaseProblem):
         return certify(self, coef, double_scores(self, coef, work.Z), work)
 
     def violation(self, W: Any, b: Any = None, *, paper: bool = False) -> float:
-        """Largest optimality violation of a row (and of the intercept); ``paper=True``: Blondel et al., Eq. 9.
+        """Evaluate the largest optimality violation of a row (and of the intercept).
 
-        Eq. 9 is necessary but not sufficient: it is blind to a wrong direction of a non-zero row (MATH §3). It is NaN
-        for penalties that are not norms.
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+        paper
+            True takes Eq. 9 of Blondel et al. (2013). It is necessary but not sufficient: it does not see a wrong
+            direction of a non-zero row (docs/mathematics.md, section 3). It is NaN for penalties that are not
+            norms.
+
+        Returns
+        -------
+        float
+            the violation.
         """
         found = self.certificate(W, b)
         return found.paper_violation if paper else found.violation
 
     def gap(self, W: Any, b: Any = None) -> float:
-        """Duality gap F − D ≥ F − F* at a point."""
+        """Evaluate the duality gap F − D ≥ F − F* at a point.
+
+        Parameters
+        ----------
+        W
+            weights (d, m), dense or sparse.
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        float
+            the gap.
+        """
         return self.certificate(W, b).gap
 
     # ---------------------------------------------------------------------------------------------------- constants
     def block_constants(self, kind: str = "class-aware") -> np.ndarray:
-        """Lipschitz constants K_j of the rows' gradients, shape (rows,): ``paper``, ``tight`` or ``class-aware``."""
+        """Return the Lipschitz constants K_j of the rows' gradients.
+
+        Parameters
+        ----------
+        kind
+            ``paper`` (as printed), ``tight`` or ``class-aware``.
+
+        Returns
+        -------
+        np.ndarray
+            K (rows,).
+        """
         return self._data.cached(
             ("block", kind, self.loss),
             lambda: constants.block_constants(
@@ -653,7 +962,18 @@ class Problem(BaseProblem):
         )
 
     def full_constant(self, kind: str = "class-aware") -> float:
-        """Lipschitz constant K of the whole gradient."""
+        """Return the Lipschitz constant K of the whole gradient.
+
+        Parameters
+        ----------
+        kind
+            ``paper``, ``tight`` or ``class-aware``.
+
+        Returns
+        -------
+        float
+            K.
+        """
         return self._data.cached(
             ("full", kind, self.loss),
             lambda: constants.full_constant(
@@ -662,22 +982,52 @@ class Problem(BaseProblem):
         )
 
     def operator_norm(self, differences: bool = False) -> float:
-        """‖X‖², with the column of an intercept; ``differences``: ‖T‖² of the map of W to Z − Z[y]·1ᵀ (MATH §4)."""
+        """Return the squared operator norm ‖X‖², with the column of an intercept.
+
+        Parameters
+        ----------
+        differences
+            take ‖T‖² of the map of W to Z − Z[y]·1ᵀ instead (docs/mathematics.md, section 4).
+
+        Returns
+        -------
+        float
+            the squared norm.
+        """
         return self._data.cached(
             ("norm", differences),
             lambda: constants.operator_norm(self.design, self.y, self.m, self.intercept, differences),
         )
 
     def second_moment(self) -> np.ndarray:
-        """Σ̂ = XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data. With
-        sample weights XᵀΩX/n."""
+        """Return the second moment Σ̂ = XᵀX/n, with the column of ones of an intercept last.
+
+        With sample weights it is XᵀΩX/n.
+
+        Returns
+        -------
+        np.ndarray
+            Σ̂ (rows, rows), in the precision of the data.
+        """
         return self._data.cached(
             ("moment",), lambda: constants.second_moment(self.design, self.intercept, self.sample_weight)
         )
 
     def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
-        """(x̄, s, the norm² of [X − 1x̄ᵀ, s·1]): the mean row of X, and the length at which the intercept's column meets
-        the others as an equal; ``differences`` as in :meth:`operator_norm`."""
+        """Return the mean row x̄ of X, a length s, and the squared norm of [X − 1x̄ᵀ, s·1].
+
+        s is the length at which the column of the intercept is scaled like the others.
+
+        Parameters
+        ----------
+        differences
+            as in :meth:`operator_norm`.
+
+        Returns
+        -------
+        tuple[np.ndarray, float, float]
+            x̄ (d,), s and the squared norm.
+        """
         means = self._data.cached(
             ("means",),
             lambda: self.design.rmatmul(
@@ -692,18 +1042,20 @@ class Problem(BaseProblem):
 
     @property
     def lam_max(self) -> float:
-        """The smallest λ whose solution is W = 0; +inf if the penalty never forces zeros (ridge).
+        """Smallest λ whose solution is W = 0; +∞ if the penalty never forces zeros (ridge).
 
-        For a loss with kinks (``loss.smooth`` is False) that is a minimum over all subgradients at W = 0, and what is
-        returned is an upper bound of it: at this λ, W = 0 is optimal. :attr:`lam_max_slack` says how tight it is.
+        For a non-smooth loss (``loss.smooth`` is False) it is a minimum over all subgradients at W = 0, and the value
+        is an upper bound of it: at this λ, W = 0 is optimal. :attr:`lam_max_slack` bounds its error.
         """
         return self._critical(self.penalty).lam
 
     @property
     def lam_max_slack(self) -> float:
-        """By which share of itself :attr:`lam_max` may be too large at most: 0 for smooth losses, below 1e-6 where the
-        linear programme over the subgradients was solved, and 1 where it would be too large and any one of them is
-        taken."""
+        """Bound of the relative error of :attr:`lam_max`, which may be too large by this share of itself.
+
+        It is 0 for smooth losses, below 1e-6 where the linear programme over the subgradients was solved, and 1 where
+        that would be too large and an arbitrary subgradient is taken.
+        """
         return self._critical(self.penalty).slack
 
     @cached_property
@@ -736,8 +1088,11 @@ class Problem(BaseProblem):
 
     @property
     def null_free(self) -> np.ndarray:
-        """The best coefficients (rows, m) if all penalised entries are zero: of the free entries of a weighted penalty
-        and the intercept. Where there is no best fit (separable classes) it is far out in its direction."""
+        """Best coefficients (rows, m) with all penalised entries at zero (null model).
+
+        These are the free entries of a weighted penalty and the intercept. Where there is no best fit (separable
+        classes) they are a point far along its direction.
+        """
         return self._data.cached(("free", self.loss, self.penalty), lambda: null_fits.fit_free(self))
 
     @property

@@ -9,7 +9,17 @@ NAMES = ("liblinear", "lightning", "paper-3", "paper-4")
 
 @dataclass(frozen=True)
 class Scaling:
-    """λ of our problem and, where the scaling speaks of an elastic net, its ρ; ``factor``·(our objective) is theirs."""
+    """λ of our problem that corresponds to another program's parameters.
+
+    Parameters
+    ----------
+    lam
+        our λ.
+    factor
+        ``factor``·(our objective) is the other program's objective.
+    rho
+        ρ of our elastic net, where the convention has one.
+    """
 
     lam: float
     factor: float
@@ -26,7 +36,7 @@ def convert(
     lam4: float = 0.0,
     ridge: bool = False,
 ) -> Scaling:
-    """Our λ for another program's parameters.
+    """Return our λ for another program's parameters.
 
     ==============  =====================================================================================
     ``liblinear``   Ω + C Σℓ (also with ½‖w‖²):   ``C``
@@ -35,8 +45,24 @@ def convert(
     ``paper-4``     ½‖W‖² + λ₄‖W‖₁ + C Σℓ:        ``C``, ``lam4`` (an elastic net with ρ = λ₄/(1+λ₄))
     ==============  =====================================================================================
 
-    n : number of samples, or the sum of their weights. Raises ``ValueError`` for an unknown name or a weight that is
-    not positive.
+    Parameters
+    ----------
+    name
+        one of these conventions.
+    n
+        number of samples, or the sum of their weights.
+    C, alpha, lam3, lam4, ridge
+        the other program's parameters, see the table.
+
+    Returns
+    -------
+    Scaling
+        our λ.
+
+    Raises
+    ------
+    ValueError
+        for an unknown name or a parameter that is not positive.
     """
     if name not in NAMES:
         raise ValueError(f"unknown scaling {name!r}; known: {', '.join(NAMES)}")

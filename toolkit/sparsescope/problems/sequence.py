@@ -21,20 +21,27 @@ NO_WEIGHTS = (
 
 
 class SequenceProblem(Problem):
-    """F = (1/n) Σ_i ℓ(ŷ_i, y_i), the mean loss of the predictions ŷ_i of a model that is a sequence of fits.
+    """Problem for a model that is a sequence of fits: F = (1/n) Σ_i ℓ(ŷ_i, y_i), the mean loss of its predictions ŷ_i.
 
-    There is no set of weights that it is minimised over, so no gap and no λ_max: solvers lower F step by step. λ is the
-    ridge of every least squares problem that they solve, and no part of F.
+    There is no set of weights that F is minimised over, so there is no gap and no λ_max: solvers lower F step by step.
+    λ is the ridge of every least squares problem that they solve, and no part of F.
 
     Parameters
     ----------
-    X, y, class_names, feature_names : as for :class:`sparsescope.problems.prediction.Problem`
-    loss : ``"squared"`` (predictions are near the indicators of classes or label sets), or a smooth loss of scores,
-        such as ``"logistic"``
-    lam : λ > 0, in units of the diagonal of Σ̂ = AᵀA/n, A the features of a step
-    intercept : begin at the best constant predictions, not at zero
+    X, y, class_names, feature_names
+        as for :class:`sparsescope.problems.prediction.Problem`.
+    loss
+        ``"squared"`` (predictions approach the indicators of classes or label sets), or a smooth loss of scores,
+        such as ``"logistic"``.
+    lam
+        λ > 0, in units of the diagonal of Σ̂ = AᵀA/n, A the features of a step.
+    intercept
+        begin at the best constant predictions instead of zero.
 
-    Raises what :class:`sparsescope.problems.prediction.Problem` raises, and ``ValueError`` for losses with kinks.
+    Raises
+    ------
+    ValueError, TypeError
+        as for :class:`sparsescope.problems.prediction.Problem`, and for non-smooth losses.
     """
 
     kind = "sequence"
@@ -80,14 +87,38 @@ class SequenceProblem(Problem):
 
     @classmethod
     def of(cls, problem: Problem, lam: float | None = None) -> SequenceProblem:
-        """The same data, labels and loss, shared; λ is that of ``problem`` if left out."""
+        """Make a sequence problem that shares data, labels and loss with another problem.
+
+        Parameters
+        ----------
+        problem
+            the other problem.
+        lam
+            λ; ``None``: that of ``problem``.
+
+        Returns
+        -------
+        SequenceProblem
+            the sequence problem.
+        """
         made: SequenceProblem = object.__new__(cls)
         made._data = problem._data.on(problem.design.plain())
         made._set(problem.loss, None, problem.lam if lam is None else lam)
         return made
 
     def of_weights(self, *, loss: Any = None, penalty: Any = "l1/l2", lam: float | None = None) -> Problem:
-        """The way back from :meth:`of`: a problem that looks for weights W, on the same data, shared."""
+        """Make the problem of finding weights W on the same data, the inverse of :meth:`of`.
+
+        Parameters
+        ----------
+        loss, penalty, lam
+            as for :class:`sparsescope.problems.prediction.Problem`; without a loss that of this problem.
+
+        Returns
+        -------
+        Problem
+            the problem.
+        """
         made: Problem = object.__new__(Problem)
         made._data = self._data.on(self.design.framed(self.intercept, self.standardize))
         made._set(self.loss if loss is None else loss, penalty, self.lam if lam is None else lam)
@@ -104,7 +135,20 @@ class SequenceProblem(Problem):
         return ("sequence", repr(self.loss), self.lam)
 
     def describe_sparsity(self, rows: int, entries: int) -> str:
-        """What the columns of X are used for; nothing is said of random features."""
+        """Describe the use of the columns of X; empty for random features.
+
+        Parameters
+        ----------
+        rows
+            non-zero rows.
+        entries
+            non-zero entries.
+
+        Returns
+        -------
+        str
+            the description.
+        """
         return f"{rows} of {self.d} columns"
 
     @property
@@ -137,15 +181,45 @@ class SequenceProblem(Problem):
 
     # ------------------------------------------------------------------------------------------------------- the point
     def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
-        """Ŷ of the problem's samples, or of other samples X (k, d): (k, m)."""
+        """Return the predictions Ŷ.
+
+        Parameters
+        ----------
+        model
+            the fitted sequence.
+        b
+            not used.
+        X
+            other samples (k, d); ``None``: those of the problem.
+
+        Returns
+        -------
+        np.ndarray
+            predictions (k, m).
+        """
         self._check(model, b)
         design = self._design_of(X)
         fits_dense("predictions", design.n, self.m, design.dtype.itemsize, "predict fewer samples at a time")
         return model.scores(design.matrix)
 
     def predict(self, model: SequenceModel, b: Any = None, X: Any = None) -> Any:
-        """Class numbers with the largest prediction, (k,); for label sets an indicator (k, m), uint8, of the labels
-        above :meth:`threshold`."""
+        """Predict classes or label sets.
+
+        Parameters
+        ----------
+        model
+            the fitted sequence.
+        b
+            not used.
+        X
+            other samples (k, d); ``None``: those of the problem.
+
+        Returns
+        -------
+        Any
+            numbers of the classes with the largest prediction, (k,); for label sets an indicator (k, m), uint8, of
+            the labels above :meth:`threshold`.
+        """
         Y = self.scores(model, b, X)
         if not self.multilabel:
             return np.asarray(self.class_scores(Y).argmax(axis=1))
@@ -153,27 +227,91 @@ class SequenceProblem(Problem):
         return np.greater(Y, Y.dtype.type(cut)).astype(np.uint8)
 
     def rank(self, model: SequenceModel, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
-        """Classes or labels from the largest prediction down, the first k of them (all): (n, k)."""
+        """Rank the classes or labels of each sample from the largest prediction down.
+
+        Parameters
+        ----------
+        model
+            the fitted sequence.
+        b
+            not used.
+        X
+            other samples (n, d); ``None``: those of the problem.
+        k
+            number of labels per sample; ``None``: all.
+
+        Returns
+        -------
+        np.ndarray
+            numbers of the labels, (n, k).
+        """
         return metrics.ranking(self.class_scores(self.scores(model, b, X)), k)
 
     def objective(self, model: SequenceModel, b: Any = None) -> float:
-        """F of a model's predictions."""
+        """Evaluate F at a model's predictions.
+
+        Parameters
+        ----------
+        model
+            the fitted sequence.
+        b
+            not used.
+
+        Returns
+        -------
+        float
+            F.
+        """
         return self.mean_loss(np.ascontiguousarray(self.scores(model, b)))
 
     def mean_loss(self, Z: np.ndarray) -> float:
-        """F of predictions Z (n, m) of the problem's samples."""
+        """Evaluate F at given predictions of the problem's samples.
+
+        Parameters
+        ----------
+        Z
+            predictions (n, m).
+
+        Returns
+        -------
+        float
+            F.
+        """
         return float(loss_sum(Z, *self.terms)) / self.n
 
     def indicator(self) -> np.ndarray:
-        """Y: 1 for the class of a sample, or each of its labels, and 0 elsewhere; (n, m) float64."""
+        """Return the targets Y: 1 for the class of a sample, or each of its labels, and 0 elsewhere.
+
+        Returns
+        -------
+        np.ndarray
+            Y (n, m), float64.
+        """
         return self.y.astype(np.float64) if self.multilabel else np.eye(self.m)[self.y]
 
     def data_scale(self, seed: int) -> DataScale:
-        """Mean row and median squared distance of the samples, for random features."""
+        """Return the mean row and the median squared distance of the samples, for random features.
+
+        Parameters
+        ----------
+        seed
+            seed of the sample of distances.
+
+        Returns
+        -------
+        DataScale
+            the two.
+        """
         return self._data.cached(("scale", seed), lambda: data_scale(self.design.matrix, seed))
 
     def by_rows(self) -> Any:
-        """A sparse X as CSR: a second copy, made once."""
+        """Return a sparse X as CSR; this second copy is made once.
+
+        Returns
+        -------
+        Any
+            X by rows.
+        """
         return self._data.cached(("by rows",), lambda: sp.csr_array(self.design.matrix))
 
     @staticmethod
@@ -185,9 +323,35 @@ class SequenceProblem(Problem):
             )
 
     def gradient(self, W: Any, b: Any = None) -> Any:
-        """``TypeError``: there are no weights."""
+        """Raise ``TypeError``: a sequence problem has no weights.
+
+        Parameters
+        ----------
+        W
+            not used.
+        b
+            not used.
+
+        Raises
+        ------
+        TypeError
+            always.
+        """
         raise TypeError(NO_WEIGHTS)
 
     def certificate(self, W: Any, b: Any = None) -> Any:
-        """``TypeError``: there are no weights."""
+        """Raise ``TypeError``: a sequence problem has no weights.
+
+        Parameters
+        ----------
+        W
+            not used.
+        b
+            not used.
+
+        Raises
+        ------
+        TypeError
+            always.
+        """
         raise TypeError(NO_WEIGHTS)

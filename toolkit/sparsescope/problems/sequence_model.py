@@ -20,7 +20,22 @@ CHUNK_BYTES = 64_000_000  # features of so many samples are made at once
 
 
 def chunks(n: int, width: int, itemsize: int) -> Iterator[tuple[int, int]]:
-    """(start, stop) of stretches of n samples, so that ``width`` numbers of each take about :data:`CHUNK_BYTES`."""
+    """Split samples into stretches whose ``width`` numbers each take about :data:`CHUNK_BYTES`.
+
+    Parameters
+    ----------
+    n
+        number of samples.
+    width
+        numbers per sample.
+    itemsize
+        bytes per number.
+
+    Yields
+    ------
+    tuple[int, int]
+        start and stop of a stretch.
+    """
     size = max(256, CHUNK_BYTES // max(1, width * itemsize))
     for start in range(0, n, size):
         yield start, min(start + size, n)
@@ -28,7 +43,13 @@ def chunks(n: int, width: int, itemsize: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Columns:
-    """A block of columns of X; ``numbers`` (p,)."""
+    """Block of columns of X.
+
+    Parameters
+    ----------
+    numbers
+        numbers of the columns, (p,).
+    """
 
     numbers: np.ndarray
 
@@ -38,13 +59,40 @@ class Columns:
         return self.numbers.size
 
     def features(self, X: Any) -> Any:
-        """The columns of samples X (k, d): (k, p), dense or sparse as X is."""
+        """Return the columns of samples.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+
+        Returns
+        -------
+        Any
+            the columns (k, p), dense or sparse as X is.
+        """
         return X[:, self.numbers]
 
 
 @dataclass(frozen=True)
 class RandomBlock:
-    """A block of p random features of a kind of :mod:`sparsescope.inputs.feature_maps`, known by its seed and stage."""
+    """Block of p random features, determined by its kind, seed and stage.
+
+    Parameters
+    ----------
+    kind
+        a kind of :mod:`sparsescope.inputs.feature_maps`.
+    p
+        number of features.
+    scale
+        mean row and median squared distance of the samples.
+    seed
+        seed of the sequence.
+    stage
+        number of the step.
+    dtype
+        type of the features.
+    """
 
     kind: str
     p: int
@@ -54,13 +102,34 @@ class RandomBlock:
     dtype: Any
 
     def features(self, X: Any) -> np.ndarray:
-        """The features of samples X (k, d), dense or sparse: (k, p). They are drawn anew at each call."""
+        """Evaluate the features of samples; the random directions are drawn anew at each call.
+
+        Parameters
+        ----------
+        X
+            samples (k, d), dense or sparse.
+
+        Returns
+        -------
+        np.ndarray
+            the features (k, p).
+        """
         return draw(self.kind, self.p, self.scale, self.seed, self.stage, self.dtype).features(X)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Ŷ ← Ŷ + A V, A the features of ``block`` and, if ``own``, Ŷ itself beside them. V (p, m) or (p + m, m)."""
+    """Step Ŷ ← Ŷ + A V, with A the features of a block.
+
+    Parameters
+    ----------
+    block
+        the block of features.
+    V
+        coefficients (p, m) or (p + m, m).
+    own
+        whether Ŷ itself stands beside the features in A.
+    """
 
     block: Any
     V: np.ndarray
@@ -72,7 +141,20 @@ class Stage:
         return 2 * self.block.p
 
     def apply(self, X: Any, Y: np.ndarray) -> np.ndarray:
-        """The next predictions of samples X (k, d) from the present ones Y (k, m)."""
+        """Return the next predictions.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+        Y
+            the present predictions (k, m).
+
+        Returns
+        -------
+        np.ndarray
+            the next predictions (k, m).
+        """
         p = self.block.p
         moved = Y + self.block.features(X) @ self.V[:p]
         return moved + Y @ self.V[p:] if self.own else moved
@@ -80,7 +162,21 @@ class Stage:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Ŷ ← P(G(Ŷ + XW) C): a least squares step W (d, m), then one on functions G of the predictions (Alg. 2)."""
+    """Step Ŷ ← P(G(Ŷ + XW) C): least squares on X, then on functions of the predictions.
+
+    It is one iteration of Alg. 2 of Agarwal et al. (2013).
+
+    Parameters
+    ----------
+    W
+        coefficients of the first fit, (d, m).
+    C
+        coefficients of the second fit.
+    expand
+        the functions G.
+    box
+        whether P projects on the box (label sets) or the simplex (classes).
+    """
 
     W: np.ndarray
     C: np.ndarray
@@ -93,16 +189,53 @@ class Calibration:
         return self.C.shape[0] + self.W.shape[1]
 
     def apply(self, X: Any, Y: np.ndarray) -> np.ndarray:
-        """As of every step."""
+        """Return the next predictions.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+        Y
+            the present predictions (k, m).
+
+        Returns
+        -------
+        np.ndarray
+            the next predictions (k, m).
+        """
         return self.calibrated(Y + X @ self.W)
 
     def calibrated(self, Y: np.ndarray) -> np.ndarray:
-        """P(G(Ỹ) C) of predictions Ỹ (k, m)."""
+        """Return P(G(Ỹ) C).
+
+        Parameters
+        ----------
+        Y
+            predictions Ỹ (k, m).
+
+        Returns
+        -------
+        np.ndarray
+            the calibrated predictions (k, m).
+        """
         return projected(self.expand(Y) @ self.C, self.box)
 
 
 def projected(Y: np.ndarray, box: bool) -> np.ndarray:
-    """Y (k, m) with each row at its nearest point of the simplex, or of the box [0, 1]^m for label sets."""
+    """Project each row on the simplex, or on the box [0, 1]^m for label sets.
+
+    Parameters
+    ----------
+    Y
+        rows (k, m).
+    box
+        whether to project on the box.
+
+    Returns
+    -------
+    np.ndarray
+        the projected rows.
+    """
     if box:
         return np.clip(Y, 0.0, 1.0)
     Y = np.ascontiguousarray(Y)
@@ -111,7 +244,15 @@ def projected(Y: np.ndarray, box: bool) -> np.ndarray:
 
 
 class SequenceModel:
-    """A fitted sequence. ``start`` (m,): the predictions before the first step; ``steps``: what was done to them."""
+    """Fitted sequence: constant predictions and the steps that changed them.
+
+    Parameters
+    ----------
+    start
+        predictions before the first step, (m,).
+    d
+        number of features of a sample.
+    """
 
     def __init__(self, start: np.ndarray, d: int) -> None:
         self.start, self.d = start, d
@@ -121,9 +262,24 @@ class SequenceModel:
         return len(self.steps)
 
     def scores(self, X: Any, steps: int | None = None) -> np.ndarray:
-        """Predictions Ŷ of samples X (k, d) after all steps, or the first few: (k, m).
+        """Predict samples after all steps, or the first few.
 
-        ``ValueError`` if X has another number of features, or there are not so many steps.
+        Parameters
+        ----------
+        X
+            samples (k, d).
+        steps
+            number of steps; ``None``: all.
+
+        Returns
+        -------
+        np.ndarray
+            predictions Ŷ (k, m).
+
+        Raises
+        ------
+        ValueError
+            if X has another number of features, or there are fewer steps.
         """
         count = len(self.steps) if steps is None else steps
         if not 0 <= count <= len(self.steps):
@@ -134,7 +290,24 @@ class SequenceModel:
         return self.replay(X, np.tile(self.start, (X.shape[0], 1)), 0, count)
 
     def replay(self, X: Any, Y: np.ndarray, first: int, last: int) -> np.ndarray:
-        """The predictions after step ``last`` from those after step ``first``, Y (k, m), a few samples at a time."""
+        """Return the predictions after step ``last`` from those after step ``first``, a few samples at a time.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+        Y
+            predictions after step ``first``, (k, m).
+        first
+            number of the first step.
+        last
+            number of the last step.
+
+        Returns
+        -------
+        np.ndarray
+            predictions (k, m).
+        """
         X = sp.csr_array(X) if sp.issparse(X) else X
         for step in self.steps[first:last]:
             for start, stop in chunks(Y.shape[0], step.width, Y.itemsize):
@@ -142,7 +315,13 @@ class SequenceModel:
         return Y
 
     def copy(self) -> SequenceModel:
-        """A model that goes on from here; the steps, which never change, are shared."""
+        """Return a model that goes on from here; the steps, which never change, are shared.
+
+        Returns
+        -------
+        SequenceModel
+            the copy.
+        """
         made = SequenceModel(self.start, self.d)
         made.steps = list(self.steps)
         return made

@@ -20,19 +20,50 @@ SECOND, LATE = 2, 1000  # which singular values the paper's proxy of a condition
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The leading singular values of X (n, d), falling, float64. ``rank_bound`` = min(n, d): there are no more."""
+    """Leading singular values of X (n, d), falling, float64.
+
+    Parameters
+    ----------
+    values
+        the singular values.
+    rank_bound
+        min(n, d): there are no more.
+    """
 
     values: np.ndarray
     rank_bound: int
 
     def shares(self) -> np.ndarray:
-        """Share of the sum of these values that the first 1, 2, … of them have (Fig. 1b, of the first 1000)."""
+        """Return the cumulative shares of the sum of these values (Agarwal et al. 2013, Fig. 1b, of the first 1000).
+
+        Returns
+        -------
+        np.ndarray
+            shares of the first 1, 2, … values.
+        """
         total = float(self.values.sum())
         return np.cumsum(self.values) / total if total > 0.0 else np.ones_like(self.values)
 
     def condition(self, first: int = SECOND, last: int = LATE) -> float:
-        """The ``first`` over the ``last`` singular value, counted from 1: the paper's proxy of a condition number, 2nd
-        over 1000th. Of fewer values the last one takes its place; +inf if that is zero."""
+        """Return a ratio of two singular values, the paper's proxy of a condition number (2nd over 1000th).
+
+        Parameters
+        ----------
+        first
+            number of the upper value, counted from 1.
+        last
+            number of the lower value; of fewer values the last one is taken.
+
+        Returns
+        -------
+        float
+            the ratio; +∞ if the lower value is zero.
+
+        Raises
+        ------
+        ValueError
+            for numbers that are not allowed.
+        """
         first, last = check_whole("first", first, 1), check_whole("last", last, 1)
         if first > self.values.size:
             raise ValueError(f"there are {self.values.size} singular values; first is {first}")
@@ -41,12 +72,30 @@ class Spectrum:
 
 
 def spectrum(X: Any, k: int = LATE, seed: int = 0) -> Spectrum:
-    """The k largest singular values of X (n, d), dense or sparse (fewer if min(n, d) is smaller). X is not centred.
+    """Return the k largest singular values of X, which is not centred.
 
-    Where rows or columns are at most :data:`EXACT`, or not many more than the values wanted, they are roots of the
-    eigenvalues of the smaller of XᵀX and XXᵀ in double precision: right to about 1e-8 of the largest one. Else ARPACK
-    finds them (``scipy.sparse.linalg.svds``, from a start that ``seed`` decides). Raises what
-    :class:`sparsescope.inputs.design.Design` raises for data that cannot be used, and ``ValueError`` for k below 1.
+    Where rows or columns are at most :data:`EXACT`, or not many more than the requested values, they are roots of the
+    eigenvalues of the smaller of XᵀX and XXᵀ in double precision, correct to about 1e-8 of the largest one. Else ARPACK
+    computes them (``scipy.sparse.linalg.svds``).
+
+    Parameters
+    ----------
+    X
+        samples (n, d), dense or sparse.
+    k
+        number of values; fewer if min(n, d) is smaller.
+    seed
+        seed of ARPACK's starting vector.
+
+    Returns
+    -------
+    Spectrum
+        the singular values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        as :class:`sparsescope.inputs.design.Design`, and for k below 1.
     """
     design = X.plain() if isinstance(X, Design) else Design(X)
     matrix, bound = design.matrix, min(design.n, design.d)
@@ -85,15 +134,34 @@ def theorem1(
     lipschitz: float | None = None,
     monotone: float | None = None,
 ) -> np.ndarray:
-    """What Theorem 1 promises of plain ``gls`` from W = 0: a bound of F(W_t) − F(W*) at every iteration t given.
+    """Return the bound of F(W_t) − F(W*) that Theorem 1 of Agarwal et al. (2013) gives for plain ``gls`` from W = 0.
 
-        2‖W*‖²/(t + 4);   with a strongly monotone link (Eq. 17) ½((κ − 1)/(κ + 1))ᵗ‖W*‖², κ = L/μ
+    The bound is 2‖W*‖²/(t + 4); with a strongly monotone link (Eq. 17) it is ½((κ − 1)/(κ + 1))ᵗ‖W*‖², κ = L/μ. The
+    norm is that of the metric, ‖W‖² = L⟨W, Σ̂W⟩ + λ‖W‖²_F: the paper prints L times the Euclidean norm, which its proof
+    does not have and which would depend on the units of the features.
 
-    The norm is that of the metric, ‖W‖² = L⟨W, Σ̂W⟩ + λ‖W‖²_F: the paper prints L times the Euclidean norm, which its
-    proof does not have and which would depend on the units of the features.
+    Parameters
+    ----------
+    problem
+        a problem with the ridge penalty and without an intercept.
+    solution
+        W* (d, m).
+    iterations
+        the iterations t.
+    lipschitz
+        L; ``None``: that of the loss.
+    monotone
+        μ > 0 of the link, if it has one (1 for the identity).
 
-    problem : with the ridge penalty and without intercept · solution : W* (d, m) · lipschitz : L, left out: the loss's
-    own · monotone : μ > 0 of the link, if it has one (1 for the identity)
+    Returns
+    -------
+    np.ndarray
+        the bounds, one per iteration.
+
+    Raises
+    ------
+    ValueError
+        for another penalty, an intercept, or constants that are not allowed.
     """
     if problem.intercept:
         raise ValueError("Theorem 1 begins at W = 0 and knows no intercept; make the problem without one")

@@ -27,20 +27,48 @@ MEASURED = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What an iterate tells an observer. Numbers are NaN when they were not evaluated at this iteration.
+    """Numbers of one iterate, as observers receive them; NaN where a number was not evaluated.
 
-    iteration : outer iterations so far (0: the starting point)
-    passes : data passes; of a covariance problem factorisations of Θ
-    seconds : solver seconds, without compilation and without observers
-    objective = loss + λ·penalty · dual : certified lower bound · gap, relative_gap = gap/|objective|
-    violation : MATH §3 · nonzero_rows, nonzero_entries of W; of Θ the features with an edge, and entries
-    working_set : rows touched; of Θ the entries on and above the diagonal · step_size, trials : of this iteration
-    lam : λ in force · problem, solver, state : for observers that look closer; ``state`` must not be changed
-    info : all other numbers by their names: what is measured (:data:`MEASURED`: sums of violations, accuracies or, for
-        label sets, the measures of :class:`sparsescope.problems.metrics.SetMeasures`) and what the solver reports
-        (``solver.columns``)
+    Parameters
+    ----------
+    iteration
+        outer iterations so far (0: the starting point).
+    passes
+        data passes; for a covariance problem factorisations of Θ.
+    seconds
+        solver seconds, without compilation and without observers.
+    objective
+        F = loss + λ·penalty.
+    loss
+        mean loss.
+    penalty
+        Ω(W).
+    nonzero_rows, nonzero_entries
+        of W; of Θ the features with an edge, and the entries.
+    lam
+        λ in force.
+    problem, solver, state
+        for observers that need more; ``state`` must not be changed.
+    dual
+        certified lower bound of the smallest objective.
+    gap, relative_gap
+        F − dual, and that divided by ``|F|``.
+    violation
+        largest optimality violation (docs/mathematics.md, section 3).
+    working_set
+        rows touched; of Θ the entries on and above the diagonal.
+    step_size, trials
+        of this iteration.
+    message
+        reason to stop; empty while the run goes on.
+    info
+        all other numbers by their names: measured ones (:data:`MEASURED`: sums of violations, accuracies or, for
+        label sets, the measures of :class:`sparsescope.problems.metrics.SetMeasures`) and those that the solver
+        reports (``solver.columns``).
 
-    Every number of ``info`` is an attribute as well; one that another solver reports, or that was not measured, is NaN.
+    Examples
+    --------
+    very number of ``info`` is also an attribute; one that another solver reports, or that was not measured, is NaN.
     """
 
     iteration: int
@@ -85,13 +113,39 @@ MEASURED_NAMES = frozenset({*NUMBERS, *(column.name for column in MEASURED)})
 
 
 def event_of(numbers: Mapping[str, Any], **others: Any) -> Event:
-    """Return an event of numbers by their names, common ones and others, and its other fields."""
+    """Return an event made of numbers by their names.
+
+    Parameters
+    ----------
+    numbers
+        common numbers and others, by name.
+    **others
+        the other fields of the event.
+
+    Returns
+    -------
+    Event
+        the event.
+    """
     own = {name: numbers[name] for name in NUMBERS if name in numbers}
     return Event(**own, **others, info={name: float(value) for name, value in numbers.items() if name not in own})
 
 
 def reported(solver: Solver, state: State) -> tuple[Column, ...]:
-    """Return what the events of a solver carry beside what is measured; of ``auto`` what its choice reports."""
+    """Return the columns that events of a solver carry besides the measured ones; for ``auto`` those of its choice.
+
+    Parameters
+    ----------
+    solver
+        the solver.
+    state
+        its state.
+
+    Returns
+    -------
+    tuple[Column, ...]
+        the columns.
+    """
     return (state.delegate or solver).columns
 
 
@@ -101,11 +155,23 @@ def _of_solvers(names: tuple[str, ...], classes: tuple[Any, ...]) -> dict[str, C
 
 
 def solver_columns() -> dict[str, Column]:
-    """Return the columns that registered solvers report, by name."""
+    """Return the columns that registered solvers report, by name.
+
+    Returns
+    -------
+    dict[str, Column]
+        the columns.
+    """
     names = tuple(solvers)
     return _of_solvers(names, tuple(solvers[name] for name in names))
 
 
 def known_columns() -> dict[str, Column]:
-    """Return what is measured and what registered solvers report, by name."""
+    """Return the measured columns and those that registered solvers report, by name.
+
+    Returns
+    -------
+    dict[str, Column]
+        the columns.
+    """
     return {column.name: column for column in MEASURED} | solver_columns()

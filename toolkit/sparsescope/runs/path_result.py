@@ -29,13 +29,35 @@ _SHOWN = ("lam", "nonzero_rows", "objective", "relative_gap", "train_accuracy", 
 
 
 def path_columns() -> tuple[str, ...]:
-    """Return the numbers of a λ: common ones, what is measured, and what registered solvers report of a whole λ."""
+    """Return the names of the numbers at a λ: common ones, measured ones, and those that registered solvers report.
+
+    Returns
+    -------
+    tuple[str, ...]
+        the names.
+    """
     return (*_OWN, *(column.name for column in known_columns().values() if not column.of_step), *COUNTS)
 
 
 @dataclass(frozen=True)
 class Point:
-    """The end of one λ: its numbers, why it ended, and W as its non-zero rows (``None``: not kept)."""
+    """Solution at one λ.
+
+    Parameters
+    ----------
+    numbers
+        the columns of a path, by name.
+    converged
+        whether the tolerance was reached.
+    reason
+        why the iterations at this λ ended.
+    rows
+        numbers of the non-zero rows of W; ``None``: W was not kept.
+    values
+        the values of these rows.
+    b
+        intercept (m,), or ``None``.
+    """
 
     numbers: dict[str, float]
     converged: bool
@@ -46,7 +68,26 @@ class Point:
 
     @classmethod
     def of(cls, event: Event, counts: Sequence[float], converged: bool, reason: str, keep: bool) -> Point:
-        """The point of an event; ``counts`` are the iterations, passes and seconds spent at its λ."""
+        """Make the point of an event.
+
+        Parameters
+        ----------
+        event
+            the last event at this λ.
+        counts
+            iterations, passes and seconds spent at its λ.
+        converged
+            whether the tolerance was reached.
+        reason
+            why the iterations at this λ ended.
+        keep
+            keep W.
+
+        Returns
+        -------
+        Point
+            the point.
+        """
         numbers = {name: float(getattr(event, name)) for name in path_columns() if name not in COUNTS}
         numbers.update(zip(COUNTS, map(float, counts), strict=True))
         b = event.state.intercept()
@@ -62,10 +103,19 @@ class Point:
 class Path:
     """Solutions along a λ-path, from the largest λ to the smallest.
 
-    ``path["objective"]`` is a column (float64, one entry a λ): ``lam``, the facts of a certificate, sparsity,
+    ``path["objective"]`` is a column (float64, one entry per λ): ``lam``, the numbers of a certificate, sparsity,
     accuracies, and ``iterations``, ``passes`` and ``seconds`` spent at that λ alone. The usual ones are properties too.
-    ``weights(k)`` is W at the k-th λ; ``info`` describes the problem; ``notes`` say what was changed in the given λ;
-    ``message`` says why the path ended.
+
+    Parameters
+    ----------
+    points
+        the solutions.
+    info
+        description of the problem.
+    notes
+        changes of the given λ.
+    message
+        reason why the path ended.
     """
 
     points: tuple[Point, ...]
@@ -99,7 +149,7 @@ class Path:
 
     @property
     def relative_gap(self) -> np.ndarray:
-        """gap/|F| at each λ."""
+        """Relative duality gap, ``gap/|F|``, at each λ."""
         return self["relative_gap"]
 
     @property
@@ -143,7 +193,13 @@ class Path:
         return [p.reason for p in self.points]
 
     def to_frame(self) -> Any:
-        """All columns as a pandas data frame, one row a λ."""
+        """Return all columns as a pandas data frame, one row per λ.
+
+        Returns
+        -------
+        pandas.DataFrame
+            the columns by their names.
+        """
         import pandas as pd
 
         frame = pd.DataFrame({name: self[name] for name in path_columns()})
@@ -152,7 +208,18 @@ class Path:
 
     # ------------------------------------------------------------------------------------------------------ weights
     def weights(self, k: int = -1) -> Any:
-        """W at the k-th λ, (d, m), in the data's precision: a full array, or CSR where the solver kept it sparse."""
+        """Return W at the k-th λ.
+
+        Parameters
+        ----------
+        k
+            number of the λ; −1: the last.
+
+        Returns
+        -------
+        Any
+            W (d, m) in the data's precision: a full array, or CSR where the solver kept it sparse.
+        """
         rows, values = self._kept(k)
         shape = int(self.info["d"]), int(self.info["m"])
         if sp.issparse(values):
@@ -163,18 +230,44 @@ class Path:
         return W
 
     def intercept(self, k: int = -1) -> np.ndarray | None:
-        """b at the k-th λ, shape (m,), or ``None`` for a problem without one."""
+        """Return b at the k-th λ.
+
+        Parameters
+        ----------
+        k
+            number of the λ; −1: the last.
+
+        Returns
+        -------
+        np.ndarray | None
+            b (m,); ``None`` for a problem without an intercept.
+        """
         b = self._point(k).b
         return None if b is None else b.copy()
 
     def support(self, k: int = -1) -> np.ndarray:
-        """Numbers of the non-zero rows at the k-th λ, sorted, int32."""
+        """Return the non-zero rows at the k-th λ.
+
+        Parameters
+        ----------
+        k
+            number of the λ; −1: the last.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, sorted, int32.
+        """
         return self._kept(k)[0].copy()
 
     def norms(self) -> tuple[np.ndarray, np.ndarray]:
-        """The features that are ever non-zero, in the order in which they enter, and the ℓ2 norms of their rows.
+        """Return the ℓ2 norms of the rows of W along the path.
 
-        Returns ``features`` (r,) int32 and ``norms`` (len(path), r) float64: column i belongs to ``features[i]``.
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray]
+            ``features`` (r,) int32, those that are ever non-zero in the order in which they enter, and ``norms``
+            (len(path), r) float64: column i belongs to ``features[i]``.
         """
         kept = [self._kept(k) for k in range(len(self))]
         order = np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in kept)])
@@ -193,10 +286,17 @@ class Path:
         return features, norms
 
     def profile(self, top: int | None = None) -> Any:
-        """The norm of each feature's row against λ as a tidy data frame, ready to be drawn.
+        """Return the norm of each feature's row against λ as a tidy data frame.
 
-        Columns ``lam``, ``feature``, ``name``, ``norm``; one line for each λ and each feature that ever enters, or only
-        the ``top`` features whose norms become largest.
+        Parameters
+        ----------
+        top
+            take only this number of features, those whose norms become largest; ``None``: all that ever enter.
+
+        Returns
+        -------
+        pandas.DataFrame
+            columns ``lam``, ``feature``, ``name``, ``norm``; one line for each λ and feature.
         """
         import pandas as pd
 
@@ -221,9 +321,16 @@ class Path:
 
         Parameters
         ----------
-        by : column that decides; ``None``: the first of :data:`BEST_BY` that has values, so held-out measures where
-            the path has test data, else those of the training data
-        within : the largest λ (the sparsest model) that is at most so much worse than the best is taken
+        by
+            column that decides; ``None``: the first of :data:`BEST_BY` that has values, so held-out measures where
+            the path has test data, else those of the training data.
+        within
+            take the largest λ (the sparsest model) that is at most this much worse than the best.
+
+        Returns
+        -------
+        int
+            the index.
 
         Raises
         ------
@@ -276,7 +383,18 @@ class Path:
 
     # -------------------------------------------------------------------------------------------------------- files
     def save(self, path: str | File) -> File:
-        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle). Returns the path written."""
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle).
+
+        Parameters
+        ----------
+        path
+            where to write.
+
+        Returns
+        -------
+        File
+            the path written.
+        """
         target = File(path)
         if target.suffix != ".npz":
             target = target.with_name(target.name + ".npz")
@@ -314,7 +432,23 @@ class Path:
 
     @classmethod
     def load(cls, path: str | File) -> Path:
-        """Read a path written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
+        """Read a path written by :meth:`save`.
+
+        Parameters
+        ----------
+        path
+            the file.
+
+        Returns
+        -------
+        Path
+            the path.
+
+        Raises
+        ------
+        ValueError
+            if the file is something else or of a later version.
+        """
         try:
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}

@@ -32,6 +32,13 @@ class Solved(Gap):
     """Stopping rule applied at each λ: certified to a relative duality gap of ``tol``, see :class:`Gap`.
 
     Where no gap can be evaluated (NaN), the exact violation must be at most ``tol``·λ instead.
+
+    Parameters
+    ----------
+    tol
+        relative gap to reach.
+    of_null
+        as for :class:`Gap`.
     """
 
     tol: float = 1e-4
@@ -51,12 +58,32 @@ class Solved(Gap):
 def lam_grid(
     problem: Any, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The λ of a path, falling, and notes about what was changed in the given ones.
+    """Return the λ of a path, falling, and notes about changes of the given ones.
 
-    ``n_lams`` values from ``problem.lam_reference`` (λ_max, above which W = 0; for ridge, which has none, that of the
-    group lasso on the same data) down to ``ratio`` times it, in equal factors; or the given ``lams``, sorted downwards
-    and each taken once. Raises ``ValueError`` for fewer than two λ, a ratio outside (0, 1), and given λ that are not
-    positive and finite.
+    There are ``n_lams`` values from ``problem.lam_reference`` (λ_max, above which W = 0; for ridge, which has none,
+    that of the group lasso on the same data) down to ``ratio`` times it, in equal factors; or the given ``lams``,
+    sorted downwards and each taken once.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    n_lams
+        number of values, at least 2.
+    ratio
+        last value divided by the first, in (0, 1).
+    lams
+        values in place of these; positive and finite.
+
+    Returns
+    -------
+    tuple[np.ndarray, tuple[str, ...]]
+        the λ (float64) and the notes.
+
+    Raises
+    ------
+    ValueError
+        for fewer than two λ, a ratio outside (0, 1), and given λ that are not positive and finite.
     """
     if not problem.proves:
         raise ValueError("a path follows solutions at falling λ; a sequence of models has none: make a run at each λ")
@@ -84,29 +111,42 @@ def lam_grid(
 
 
 class PathRun(Run):
-    """A run along a λ-path: an iterator of events like :class:`Run`, whose λ falls whenever its rule is met.
+    """Run along a λ-path: an iterator of events like :class:`Run`, whose λ falls whenever its rule is met.
 
-    The events of one λ are its starting point (the solution of the λ before, seen as a point of the new problem) and
-    one for each iteration; ``event.lam`` tells where the path is. A :class:`Recorder` among the callbacks gets a mark
-    at each change of λ. Iterations, passes and seconds go on counting over the whole path.
+    The events of one λ are its starting point (the solution of the λ before, as a point of the new problem) and one for
+    each iteration; ``event.lam`` is the present λ. A :class:`Recorder` among the callbacks gets a mark at each change
+    of λ. Iterations, passes and seconds are counted over the whole path. ``lams`` and ``notes`` hold the λ to come,
+    ``position`` the number of the present one, ``path`` the solutions so far.
 
     Parameters
     ----------
-    problem : Problem or CovarianceProblem; its own λ is not used
-    solver : registry name or Solver
-    n_lams, ratio, lams : see :func:`lam_grid`; with ``lams`` the other two are not used
-    tol : relative duality gap at which a λ is left, see :class:`Solved`
-    max_iter : most iterations at one λ
-    stop : a rule in place of ``tol``; it sees iterations, passes and seconds of the present λ only
-    stop_when : function of the last event of a λ; if it returns True the path ends there
-    keep_weights : keep W at every λ (its non-zero rows; the entries of Θ); False saves memory where rows do not vanish
-        (ridge)
-    certify_every : certificates and accuracies at every k-th iteration; more often in the first iterations at a λ,
-        because a warm start may need only a few; ``None`` as in :class:`Run`
-    callbacks, W, b, state, test, clock : see :class:`Run`
+    problem
+        a Problem or CovarianceProblem; its own λ is not used.
+    solver
+        registry name or Solver.
+    n_lams, ratio, lams
+        see :func:`lam_grid`; with ``lams`` the other two are not used.
+    tol
+        relative duality gap at which a λ is left, see :class:`Solved`.
+    max_iter
+        largest number of iterations at one λ.
+    stop
+        a rule in place of ``tol``; it sees iterations, passes and seconds of the present λ only.
+    stop_when
+        function of the last event of a λ; if it returns True the path ends there.
+    keep_weights
+        keep W at every λ (its non-zero rows; the entries of Θ); False saves memory where rows do not vanish
+        (ridge).
+    certify_every
+        evaluate certificates and accuracies at every k-th iteration; more often in the first iterations at a λ,
+        because a warm start may need only a few; ``None`` as in :class:`Run`.
+    callbacks, W, b, state, test, clock
+        see :class:`Run`.
 
-    ``lams`` and ``notes`` hold the λ to come, ``position`` the number of the present one, ``path`` what is solved.
-    Raises ``ValueError`` for values that are not allowed.
+    Raises
+    ------
+    ValueError
+        for values that are not allowed.
     """
 
     def __init__(
@@ -164,7 +204,18 @@ class PathRun(Run):
         return Path(tuple(self._points), _describe(self), self.notes, self.message)
 
     def advance(self, certify_now: bool = False) -> Event:
-        """The next event: one iteration further, or the start of the next λ."""
+        """Return the next event: one iteration further, or the start of the next λ.
+
+        Parameters
+        ----------
+        certify_now
+            evaluate a certificate in any case.
+
+        Returns
+        -------
+        Event
+            the event.
+        """
         if not self._leave:
             return super().advance(certify_now)
         assert self.state is not None
@@ -180,7 +231,23 @@ class PathRun(Run):
         return self.observe(certify_now=True)
 
     def settle(self, problem: Any) -> Any:
-        """The problem of the present λ; ``ValueError`` if another one than the path's is asked for."""
+        """Return the problem at the present λ.
+
+        Parameters
+        ----------
+        problem
+            the problem asked for.
+
+        Returns
+        -------
+        Any
+            the problem.
+
+        Raises
+        ------
+        ValueError
+            if it is another one than the path's.
+        """
         if problem.key[:-1] != self._given.key[:-1] or problem.lam not in (self._given.lam, self.problem.lam):
             raise ValueError(
                 f"a path sets λ itself and keeps its {' and '.join(problem.parts)}; start a new path for others"
@@ -188,7 +255,13 @@ class PathRun(Run):
         return self.problem
 
     def follow(self, other: Run) -> None:
-        """Go on from where another run along the same path stands (a fork)."""
+        """Go on from the present point of another run along the same path (a fork).
+
+        Parameters
+        ----------
+        other
+            the run to follow.
+        """
         super().follow(other)
         if isinstance(other, PathRun):
             self.lams, self.position, self._leave, self._began = other.lams, other.position, other._leave, other._began
@@ -250,9 +323,36 @@ def path(
 ) -> Path:
     """Solve a problem at many λ, from λ_max downwards, each from the solution before it.
 
-    ``progress``: True keeps a line on standard error; or a function of (λ done, λ in all, last event), called after
-    each λ. A callback that returns True ends the path; what was solved until then is returned. The other arguments,
-    and what is raised, are those of :class:`PathRun`.
+    A callback that returns True ends the path; the solutions found until then are returned. What is raised is that of
+    :class:`PathRun`.
+
+    Parameters
+    ----------
+    problem
+        a Problem or CovarianceProblem; its own λ is not used.
+    solver
+        registry name or Solver.
+    n_lams, ratio, lams
+        see :func:`lam_grid`.
+    tol, max_iter, stop, stop_when, keep_weights, certify_every
+        see :class:`PathRun`.
+    test, callbacks, clock
+        see :class:`Run`.
+    progress
+        True shows a progress line on standard error; or a function of (λ done, λ in all, last event), called after
+        each λ.
+
+    Returns
+    -------
+    Path
+        the solutions.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), loss="logistic")
+    >>> path = ss.path(problem, n_lams=5, ratio=0.1)
+    >>> len(path)
+    5
     """
     run = PathRun(
         problem,

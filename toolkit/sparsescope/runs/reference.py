@@ -24,15 +24,22 @@ KEPT = 64  # references that are remembered; of the oldest ones the weights go w
 class Reference:
     """The optimum F* of a problem, between two bounds.
 
-    Attributes
+    Parameters
     ----------
-    objective : F of the weights found: an upper bound of F*
-    dual : a lower bound of F*, proved by a dual point
-    gap, relative_gap : between the two
-    converged : whether the tolerance that was asked for was reached
-    W, b : the weights
-    solver : which solver found them, and why
-    message : why its run ended
+    objective
+        F of the weights found: an upper bound of F*.
+    dual
+        a lower bound of F*, proved by a dual point.
+    gap, relative_gap
+        difference of the two bounds, and that divided by ``|F|``.
+    converged
+        whether the requested tolerance was reached.
+    W, b
+        the weights.
+    solver
+        which solver found them, and why.
+    message
+        reason why its run ended.
     """
 
     objective: float
@@ -47,7 +54,18 @@ class Reference:
 
     @classmethod
     def of(cls, found: Result) -> Reference:
-        """Take what a result says about the optimum."""
+        """Make a reference of a result.
+
+        Parameters
+        ----------
+        found
+            the result of a run.
+
+        Returns
+        -------
+        Reference
+            the reference.
+        """
         return cls(
             found.objective,
             found.dual,
@@ -62,7 +80,19 @@ class Reference:
 
 
 class ReferenceJob:
-    """A reference that is being computed in a thread. Jobs of equal problems are one job."""
+    """A reference that is being computed in a thread; jobs of equal problems are one job.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    tol
+        relative gap to reach.
+    max_seconds
+        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+    keep
+        called with the reference when it is found.
+    """
 
     def __init__(
         self, problem: BaseProblem, tol: float, max_seconds: float | None, keep: Callable[[Reference], None]
@@ -77,14 +107,36 @@ class ReferenceJob:
 
     @classmethod
     def started(cls, *args: Any) -> ReferenceJob:
-        """Make a job and start its thread."""
+        """Make a job and start its thread.
+
+        Parameters
+        ----------
+        *args
+            as for the class.
+
+        Returns
+        -------
+        ReferenceJob
+            the job.
+        """
         job = cls(*args)
         job._thread.start()
         return job
 
     @classmethod
     def finished(cls, found: Reference) -> ReferenceJob:
-        """Make a job that is done."""
+        """Make a job that is done.
+
+        Parameters
+        ----------
+        found
+            its reference.
+
+        Returns
+        -------
+        ReferenceJob
+            the job.
+        """
         job = object.__new__(cls)
         job._cancelled, job._done, job._found, job._error = threading.Event(), threading.Event(), found, None
         job._bounds = (found.dual, found.objective)
@@ -97,11 +149,23 @@ class ReferenceJob:
         return self._bounds
 
     def done(self) -> bool:
-        """Whether the job has ended: with a reference, an error, or because it was cancelled."""
+        """Whether the job has ended: with a reference, an error, or because it was cancelled.
+
+        Returns
+        -------
+        bool
+            True if it has.
+        """
         return self._done.is_set()
 
     def cancelled(self) -> bool:
-        """Whether :meth:`cancel` was called before the job was done."""
+        """Whether :meth:`cancel` was called before the job was done.
+
+        Returns
+        -------
+        bool
+            True if it was.
+        """
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
@@ -111,6 +175,16 @@ class ReferenceJob:
 
     def result(self, timeout: float | None = None) -> Reference:
         """Wait for the reference.
+
+        Parameters
+        ----------
+        timeout
+            seconds to wait; ``None``: without limit.
+
+        Returns
+        -------
+        Reference
+            the reference.
 
         Raises
         ------
@@ -152,7 +226,24 @@ class ReferenceJob:
 def solve_reference(
     problem: BaseProblem, tol: float, max_seconds: float | None, watch: Callable[[Event], bool] | None = None
 ) -> Reference:
-    """Compute a reference with ``auto``, without the cache."""
+    """Compute a reference with ``auto``, without the cache.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    tol
+        relative gap to reach.
+    max_seconds
+        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+    watch
+        called with each event; True ends the run.
+
+    Returns
+    -------
+    Reference
+        the reference.
+    """
     found = solve(
         problem,
         "auto",
@@ -178,14 +269,24 @@ def reference(
 
     Parameters
     ----------
-    problem : a problem that has an optimum (no sequence of models)
-    tol : the relative gap wanted
-    max_seconds : solver seconds after which the bounds reached so far are taken; ``None``: no limit
-    background : return a :class:`ReferenceJob` at once instead of waiting
+    problem
+        a problem that has an optimum (no sequence of models).
+    tol
+        relative gap to reach.
+    max_seconds
+        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+    background
+        return a :class:`ReferenceJob` at once instead of waiting.
 
     Returns
     -------
     Reference or ReferenceJob
+        the reference, or with ``background`` the job that computes it.
+
+    Raises
+    ------
+    ValueError
+        if the problem has no optimum, or an argument is not allowed.
     """
     if not as_problem(problem).proves:
         raise ValueError("a sequence of models has no optimum; compare its predictions instead")
@@ -232,7 +333,18 @@ def _keep(key: str, tol: float, found: Reference) -> None:
 
 
 def content_key(problem: Any) -> str:
-    """A digest of what the optimum depends on: data, targets, weights, intercept, loss, penalty and λ."""
+    """Return a digest of all that the optimum depends on: data, targets, weights, intercept, loss, penalty and λ.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+
+    Returns
+    -------
+    str
+        the digest, in hexadecimal digits.
+    """
     digest = hashlib.sha256(repr((problem.kind, problem.intercept, *problem.key)).encode())
     for array in _arrays(problem):
         digest.update(repr((array.shape, array.dtype.str)).encode())

@@ -13,23 +13,36 @@ from .trace import Trace
 
 @dataclass(frozen=True)
 class Result:
-    """Result of :func:`solve`.
+    """Weights found by :func:`solve`, with their certificate and what the run took.
 
     Attributes
     ----------
-    W : weights (d, m), sparse (CSR) if the solver keeps them so; of a covariance problem Θ (p, p)
-    b : intercept (m,), or ``None``
-    support : numbers of the non-zero rows of W, sorted, whatever the type of W
-    objective, dual, gap, relative_gap, violation : of that point
-    converged (also ``success``) : whether the tolerance was reached; a sequence, which has no gap, if it settled
-    message : why the run ended
-    iterations (also ``n_iter``), passes, seconds : what the run took; seconds are solver time
-    trace : the recorded events, or ``None``
-    reason : which solver ``auto`` chose and why; empty for every other solver
-    sparsity : how sparse W is, in words
-    model : of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others
-    excess : of a problem with a budget η on the mean loss, by how much W violates it (0 as soon as a feasible point is
-        known); NaN for others
+    W
+        weights (d, m), sparse (CSR) if the solver keeps them sparse; of a covariance problem Θ (p, p).
+    b
+        intercept (m,), or ``None``.
+    objective, dual, gap, relative_gap, violation
+        of these weights.
+    converged
+        whether the tolerance was reached, also as ``success``; for a sequence, which has no gap, whether it
+        settled.
+    message
+        reason why the run ended.
+    seconds, iterations, passes
+        solver seconds, iterations (also ``n_iter``) and data passes of the run.
+    trace
+        the recorded events, or ``None``.
+    reason
+        which solver ``auto`` chose, and why; empty for every other solver.
+    sparsity
+        description of the sparsity of W.
+    model
+        of a sequence problem the sequence, for ``problem.predict(result.model, X)``; ``None`` for others.
+    support
+        numbers of the non-zero rows of W, sorted, whatever the type of W.
+    excess
+        for a problem with a budget η on the mean loss, the amount by which W violates it (0 as soon as a feasible
+        point is known); NaN for others.
     """
 
     W: Any
@@ -70,7 +83,18 @@ class Result:
 
 
 def point_of(run: Any) -> dict[str, Any]:
-    """Copies of the weights of a run, as fields of a result."""
+    """Copy the weights of a run, as fields of a result.
+
+    Parameters
+    ----------
+    run
+        a run that has made at least one event.
+
+    Returns
+    -------
+    dict[str, Any]
+        fields of :class:`Result` by their names.
+    """
     problem, state = run.problem, run.state
     intercept, flags = state.intercept(), np.empty(problem.d, dtype=np.uint8)
     state.support(flags)

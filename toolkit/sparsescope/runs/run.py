@@ -31,23 +31,46 @@ GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in th
 
 
 class Run:
-    """An iterator of events: the starting point first, then one event after each iteration.
+    """Iterator of events: the starting point first, then one event after each iteration.
+
+    The message of the event that ends the run gives the reason; it is also in ``run.message``.
 
     Parameters
     ----------
-    problem : Problem, SequenceProblem or CovarianceProblem
-    solver : registry name or Solver
-    stop : a stop rule, or ``None`` (then only the caller ends the run)
-    callbacks : functions of an event; one that returns True ends the run
-    W, b : starting point; ``state`` instead resumes a state (a fork, or a paused run)
-    certify_every : certificates and accuracies at every k-th iteration; ``None``: on a logarithmic grid of iterations,
-        and in between as often as they cost less than about a third of the time that passes (the default of live
-        sessions; not reproducible to the event)
-    test : (X, y) held out, for the test accuracy (or the measures of label sets)
-    clock : what solver seconds are counted with, a function without arguments; ``None``: wall time. With
-        ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb
+    problem
+        a Problem, SequenceProblem or CovarianceProblem.
+    solver
+        registry name, class or Solver; ``None`` takes the default of the kind of problem.
+    stop
+        a stopping rule; ``None``: only the caller ends the run.
+    callbacks
+        functions of an event; one that returns True ends the run.
+    W, b
+        starting point, (d, m) and (m,).
+    state
+        a state to resume (a fork, or a paused run), in place of ``W`` and ``b``.
+    certify_every
+        evaluate certificates and accuracies at every k-th iteration. ``None``: on a logarithmic grid of iterations,
+        and in between as often as they cost less than about a third of the elapsed time (the default of live
+        sessions; not reproducible to the event).
+    test
+        held-out data (X, y), for the test accuracy (or the measures of label sets).
+    clock
+        function without arguments that solver seconds are counted with; ``None``: wall time. With
+        ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb.
 
-    The message of the event that ends the run says why; it is also in ``run.message``.
+    Raises
+    ------
+    ValueError
+        if the solver cannot solve the problem, or an argument is not allowed.
+    TypeError
+        if the problem or the solver is something else.
+
+    Examples
+    --------
+    >>> data = ss.datasets.load("iris")
+    >>> run = ss.Run(ss.Problem(data, lam_ratio=0.1), "bcd-ls", stop=ss.stopping.Gap(1e-6))
+    >>> events = [event.objective for event in run]
     """
 
     def __init__(
@@ -87,12 +110,22 @@ class Run:
 
     # ---------------------------------------------------------------------------------------------------- stepping
     def warm_up(self) -> None:
-        """Compile (or load from the cache) every kernel this run needs, on a tiny sibling, before the clock starts."""
+        """Run one iteration on a tiny problem of the same types, so that compilation is not charged to the solver."""
         warm_up(self.problem, self.solver)
 
     def advance(self, certify_now: bool = False) -> Event:
-        """The next event: the starting point the first time, one iteration further each time after that.
-        ``certify_now`` : with a certificate in any case."""
+        """Return the next event: the starting point the first time, then one iteration further each time.
+
+        Parameters
+        ----------
+        certify_now
+            evaluate a certificate in any case.
+
+        Returns
+        -------
+        Event
+            the event.
+        """
         if not self._opened:
             return self._open()
         assert self.state is not None
@@ -123,12 +156,26 @@ class Run:
         return self._opened
 
     def resume(self, state: State, seconds: float) -> None:
-        """Go on from a state that another run left, with its solver seconds; no event is made for the state itself."""
+        """Go on from a state that another run left, with its solver seconds; the state itself makes no event.
+
+        Parameters
+        ----------
+        state
+            the state; it is taken over, not copied.
+        seconds
+            solver seconds spent so far.
+        """
         self.warm_up()
         self.state, self.seconds, self._opened = state, seconds, True
 
     def follow(self, other: Run) -> None:
-        """Go on from where another run stands, with a copy of its state (a fork)."""
+        """Go on from the present point of another run, with a copy of its state (a fork).
+
+        Parameters
+        ----------
+        other
+            the run to follow; it is not changed.
+        """
         if other.state is not None:
             self.problem, self.solver, self._bounds = other.problem, other.solver, other._bounds.copy()
             self.resume(other.state.copy(), other.seconds)
@@ -157,10 +204,13 @@ class Run:
 
         Parameters
         ----------
-        problem : a sibling of the problem (one that shares its data); ``None`` keeps the problem
-        solver : registry name or Solver; ``None`` keeps the solver
-        **parts : what ``problem.with_`` takes, as names or objects: ``lam``, ``lam_ratio``, ``loss``, ``penalty``;
-            ``None`` keeps a part
+        problem
+            a sibling of the problem (one that shares its data); ``None`` keeps the problem.
+        solver
+            registry name, class or Solver; ``None`` keeps the solver.
+        **parts
+            what ``problem.with_`` takes, as names or objects: ``lam``, ``lam_ratio``, ``loss``, ``penalty``;
+            ``None`` keeps a part.
 
         Raises
         ------
@@ -170,7 +220,22 @@ class Run:
         self._go_on(*self.changed(problem or self.problem, self.solver if solver is None else solver, **parts))
 
     def changed(self, problem: Any, solver: str | Solver | type[Solver], **parts: Any) -> tuple[Any, Solver]:
-        """Return the problem and the solver with which :meth:`change` would continue; raise what it would raise."""
+        """Return the problem and the solver with which :meth:`change` would continue; raise what it would raise.
+
+        Parameters
+        ----------
+        problem
+            a sibling of the problem, or ``None``.
+        solver
+            registry name, class or Solver; ``None`` keeps the solver.
+        **parts
+            as for :meth:`change`.
+
+        Returns
+        -------
+        tuple[Any, Solver]
+            the problem and the solver.
+        """
         given = {name: part for name, part in parts.items() if part is not None}
         new_problem = self.settle(problem.with_(**given) if given else problem)
         new_solver = as_solver(solver, new_problem)
@@ -201,7 +266,23 @@ class Run:
             self._schedule.restart(self.state.iteration)
 
     def settle(self, problem: Any) -> Any:
-        """The problem that :meth:`change` would go on with; ``ValueError`` if this run does not take it."""
+        """Return the problem that :meth:`change` would continue with.
+
+        Parameters
+        ----------
+        problem
+            the problem asked for.
+
+        Returns
+        -------
+        Any
+            the problem itself; a path may replace it.
+
+        Raises
+        ------
+        ValueError
+            if this run does not accept the problem.
+        """
         return problem
 
     # -------------------------------------------------------------------------------------------------- observing
@@ -251,7 +332,18 @@ class Run:
         return event
 
     def observe(self, certify_now: bool = False) -> Event:
-        """The event of the current state; never charged to the solver's clock."""
+        """Return the event of the current state; its evaluation is not charged to the solver's clock.
+
+        Parameters
+        ----------
+        certify_now
+            evaluate a certificate in any case.
+
+        Returns
+        -------
+        Event
+            the event.
+        """
         event = self._event(certify_now)
         reason = self._reason(event)  # asked once an iterate: rules count what they are shown
         if reason and not event.certified:
@@ -271,7 +363,13 @@ class Run:
         return event
 
     def conclude(self) -> bool:
-        """Let the solver prepare its weights to be handed back; returns whether that changed them."""
+        """Let the solver replace its weights by those to be handed back.
+
+        Returns
+        -------
+        bool
+            whether that changed them.
+        """
         return self.state is not None and self.solver.conclude(self.problem.natural, self.state)
 
     def _diverged(self, what: str) -> str:
@@ -287,7 +385,13 @@ class Run:
         )
 
     def certificate(self) -> Certificate:
-        """The certificate of the current state, with the best dual value that the run has seen for this problem."""
+        """Evaluate the certificate of the current state, with the best dual value seen for this problem.
+
+        Returns
+        -------
+        Certificate
+            the certificate.
+        """
         assert self.state is not None
         if self._work is None:
             self._work = self._watcher.workspace(self.problem.natural, self.state)
@@ -296,7 +400,18 @@ class Run:
         return self.improved(as_given(inner, found, budget=not self.solver.follows_lam))
 
     def improved(self, found: Certificate) -> Certificate:
-        """The same certificate with the best dual value that the run has seen for this problem."""
+        """Return the certificate with the best dual value that the run has seen for this problem.
+
+        Parameters
+        ----------
+        found
+            a certificate of the current state.
+
+        Returns
+        -------
+        Certificate
+            the certificate, its dual value and gap replaced where an earlier dual value is larger.
+        """
         return self._bounds.improve(found, self.problem, self.solver)
 
     def _due(self, iteration: int) -> bool:
@@ -325,7 +440,23 @@ def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
 
 
 def as_problem(problem: Any) -> Any:
-    """The problem itself; ``TypeError`` for anything else."""
+    """Return the problem itself.
+
+    Parameters
+    ----------
+    problem
+        the value to check.
+
+    Returns
+    -------
+    Any
+        the same problem.
+
+    Raises
+    ------
+    TypeError
+        for anything that is not a problem.
+    """
     if not isinstance(problem, BaseProblem):
         raise TypeError(
             f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
@@ -337,8 +468,26 @@ def as_problem(problem: Any) -> Any:
 def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, **settings: Any) -> Solver:
     """Return a solver from its registry name, its class or itself, with some of its settings replaced.
 
-    ``None`` stands for the default solver of the kind of problem. Raises ``TypeError`` for anything else, and for a
-    setting that the solver does not have; ``ValueError`` for a value that is not allowed.
+    Parameters
+    ----------
+    solver
+        registry name, class or Solver; ``None`` takes the default of the kind of problem.
+    problem
+        the problem that the default depends on.
+    **settings
+        settings to replace.
+
+    Returns
+    -------
+    Solver
+        the solver.
+
+    Raises
+    ------
+    TypeError
+        for anything else, and for a setting that the solver does not have.
+    ValueError
+        for a value that is not allowed.
     """
     if solver is None:
         solver = problem.default_solver
@@ -374,24 +523,69 @@ def solve(
     clock: Callable[[], float] | None = None,
     **settings: Any,
 ) -> Result:
-    """Solve a problem until the relative duality gap is at most ``tol``; a sequence problem, which has none, until the
-    objective has fallen by less than this part of itself in each of some iterations.
+    """Solve a problem until the relative duality gap is at most ``tol``.
 
-    Stops as well after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when ``stop`` says so, or when a
-    callback returns True. ``record=False`` leaves the trace out. Without a solver, ``auto`` chooses one. Further
-    keywords are settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``. See :class:`Run` for the
-    other arguments, and for what is raised.
-
-    Raises
-    ------
-    Interrupted
-        on Ctrl-C, after the step under way; a ``KeyboardInterrupt`` whose ``result`` is what was reached until then. A
-        second Ctrl-C interrupts at once
+    iterations in a row. The run also ends after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when
+    ``stop`` gives a reason, or when a callback returns True.
 
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
         if a limit of iterations or seconds ended the run before ``tol`` was reached (not with ``tol=0``).
+
+    Parameters
+    ----------
+    problem
+        a Problem, SequenceProblem or CovarianceProblem.
+    solver
+        registry name, class or Solver; ``None`` takes the default of the kind of problem (``auto``).
+    tol
+        relative duality gap to reach; 0 runs to the limits.
+    max_iter
+        largest number of iterations.
+    max_seconds
+        largest number of solver seconds; ``None``: no limit.
+    stop
+        a further stopping rule.
+    callbacks
+        functions of an event; one that returns True ends the run.
+    W, b
+        starting point, (d, m) and (m,).
+    certify_every
+        evaluate certificates at every k-th iteration; ``None`` as in :class:`Run`.
+    test
+        held-out data (X, y).
+    record
+        keep the events as ``result.trace``.
+    clock
+        function that solver seconds are counted with, see :class:`Run`.
+    **settings
+        settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``.
+
+    Returns
+    -------
+    Result
+        weights, objective, gap and the trace.
+
+    Attributes
+    ----------
+    sequence problem has no gap
+        it ends when the objective has fallen by less than ``tol`` of itself in each of several
+
+    Raises
+    ------
+    ValueError, TypeError
+        for arguments that are not allowed, or if the solver cannot solve the problem.
+    Interrupted
+        on Ctrl-C, after the current step; a ``KeyboardInterrupt`` whose ``result`` holds the point reached. A
+        second Ctrl-C interrupts at once.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), loss="logistic", penalty="l1/l2", lam_ratio=0.1)
+    >>> result = ss.solve(problem, tol=1e-6)
+    >>> result.converged
+    True
     """
     certified = Gap(tol)
     end: Stop = certified if getattr(problem, "proves", True) else Settled(tol)

@@ -36,16 +36,38 @@ CLOCK = time.monotonic
 
 
 def finish_gap() -> float:
-    """The relative gap at which a run has nothing left to gain."""
+    """Return the relative gap at which a run cannot improve further.
+
+    Returns
+    -------
+    float
+        the relative gap.
+    """
     return FINISH_ULPS * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a session stands. ``mode`` is idle, compiling, running, paused, finished, error or closed; ``message`` says
-    more in words; ``error`` is the traceback of a failed worker; ``rate`` is iterations a second of wall time;
-    ``generation`` is that of the newest command it takes into account: as long as it is below the session's, a command
-    is still waiting, and the mode may be about to change."""
+    """State of a session.
+
+    Parameters
+    ----------
+    mode
+        ``idle``, ``compiling``, ``running``, ``paused``, ``finished``, ``error`` or ``closed``.
+    message
+        a sentence about it.
+    error
+        traceback of a failed worker.
+    iteration
+        iterations done.
+    rate
+        iterations a second of wall time.
+    epoch
+        number of the current compilation or change.
+    generation
+        number of the newest command that is taken into account. As long as it is below the session's, a command is
+        still waiting and the mode may be about to change.
+    """
 
     mode: str = "idle"
     message: str = ""
@@ -58,7 +80,17 @@ class Status:
 
 @dataclass(frozen=True)
 class Picture:
-    """The newest answer to :meth:`Session.request`. ``count`` grows with each answer; 0 means there is none yet."""
+    """Newest answer to :meth:`Session.request`.
+
+    Parameters
+    ----------
+    count
+        number of answers so far; 0: none yet.
+    iteration
+        iteration at which it was made.
+    value
+        what the function returned.
+    """
 
     count: int = 0
     iteration: int = 0
@@ -76,18 +108,30 @@ class _Command:
 
 
 class Session:
-    """A live run.
+    """Live run in a worker thread, which obeys commands between two steps.
 
     Parameters
     ----------
-    problem, solver : as for :class:`sparsescope.Run`
-    test : (X, y) held out, or ``None``
-    speed : most iterations a second, or ``None`` for as fast as it goes
-    certify_every : every how many iterations certificate and accuracies are evaluated; ``None`` adapts to their cost
-    paused : start paused (default) or playing
-    make_run : what makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a λ-path
+    problem
+        as for :class:`sparsescope.Run`.
+    solver
+        as for :class:`sparsescope.Run`.
+    test
+        held-out data (X, y), or ``None``.
+    speed
+        largest number of iterations a second; ``None``: no cap.
+    certify_every
+        evaluate certificate and accuracies at every k-th iteration; ``None`` adapts to their cost.
+    paused
+        start paused (default) or playing.
+    make_run
+        function that makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a
+        λ-path.
 
-    Raises ``ValueError`` if the solver cannot solve the problem.
+    Raises
+    ------
+    ValueError
+        if the solver cannot solve the problem.
     """
 
     def __init__(
@@ -173,17 +217,33 @@ class Session:
         return self._speed
 
     def status(self) -> Status:
-        """The newest status."""
+        """Return the newest status.
+
+        Returns
+        -------
+        Status
+            the status.
+        """
         return self._status
 
     def picture(self) -> Picture:
-        """The newest answer to :meth:`request`."""
+        """Return the newest answer to :meth:`request`.
+
+        Returns
+        -------
+        Picture
+            the answer; its ``count`` is 0 as long as there is none.
+        """
         return self._picture
 
     def request(self, make: Callable[[Any, State], Any]) -> None:
-        """Ask the worker to call ``make(problem, state)`` between two steps; only the newest wish is kept.
+        """Ask the worker to call a function between two steps; only the newest request is kept.
 
-        ``make`` must not change the state and must return something that does not share memory with it.
+        Parameters
+        ----------
+        make
+            called as ``make(problem, state)``. It must not change the state and must return something that shares
+            no memory with it.
         """
         with self._lock:
             self._wish = make
@@ -203,7 +263,13 @@ class Session:
         self._send(_Command("pause"))
 
     def step(self, n: int = 1) -> None:
-        """Do n iterations and pause."""
+        """Do some iterations and pause.
+
+        Parameters
+        ----------
+        n
+            number of iterations.
+        """
         self._send(_Command("step", number=check_whole("step: n", n, 1)))
 
     def reset(self) -> None:
@@ -211,11 +277,28 @@ class Session:
         self._send(_Command("reset"))
 
     def set_speed(self, rate: float | None) -> None:
-        """Cap iterations a second; ``None`` removes the cap."""
+        """Set the largest number of iterations a second.
+
+        Parameters
+        ----------
+        rate
+            iterations a second; ``None`` removes the cap.
+        """
         self._send(_Command("speed", number=_check_speed(rate)))
 
     def set_stop(self, rule: Stop | None) -> None:
-        """End the run when the rule says so; ``None``: at the precision of the numbers, as at first."""
+        """Set the rule that ends the run.
+
+        Parameters
+        ----------
+        rule
+            a stopping rule; ``None`` is the default: the run ends at the precision of the data's type.
+
+        Raises
+        ------
+        TypeError
+            if it is no stopping rule.
+        """
         if not (rule is None or isinstance(rule, Stop)):
             raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
         self._send(_Command("stop", rule=rule))
@@ -223,16 +306,22 @@ class Session:
     def change(
         self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None, **parts: Any
     ) -> None:
-        """Change the problem or the solver in mid-run; the weights stay (warm start), and a mark is made.
+        """Change the problem or the solver during a run; the weights stay (warm start), and a mark is recorded.
 
         Parameters
         ----------
-        problem, solver, **parts : as for :meth:`sparsescope.Run.change`
+        problem
+            as for :meth:`sparsescope.Run.change`.
+        solver
+            as for :meth:`sparsescope.Run.change`.
+        **parts
+            as for :meth:`sparsescope.Run.change`.
 
         Raises
         ------
         ValueError, TypeError
-            at once, and nothing changes, for a value that is not allowed, or if the solver cannot solve the problem.
+            at once, and nothing changes, for a value that is not allowed, or if the solver cannot solve the
+            problem.
         """
         self._require_open()
         with self._lock:
@@ -245,12 +334,24 @@ class Session:
         self._send(_Command("change", problem=wanted, solver=chosen))
 
     def tweak(self, **parts: Any) -> None:
-        """Deprecated name of :meth:`change`; it goes with version 0.3."""
+        """Deprecated name of :meth:`change`; it will be removed in version 0.3.
+
+        Parameters
+        ----------
+        **parts
+            as for :meth:`change`.
+        """
         warnings.warn("Session.tweak is now Session.change", DeprecationWarning, stacklevel=2)
         self.change(**parts)
 
     def fork(self) -> Session:
-        """An independent session that goes on from this one's present state and past, paused."""
+        """Return an independent session that goes on from the present state and past of this one, paused.
+
+        Returns
+        -------
+        Session
+            the new session.
+        """
         with self._stepping:
             run = self._run
             other = Session(run.problem, run.solver, speed=self._speed, make_run=self._make_run, **self._settings)
@@ -262,7 +363,13 @@ class Session:
         return other
 
     def close(self, timeout: float = 5.0) -> None:
-        """End the worker; the session cannot be used afterwards. Safe to call twice."""
+        """End the worker; the session cannot be used afterwards. A second call has no effect.
+
+        Parameters
+        ----------
+        timeout
+            seconds to wait for the worker.
+        """
         self._closed = True
         self._wake.set()
         thread = self._thread
@@ -277,7 +384,18 @@ class Session:
         self.close()
 
     def wait_idle(self, timeout: float = 30.0) -> bool:
-        """Wait until all commands are done and the worker rests; False if that took longer than ``timeout`` seconds."""
+        """Wait until all commands are done and the worker rests.
+
+        Parameters
+        ----------
+        timeout
+            seconds to wait.
+
+        Returns
+        -------
+        bool
+            False if that took longer than ``timeout``.
+        """
         end = CLOCK() + timeout
         while CLOCK() < end:
             if self._closed:

@@ -19,11 +19,30 @@ PRECISION_ENDS = "precision: "  # how the message of that rule begins
 
 
 class Stop:
-    """Base of all stop rules. Rules may remember (the paper's rules compare with the first iteration): use a new rule,
-    or :meth:`reset`, for each run."""
+    """Base of all stopping rules.
+
+    Rules may have a memory (those of Blondel et al. compare with the first iteration): use a new rule, or call
+    :meth:`reset`, for each run.
+    """
 
     def check(self, event: Event) -> str | None:
-        """The reason to stop after this event, in words, or ``None``."""
+        """Return the reason to stop after this event, or ``None``.
+
+        Parameters
+        ----------
+        event
+            the event to judge.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` to go on.
+
+        Raises
+        ------
+        TypeError
+            if the class does not define the rule.
+        """
         raise TypeError(f"{type(self).__name__} does not define check")
 
     def reset(self) -> None:
@@ -41,7 +60,13 @@ def _parts(rule: Stop) -> tuple[Stop, ...]:
 
 @dataclass
 class AnyOf(Stop):
-    """Stops as soon as one of the rules does."""
+    """Stop as soon as one of the rules does.
+
+    Parameters
+    ----------
+    rules
+        the rules, asked in this order.
+    """
 
     rules: tuple[Stop, ...]
 
@@ -63,17 +88,35 @@ def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
 
 
 def rounding_gap(n: int) -> float:
-    """Relative gap that certificates of n samples, summed in double precision, cannot tell from zero."""
+    """Return the relative gap that certificates of n samples, summed in double precision, cannot tell from zero.
+
+    Parameters
+    ----------
+    n
+        number of samples.
+
+    Returns
+    -------
+    float
+        the relative gap.
+    """
     return EPS * max(16.0, math.sqrt(n))
 
 
 @dataclass
 class Gap(Stop):
-    """Certified: the relative duality gap (F − D)/|F| is at most ``tol``, D the best dual value seen.
+    """Certified: the relative duality gap ``(F − D)/|F|`` is at most ``tol``, D the best dual value seen.
 
     Where λ is so small that F* is far below F(0), the objective of zero weights, the gap need not be small against F*:
     it is enough that it is at most ``of_null``·``tol``·F(0). Gaps at rounding level count as that level
-    (:func:`rounding_gap`), so a ``tol`` below it (0, say) certifies nothing. Looks only at events that carry a gap.
+    (:func:`rounding_gap`), so a ``tol`` below it (0, say) certifies nothing. Only events that carry a gap are judged.
+
+    Parameters
+    ----------
+    tol
+        relative gap to reach.
+    of_null
+        share of ``tol``·F(0) that is enough as well.
     """
 
     tol: float = 1e-6
@@ -87,7 +130,22 @@ class Gap(Stop):
         return self.verdict(event, event.problem, event.solver) if event.gap == event.gap else None
 
     def verdict(self, found: Event | Certificate, problem: Any, solver: Solver) -> str | None:
-        """The reason to stop at a point with this certificate, in words, or ``None``."""
+        """Return the reason to stop at a point with this certificate, or ``None``.
+
+        Parameters
+        ----------
+        found
+            an event or a certificate.
+        problem
+            the problem.
+        solver
+            the solver, which knows its target.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None``.
+        """
         level = rounding_gap(problem.n)
         relative = max(found.relative_gap, level)
         if relative <= self.tol:
@@ -102,8 +160,18 @@ class Gap(Stop):
 
 @dataclass
 class Precision(Stop):
-    """The numbers carry no further: the relative gap is below ``ulps`` units in the last place of the data's type, and
-    has not fallen by a tenth for ``patience`` iterations and half of all so far."""
+    """Stop at the precision of the data's type, where no further progress is possible.
+
+    The relative gap is below ``ulps`` units in the last place of the type, and it has not fallen by a tenth for
+    ``patience`` iterations and half of all iterations so far.
+
+    Parameters
+    ----------
+    ulps
+        units in the last place.
+    patience
+        iterations without progress.
+    """
 
     ulps: float = 100.0
     patience: int = 100
@@ -137,10 +205,20 @@ class Precision(Stop):
 
 @dataclass
 class Violation(Stop):
-    """The exact optimality violation (``paper=False``) or that of Blondel et al., Eq. 9 (``paper=True``) is small.
+    """Stop when the optimality violation is small.
 
-    ``over`` is ``"max"`` or ``"sum"`` over the rows; ``relative`` compares with the first event that has a violation
-    (their Eq. 10: sum for cyclic, max for random selection).
+    Parameters
+    ----------
+    tol
+        bound of the violation.
+    paper
+        True takes the violation of Blondel et al. (2013, Eq. 9), False the exact one.
+    over
+        ``"max"`` or ``"sum"`` over the rows.
+    relative
+        compare with the first event that has a violation (their Eq. 10: sum for cyclic, max for random selection).
+    _first
+        the violation of that event; set by the rule.
     """
 
     tol: float = 1e-6
@@ -172,13 +250,22 @@ class Violation(Stop):
 
 @dataclass
 class PaperViolation(Stop):
-    """The stopping criterion of Blondel et al. (2013, Eq. 9 and 10) as their Alg. 1 has it.
+    """Stopping criterion of Blondel et al. (2013, Eq. 9 and 10), as in their Alg. 1.
 
     The violation of Eq. 9 is taken when a row is visited, before it moves, so it costs nothing. Its sum (cyclic and
     permuted selection) or maximum (random and greedy selection) over the rows of this outer iteration, relative to the
-    first outer iteration's, must be at most ``tol``. ``over`` (``"sum"`` or ``"max"``) overrules the choice by
-    selection. It is no certificate, see :class:`Violation` and :class:`Gap`. Solvers that do not sweep over rows, and
-    penalties that are no norms, report no such violation: the rule never stops them.
+    first outer iteration's, must be at most ``tol``. It is no certificate, see :class:`Violation` and :class:`Gap`.
+    Solvers that do not sweep over rows, and penalties that are no norms, report no such violation: the rule never stops
+    them.
+
+    Parameters
+    ----------
+    tol
+        bound of the ratio.
+    over
+        ``"sum"`` or ``"max"``; ``None``: by the selection of the solver.
+    _first
+        the violation of the first outer iteration; set by the rule.
     """
 
     tol: float = 1e-3
@@ -209,7 +296,13 @@ class PaperViolation(Stop):
 
 @dataclass
 class Iterations(Stop):
-    """At most this many iterations."""
+    """Stop after this number of iterations.
+
+    Parameters
+    ----------
+    limit
+        largest number of iterations.
+    """
 
     limit: int
 
@@ -222,7 +315,13 @@ class Iterations(Stop):
 
 @dataclass
 class Passes(Stop):
-    """At most this many passes over the data."""
+    """Stop after this number of passes over the data.
+
+    Parameters
+    ----------
+    limit
+        largest number of passes.
+    """
 
     limit: float
 
@@ -235,7 +334,13 @@ class Passes(Stop):
 
 @dataclass
 class Seconds(Stop):
-    """At most this many solver seconds (observers' time does not count)."""
+    """Stop after this number of solver seconds (observers' time does not count).
+
+    Parameters
+    ----------
+    limit
+        largest number of seconds.
+    """
 
     limit: float
 
@@ -248,7 +353,13 @@ class Seconds(Stop):
 
 @dataclass
 class Objective(Stop):
-    """The objective is at most ``target``."""
+    """Stop when the objective is at most ``target``.
+
+    Parameters
+    ----------
+    target
+        the objective to reach.
+    """
 
     target: float
 
@@ -258,8 +369,15 @@ class Objective(Stop):
 
 @dataclass
 class HeldOut(Stop):
-    """What is predicted on held-out data has not become better for ``patience`` events that say so (Yen et al. 2016,
-    Sec. 5, have three): the test accuracy, or for label sets the precision at 1. Never stops a run without test data.
+    """Stop when predictions on held-out data have not improved for several events.
+
+    The measure is the test accuracy, or for label sets the precision at 1 (early stopping as in Yen et al. 2016, Sec.
+    5, with a patience of three). A run without test data is never stopped.
+
+    Parameters
+    ----------
+    patience
+        number of events in a row, among those that carry the measure.
     """
 
     patience: int = 3
@@ -290,11 +408,20 @@ SETTLED = "settled: "  # how the message of that rule begins
 
 @dataclass
 class Settled(Stop):
-    """The objective has fallen by less than ``rel`` of itself in each of ``patience`` iterations in a row: for methods
-    that know no gap. It says nothing of an optimum.
+    """Stop when the objective barely falls, for methods without a gap.
 
-    Where F falls towards zero, its falls stay large beside F itself for as long as numbers carry: a fall counts as
-    small too if it is less than ``of_null``·``rel``·F(0), as a gap does in :class:`Gap`.
+    The objective has fallen by less than ``rel`` of itself in each of ``patience`` iterations in a row. This proves
+    nothing about an optimum. Where F falls towards zero, its decreases stay large relative to F itself: a decrease
+    counts as small too if it is less than ``of_null``·``rel``·F(0), as in :class:`Gap`.
+
+    Parameters
+    ----------
+    rel
+        relative decrease.
+    patience
+        number of iterations in a row.
+    of_null
+        see above.
     """
 
     rel: float = 1e-6

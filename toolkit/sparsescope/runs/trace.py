@@ -31,7 +31,25 @@ NO_ROWS = np.empty(0, dtype=np.int32)
 
 @dataclass(frozen=True)
 class Mark:
-    """A change made during a run: before event ``index``; ``kind`` is lam, loss, penalty, solver or note."""
+    """Change made during a run, between two events.
+
+    Parameters
+    ----------
+    index
+        number of the event that follows.
+    iteration
+        iterations done by then.
+    passes
+        data passes done by then.
+    seconds
+        solver seconds spent by then.
+    text
+        description of the change.
+    kind
+        ``lam``, ``loss``, ``penalty``, ``solver`` or ``note``.
+    clock
+        wall time of the change, in seconds since the epoch.
+    """
 
     index: int
     iteration: int
@@ -44,8 +62,19 @@ class Mark:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """W after event ``index``: the numbers of its non-zero rows and their values (len(rows), m), sparse (CSR) if the
-    solver keeps W so."""
+    """W after one event.
+
+    Parameters
+    ----------
+    index
+        number of the event.
+    iteration
+        its iteration.
+    rows
+        numbers of the non-zero rows.
+    values
+        the values of these rows, (len(rows), m); sparse (CSR) if the solver keeps W sparse.
+    """
 
     index: int
     iteration: int
@@ -59,13 +88,20 @@ class Snapshot:
 
 
 class Trace:
-    """Columns of numbers, one entry an event, and what happened between events.
+    """Columns of numbers, one entry per event, with the changes between events.
 
-    ``trace["objective"]`` is the filled part of a column (float64, shape (len(trace),)); the columns are the numbers of
+    ``trace["objective"]`` is the filled part of a column (float64, shape (len(trace),)). The columns are the numbers of
     :class:`sparsescope.Event`, those of its ``info`` from the first event that has them (NaN before), and ``segment``,
     which grows by one when loss, penalty or λ change. A column that only other solvers report is NaN everywhere.
 
-    One thread may append while others read: a reader takes ``len(trace)`` first and looks at no more.
+    One thread may append while others read: a reader takes ``len(trace)`` first and reads no further.
+
+    Parameters
+    ----------
+    info
+        description of the problem and the run (JSON).
+    snapshot_bytes
+        memory for the snapshots of W; when it is full, every second one is dropped.
     """
 
     def __init__(self, info: dict[str, Any] | None = None, snapshot_bytes: int = SNAPSHOT_BYTES) -> None:
@@ -111,20 +147,64 @@ class Trace:
         raise KeyError(f"unknown column {name!r}; known: {', '.join(data)}")
 
     def since(self, index: int) -> dict[str, np.ndarray]:
-        """Copies of all columns from event ``index`` on."""
+        """Copy all columns from an event on.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        dict[str, np.ndarray]
+            the columns by their names.
+        """
         size = self._size
         return {name: column[max(index, 0) : size].copy() for name, column in self._data.items()}
 
     def entered(self, index: int) -> np.ndarray:
-        """Rows that became non-zero at event ``index`` (int32)."""
+        """Return the rows that became non-zero at an event.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, int32.
+        """
         return self._entered[self._within(index)]
 
     def left(self, index: int) -> np.ndarray:
-        """Rows that became zero at event ``index`` (int32)."""
+        """Return the rows that became zero at an event.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, int32.
+        """
         return self._left[self._within(index)]
 
     def support(self, index: int = -1) -> np.ndarray:
-        """Numbers of the non-zero rows after event ``index``, sorted (int32)."""
+        """Return the non-zero rows after an event.
+
+        Parameters
+        ----------
+        index
+            number of the event; −1: the last.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, sorted, int32.
+        """
         stop = self._within(index)
         inside: set[int] = set()
         for i in range(stop + 1):
@@ -133,7 +213,13 @@ class Trace:
         return np.array(sorted(inside), dtype=np.int32)
 
     def supports(self) -> Iterator[np.ndarray]:
-        """The support after each event, in order: for pictures of the whole run."""
+        """Iterate over the supports after each event, in order.
+
+        Yields
+        ------
+        np.ndarray
+            numbers of the non-zero rows, int32.
+        """
         inside: set[int] = set()
         for i in range(self._size):
             inside.update(self._entered[i].tolist())
@@ -141,15 +227,48 @@ class Trace:
             yield np.array(sorted(inside), dtype=np.int32)
 
     def taken(self, index: int) -> np.ndarray:
-        """Rows that came into the solver's working set at event ``index`` (int32); none while it works on all rows."""
+        """Return the rows that entered the solver's working set at an event; none while it works on all rows.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, int32.
+        """
         return self._taken[self._within(index)]
 
     def dropped(self, index: int) -> np.ndarray:
-        """Rows that left the solver's working set at event ``index`` (int32)."""
+        """Return the rows that left the solver's working set at an event.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, int32.
+        """
         return self._dropped[self._within(index)]
 
     def working(self, index: int = -1) -> np.ndarray:
-        """Numbers of the rows in the working set after event ``index``, sorted (int32); empty: no working set."""
+        """Return the rows in the working set after an event.
+
+        Parameters
+        ----------
+        index
+            number of the event; −1: the last.
+
+        Returns
+        -------
+        np.ndarray
+            row numbers, sorted, int32; empty if there is no working set.
+        """
         inside: set[int] = set()
         for i in range(self._within(index) + 1):
             inside.update(self._taken[i].tolist())
@@ -168,11 +287,33 @@ class Trace:
         return len(self._keys)
 
     def best(self, segment: int = -1) -> float:
-        """The smallest objective seen for this segment's problem, over all segments with the same problem."""
+        """Return the smallest objective seen for this segment's problem, over all segments with the same problem.
+
+        Parameters
+        ----------
+        segment
+            number of the segment; −1: the last.
+
+        Returns
+        -------
+        float
+            the smallest objective.
+        """
         return self._best.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
     def lower(self, segment: int = -1) -> float:
-        """The largest certified lower bound for this segment's problem; NaN if there is none."""
+        """Return the largest certified lower bound for this segment's problem.
+
+        Parameters
+        ----------
+        segment
+            number of the segment; −1: the last.
+
+        Returns
+        -------
+        float
+            the bound; NaN if there is none.
+        """
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
     def is_of(self, target: tuple[Any, ...], segment: int = -1) -> bool:
@@ -198,12 +339,34 @@ class Trace:
         self._optima = known  # readers hold the old ones or these
 
     def scale(self) -> np.ndarray:
-        """What differences to the objective of each event are divided by, the same for gaps and sub-optimalities."""
+        """Return the divisors of differences to the objective of each event, for gaps and sub-optimalities alike.
+
+        Returns
+        -------
+        np.ndarray
+            one number per event.
+        """
         scale = np.maximum(np.abs(self["objective"]), float(self.info.get("least_scale", 0.0)))
         return np.where(scale == 0.0, 1.0, scale)
 
     def weights(self, snapshot: int = -1) -> Any:
-        """W of a snapshot, (d, m): a full array, or a CSR matrix where the solver kept it sparse."""
+        """Return W of a snapshot.
+
+        Parameters
+        ----------
+        snapshot
+            number of the snapshot; −1: the last.
+
+        Returns
+        -------
+        Any
+            W (d, m): a full array, or a CSR matrix where the solver kept it sparse.
+
+        Raises
+        ------
+        IndexError
+            if there is no such snapshot.
+        """
         if not self.snapshots:
             raise IndexError("the trace has no snapshots of W")
         taken = self.snapshots[snapshot]
@@ -215,7 +378,13 @@ class Trace:
         return W
 
     def to_frame(self) -> Any:
-        """The columns as a pandas data frame, one row an event."""
+        """Return the columns as a pandas data frame, one row per event.
+
+        Returns
+        -------
+        pandas.DataFrame
+            the columns by their names.
+        """
         import pandas as pd
 
         frame = pd.DataFrame({name: self[name].copy() for name in self.columns})
@@ -232,7 +401,15 @@ class Trace:
 
     # ------------------------------------------------------------------------------------------------------ writing
     def append(self, event: Event) -> None:
-        """Record an event. Costs O(changed rows) memory; W itself is only copied when a snapshot is due."""
+        """Record an event.
+
+        The memory grows with the number of changed rows; W itself is only copied when a snapshot is due.
+
+        Parameters
+        ----------
+        event
+            the event.
+        """
         if not self._size:
             self._describe(event)
         key = repr(event.solver.target(event.problem))
@@ -263,7 +440,20 @@ class Trace:
         self._size = size + 1  # last: readers look no further than this
 
     def mark(self, text: str, kind: str = "note") -> Mark:
-        """Note a change made now, between the last event and the next."""
+        """Record a change made now, between the last event and the next.
+
+        Parameters
+        ----------
+        text
+            description of the change.
+        kind
+            ``lam``, ``loss``, ``penalty``, ``solver`` or ``note``.
+
+        Returns
+        -------
+        Mark
+            the mark.
+        """
         size = self._size
         last = [float(self._data[name][size - 1]) if size else 0.0 for name in ("iteration", "passes", "seconds")]
         made = Mark(size, int(last[0]), last[1], last[2], text, kind, time.time())
@@ -308,7 +498,13 @@ class Trace:
             self.snapshots = [s for k, s in enumerate(self.snapshots) if k % 2 == 0 or s is self.snapshots[-1]]
 
     def copy(self) -> Trace:
-        """An independent trace with the same past (for forks)."""
+        """Return an independent trace with the same past (for forks).
+
+        Returns
+        -------
+        Trace
+            the copy.
+        """
         other = Trace(self.info, self.snapshot_bytes)
         size = self._size
         other._data = {name: column.copy() for name, column in self._data.items()}
@@ -325,8 +521,21 @@ class Trace:
 
     # -------------------------------------------------------------------------------------------------------- files
     def save(self, path: str | Path) -> Path:
-        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle), in one step: whatever happens, the
-        file of that name is whole, the older one or this one. Returns the path written."""
+        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle).
+
+        The file is replaced in one step: whatever happens, the file of that name is whole, the older one or the new
+        one.
+
+        Parameters
+        ----------
+        path
+            where to write; the suffix ``.npz`` is added if it is missing.
+
+        Returns
+        -------
+        Path
+            the path written.
+        """
         target = file_of(path)
         size = self._size
         header = {
@@ -369,7 +578,23 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Read a trace written by :meth:`save`; ``ValueError`` if the file is something else or of a later version."""
+        """Read a trace written by :meth:`save`.
+
+        Parameters
+        ----------
+        path
+            the file.
+
+        Returns
+        -------
+        Trace
+            the trace.
+
+        Raises
+        ------
+        ValueError
+            if the file is something else or of a later version.
+        """
         try:
             arrays = read_arrays(path)
             header = json.loads(bytes(arrays["header"]).decode())
@@ -458,7 +683,13 @@ def _split(flat: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
 
 
 class Recorder:
-    """A callback that writes a :class:`Trace`: ``Run(problem, callbacks=[recorder])``, then ``recorder.trace``."""
+    """Callback that writes a :class:`Trace`: ``Run(problem, callbacks=[recorder])``, then ``recorder.trace``.
+
+    Parameters
+    ----------
+    trace
+        the trace to append to; ``None``: a new one.
+    """
 
     def __init__(self, trace: Trace | None = None) -> None:
         self.trace = Trace() if trace is None else trace

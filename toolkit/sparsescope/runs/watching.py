@@ -181,7 +181,20 @@ _warm: set[Any] = set()
 
 
 def is_warm(problem: BaseProblem, solver: Solver) -> bool:
-    """Whether this process has compiled (or loaded) the kernels of this combination."""
+    """Whether this process has compiled (or loaded) the kernels of this combination.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    solver
+        the solver.
+
+    Returns
+    -------
+    bool
+        True if a run on this problem compiles nothing.
+    """
     return _warm_key(problem, solver) in _warm
 
 
@@ -195,7 +208,15 @@ def _warm_key(problem: Any, solver: Solver) -> Any:
 
 
 def warm_up(problem: Any, solver: Solver) -> None:
-    """Run one iteration on a tiny problem of the same types, so that compilation is not charged to the solver."""
+    """Run one iteration on a tiny problem of the same types, so that compilation is not charged to the solver.
+
+    Parameters
+    ----------
+    problem
+        a problem of the types that will be solved.
+    solver
+        the solver.
+    """
     key = _warm_key(problem, solver)
     if key in _warm:
         return

@@ -131,7 +131,22 @@ class Auto(Solver):
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
-        """Write into a state whose it is, and why."""
+        """Record in a state which solver it belongs to, and why.
+
+        Parameters
+        ----------
+        state
+            the state.
+        solver
+            the chosen solver.
+        reason
+            reason for the choice.
+
+        Returns
+        -------
+        State
+            the same state.
+        """
         state.delegate, state.reason = solver, f"{solver.name}: {reason}"
         return state
 

@@ -18,22 +18,36 @@ from ..kernels.rows import loss_sum, support_flags
 from ..problems.base import KINDS, Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import LAST, Column, Field, collect_fields, field, solvers
+from ..registry import LAST, Column, Field, collect_fields, documented, field, solvers
 
 T = TypeVar("T", bound="type[Solver]")
 
 
 class State:
-    """Where a solver stands: arrays made once, and counters.
+    """State of a solver: weights, scores and counters; everything that changes during a run.
 
-    coef : (rows, m) the weights, with the intercept as a last row if the problem has one, in the frame of the problem's
-        design: :meth:`weights` and :meth:`intercept` give them back in the user's units
-    frame : that of the design, ``None`` if X is held as it was given
-    Z : (n, m) the scores of ``coef``
-    passes : how often the data have been read, in units of all their stored entries
-    step_size, trials, working_set : what the last step did (NaN where it does not apply)
-    working : flags (d,) of the rows that the solver works on at present (uint8 or bool); ``None``: on all of them
-    What a solver reports beside these (``Solver.columns``) are attributes of the same names, set by its steps.
+    What a solver reports besides these (``Solver.columns``) are attributes of the same names, set by its steps.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    coef
+        weights (rows, m), with the intercept as a last row if the problem has one, in the frame of the problem's
+        design: :meth:`weights` and :meth:`intercept` return them in the user's units. The array is kept.
+
+    Attributes
+    ----------
+    frame
+        that of the design; ``None`` if X is held as it was given.
+    Z
+        scores (n, m) of ``coef``.
+    passes
+        readings of the data, in units of all their stored entries.
+    step_size, trials, working_set
+        of the last step (NaN where they do not apply).
+    working
+        flags (d,) of the rows in the present working set (uint8 or bool); ``None``: all rows.
     """
 
     frame: Frame | None
@@ -59,16 +73,49 @@ class State:
         self.working: np.ndarray | None = None
 
     def dense(self, problem: Problem) -> np.ndarray:
-        """The coefficients as an array of their own, (rows, m); ``ValueError`` where that would be too large."""
+        """Return a copy of the coefficients as an array.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        np.ndarray
+            the coefficients (rows, m).
+
+        Raises
+        ------
+        ValueError
+            where the array would be too large.
+        """
         return self.coef.copy()
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
-        """Mean loss, Ω(W), non-zero rows and entries of the weights shown."""
+        """Evaluate the present weights.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        tuple[float, float, int, int]
+            mean loss, Ω(W), number of non-zero rows and of non-zero entries.
+        """
         loss = loss_sum(self.Z, *problem.terms) / problem.n
         return loss, *problem.regulariser.value(self.coef[: self.d])
 
     def weights(self) -> Any:
-        """W, read-only, of shape (d, m)."""
+        """Return W, read-only, in the user's units.
+
+        Returns
+        -------
+        Any
+            W (d, m), dense or CSR.
+        """
         W = self.inner_weights()
         if self.frame is not None:
             W = self.frame.weights(W)
@@ -76,13 +123,25 @@ class State:
         return W
 
     def inner_weights(self) -> Any:
-        """W in the frame of the problem's design, a read-only view of shape (d, m)."""
+        """Return W in the frame of the problem's design.
+
+        Returns
+        -------
+        Any
+            a read-only view (d, m).
+        """
         view = self.coef[: self.d]
         view.flags.writeable = False
         return view
 
     def intercept(self) -> Any:
-        """b, read-only, of shape (m,), or ``None``."""
+        """Return b, read-only.
+
+        Returns
+        -------
+        Any
+            b (m,), or ``None``.
+        """
         if self.coef.shape[0] == self.d:
             return None
         b = self.coef[self.d] if self.frame is None else self.frame.intercept(self.coef)
@@ -90,40 +149,100 @@ class State:
         return b
 
     def coefficients(self) -> np.ndarray:
-        """W and b as one array (rows, m), for data that are not held in the frame."""
+        """Return W and b as one array, in the user's units.
+
+        Returns
+        -------
+        np.ndarray
+            the array (rows, m).
+        """
         if self.frame is None:
             return self.coef
         b = self.intercept()
         return np.asarray(self.weights()) if b is None else np.vstack([self.weights(), b])
 
     def snapshot(self, flags: np.ndarray) -> tuple[np.ndarray, Any]:
-        """What traces and paths keep of the weights: the numbers of the rows that count (int32) and a copy of their
-        values, (len(rows), m), dense or CSR. flags : those of :meth:`support`."""
+        """Return what traces and paths keep of the weights.
+
+        Parameters
+        ----------
+        flags
+            those of :meth:`support`.
+
+        Returns
+        -------
+        tuple[np.ndarray, Any]
+            the numbers of the non-zero rows (int32) and a copy of their values, (len(rows), m), dense or CSR.
+        """
         rows = np.flatnonzero(flags).astype(np.int32)
         return rows, self.weights()[rows]
 
     def snapshot_bytes(self, flags: np.ndarray) -> int:
-        """About how many bytes the values of :meth:`snapshot` take."""
+        """Estimate the memory of the values of a :meth:`snapshot`.
+
+        Parameters
+        ----------
+        flags
+            those of :meth:`support`.
+
+        Returns
+        -------
+        int
+            bytes.
+        """
         W = self.weights()
         if self.sparse:
             return int(sum(part.nbytes for part in (W.data, W.indices, W.indptr)))
         return int(np.count_nonzero(flags)) * W.shape[1] * W.itemsize
 
     def support(self, flags: np.ndarray) -> None:
-        """flags[j] ← 1 where row j of W has a non-zero entry, else 0; flags (d,) uint8."""
+        """Mark the non-zero rows of W.
+
+        Parameters
+        ----------
+        flags
+            array (d,), uint8: set to 1 where row j has a non-zero entry, else to 0.
+        """
         support_flags(self.coef[: self.d], flags)
 
     def dual_rows(self, U: np.ndarray) -> bool:
-        """Write this state's dual point into U (n, m), rows in the domain of ℓ*; False: it has none, and U is as it
-        was. A certificate then takes the gradients of the loss."""
+        """Write this state's dual point into an array, rows in the domain of ℓ*.
+
+        Parameters
+        ----------
+        U
+            the array (n, m).
+
+        Returns
+        -------
+        bool
+            False if the state has no dual point: U is unchanged, and a certificate takes the gradients of the loss.
+        """
         return False
 
     def dual_facts(self, problem: Problem) -> dict[str, float]:
-        """What an event tells about the dual point (fields of a certificate); nothing for a state without one."""
+        """Return the fields of a certificate that describe the dual point; none for a state without one.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        dict[str, float]
+            values by field.
+        """
         return {}
 
     def copy(self) -> Any:
-        """An independent state that goes on from here (a fork)."""
+        """Return an independent state that continues from here (a fork).
+
+        Returns
+        -------
+        Any
+            the copy.
+        """
         return copy.deepcopy(self)
 
 
@@ -168,7 +287,18 @@ class Solver:
         return solvers.name_of(self) or type(self).__name__
 
     def solves(self, problem: Any) -> str | None:
-        """``None`` if this solver can solve the problem, which may be of any kind, else the reason in words."""
+        """Return why this solver cannot solve a problem, which may be of any kind.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         if problem.kind not in self.kinds:
             fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
             return (
@@ -188,7 +318,18 @@ class Solver:
         return self.refuses(problem)
 
     def refuses(self, problem: Problem) -> str | None:
-        """Why this solver cannot solve a problem of a kind that it is for, in words; ``None`` if it can."""
+        """Return why this solver cannot solve a problem of a kind that it is for.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         if not problem.loss.smooth:
             return (
                 f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
@@ -197,8 +338,18 @@ class Solver:
         return self.refuses_blocks(problem)
 
     def refuses_blocks(self, problem: Problem) -> str | None:
-        """The reason in words if the penalty ties rows in blocks, or weighs single entries, and this solver has one
-        penalty for all rows; else ``None``."""
+        """Return why the solver cannot handle the penalty's blocks or weights of single entries.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
         if problem.regulariser.weights is not None:
             return (
                 None
@@ -233,67 +384,239 @@ class Solver:
         return ", ".join(fitting) or "none for this loss"
 
     def idle(self, problem: Any) -> dict[str, str]:
-        """Settings of this solver that have no effect on this problem, as they are chosen, and why, in words."""
+        """Return the settings of this solver that have no effect on this problem.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        dict[str, str]
+            the reason for each of them, by name.
+        """
         return {}
 
     def require(self, problem: Any) -> None:
-        """``ValueError`` with the reason if the problem cannot be solved."""
+        """Raise an error if the problem cannot be solved.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Raises
+        ------
+        ValueError
+            with the reason.
+        """
         reason = self.solves(problem)
         if reason is not None:
             raise ValueError(reason)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        """A state at W (d, m) and b (m,); at zero, with the best intercept for zero weights, if they are left out."""
+        """Return a state at given weights; by default at zero, with the best intercept for zero weights.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        W
+            weights (d, m).
+        b
+            intercept (m,).
+
+        Returns
+        -------
+        State
+            the state.
+
+        Raises
+        ------
+        ValueError
+            if the solver cannot solve the problem.
+        """
         self.require(problem)
         if b is None and problem.intercept and W is None:
             b = problem.null_intercept
         return self.start(problem, problem.coefficients(W, b))
 
     def start(self, problem: Problem, coef: np.ndarray) -> State:
-        """Make the solver's own state around a coefficient array, which it may keep."""
+        """Make the solver's state around a coefficient array.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        coef
+            coefficients (rows, m); the state may keep the array.
+
+        Returns
+        -------
+        State
+            the state.
+        """
         return State(problem, coef)
 
     def step(self, problem: Problem, state: Any) -> None:
-        """One outer iteration, in place."""
+        """Do one outer iteration, in place.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+
+        Raises
+        ------
+        TypeError
+            if the class does not define it.
+        """
         raise TypeError(f"{type(self).__name__} does not define step")
 
     def warm_start_from(self, problem: Any, state: State) -> State:
-        """A state that goes on from the weights of another solver's (or of this one with other settings). A solver that
-        keeps more than weights may take that over too, if the state has it."""
+        """Return a state that continues from the weights of another solver, or of this one with other settings.
+
+        A solver that keeps more than weights may take that over too, if the state has it.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the other solver's state.
+
+        Returns
+        -------
+        State
+            a new state.
+        """
         return self.start(problem, state.dense(problem))
 
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
-        """The objective at a point with this mean loss and this Ω(W)."""
+        """Return the objective at a point.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        loss
+            its mean loss.
+        penalty
+            its Ω(W).
+
+        Returns
+        -------
+        float
+            the objective.
+        """
         return loss + problem.lam * penalty
 
     def target(self, problem: Problem) -> tuple[Any, ...]:
-        """What the objective depends on: values of runs with the same target can be compared."""
+        """Return all that the objective depends on: values of runs with the same target can be compared.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        tuple[Any, ...]
+            a hashable key.
+        """
         return problem.key
 
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
-        """The certificate of the state's weights, by its dual point if it has one. ``work``: a Workspace, made once
-        a run; ``None`` for states with sparse weights."""
+        """Evaluate the certificate of the state's weights, with its dual point if it has one.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        work
+            a Workspace, made once per run; ``None`` for states with sparse weights.
+
+        Returns
+        -------
+        Certificate
+            the certificate.
+        """
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
         return dataclasses.replace(found, **state.dual_facts(problem))
 
     def conclude(self, problem: Any, state: Any) -> bool:
-        """Prepare the weights of a state to be handed back, when a run ends: a solver whose iterates are infeasible
-        replaces them by the feasible point that its certificate speaks of. Returns whether that changed the state."""
+        """Prepare the weights of a state to be handed back, at the end of a run.
+
+        A solver whose iterates are infeasible replaces them by the feasible point of its certificate.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state, changed in place.
+
+        Returns
+        -------
+        bool
+            whether that changed the state.
+        """
         return False
 
     def adapt(self, problem: Any, state: Any) -> State | None:
-        """Called once after loss, penalty or λ changed under a state (warm start). May return a state to go on with
-        instead, at the same weights; ``None`` keeps this one."""
+        """Adapt a state after loss, penalty or λ have changed (warm start); called once per change.
+
+        Parameters
+        ----------
+        problem
+            the new problem.
+        state
+            the state, changed in place.
+
+        Returns
+        -------
+        State | None
+            a state to continue with instead, at the same weights; ``None`` keeps this one.
+        """
         return None
 
     def variant(self, problem: Problem) -> Any:
-        """What, besides the types of its parts, decides which kernels a run on this problem needs (hashable)."""
+        """Return what else decides, besides the types of the parts, which kernels a run on this problem needs.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        Any
+            a hashable key, or ``None``.
+        """
         return None
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        """Compile every kernel that a run on ``problem`` may need, on a tiny problem of the same types.
+        """Compile every kernel that a run may need, on a tiny problem of the same types.
 
-        One step does that for most solvers; a solver whose first step does not use all its kernels says more here.
+        One step does that for most solvers; a solver whose first step does not call all its kernels extends this
+        method.
+
+        Parameters
+        ----------
+        tiny
+            the tiny problem.
+        problem
+            the problem to be solved.
+
+        Returns
+        -------
+        State
+            a state of the tiny problem.
         """
         state = self.init(tiny)
         self.step(tiny, state)
@@ -320,6 +643,7 @@ def settings(cls: T) -> T:
             object.__setattr__(self, f.name, f.check(getattr(self, f.name), cls.__name__))
 
     cls.fields = fields
+    cls.__doc__ = documented(cls.__doc__, fields)
     cls.__post_init__ = check  # type: ignore[attr-defined]
     made: T = dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)  # type: ignore[assignment]
     return made

@@ -29,11 +29,11 @@ CUT = 1e-11
 
 @settings
 class CLS(SequenceSolver):
-    """Calibrated least squares: link and weights in turns. F never rises.
+    """Calibrated least squares (Agarwal et al. 2013, Alg. 2): link and weights are fitted in turns. F never rises.
 
-    The basis always holds the predictions themselves; ``square`` and ``cube`` add their powers. For a basis of your
-    own, inherit and define ``expand(self, Y)``, which takes predictions (k, m) to functions of them (k, q), the first m
-    of them Y itself. Costs as ``gls``: a d × d matrix, factored once, and two products with X a step.
+    The basis always contains the predictions themselves; ``square`` and ``cube`` add their powers. For another basis
+    inherit and define ``expand(self, Y)``. The cost is that of ``gls``: a d × d matrix, factored once, and two products
+    with X per step.
     """
 
     basis: str = field("cube", choices=tuple(POWERS), doc="G: the predictions, and their powers up to this one")
@@ -57,7 +57,18 @@ class CLS(SequenceSolver):
         return too_large(self.name, problem)
 
     def expand(self, Y: np.ndarray) -> np.ndarray:
-        """G of predictions (k, m), shape (k, q)."""
+        """Evaluate the functions G of predictions.
+
+        Parameters
+        ----------
+        Y
+            predictions (k, m).
+
+        Returns
+        -------
+        np.ndarray
+            G (k, q), the first m columns Y itself.
+        """
         return np.hstack([Y**power for power in range(1, POWERS[self.basis] + 1)])
 
     def step(self, problem: Any, state: SequenceState) -> None:

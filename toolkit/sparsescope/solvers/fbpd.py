@@ -24,7 +24,10 @@ from .shared.splitting import Splitting, SplittingState
 
 @settings
 class FBPD(Splitting):
-    """Two products with X and one projection of n rows a step. The gap is proved with its dual point, and closes."""
+    """Forward-backward primal-dual splitting (Chierchia et al. 2015, Alg. 1), certified with its dual point.
+
+    A step costs two products with X and one projection of n rows.
+    """
 
     title = "FBPD"
     menu_order = 80

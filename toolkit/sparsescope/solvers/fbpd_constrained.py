@@ -74,7 +74,7 @@ class BudgetState(SplittingState):
 
 @settings
 class Budgeted(Splitting):
-    """What the methods with a budget share, and the paper's steps with a slack variable ζ_i for each sample."""
+    """Base of the methods with a budget on the loss, with the paper's steps: a slack variable ζ_i for each sample."""
 
     eta: float = field(
         0.5,
@@ -117,11 +117,35 @@ class Budgeted(Splitting):
         return state
 
     def new_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:
-        """The arrays."""
+        """Make the arrays of a state.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        coef
+            coefficients (rows, m); the state may keep the array.
+
+        Returns
+        -------
+        BudgetState
+            the state.
+        """
         return BudgetState(problem, coef, self.count(), self.acceleration != "none")
 
     def unit(self, problem: Problem) -> float:
-        """The scale of λ on these data (1 where there is none: every λ gives W = 0)."""
+        """Return the scale of λ on these data (1 where there is none: every λ gives W = 0).
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        float
+            the scale.
+        """
         try:
             return problem.lam_reference
         except ValueError:
@@ -132,14 +156,35 @@ class Budgeted(Splitting):
         self.scale_dual(problem, state)
 
     def scale_dual(self, problem: Problem, state: BudgetState) -> None:
-        """From dual rows in the domain of ℓ* to rows of the budget's multiplier, and ζ to the hinges, within η."""
+        """Scale dual rows in the domain of ℓ* by the budget's multiplier, and project ζ to the hinges within η.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state, changed in place.
+        """
         state.U *= problem.dtype.type(state.level)
         state.sums[:] = state.level
         state.zeta[:] = self.hinges(problem, state)
         state.zeta -= max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
 
     def hinges(self, problem: Problem, state: BudgetState) -> np.ndarray:
-        """The hinge of every sample at the state's weights, (n,)."""
+        """Evaluate the hinge of every sample at the state's weights.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+
+        Returns
+        -------
+        np.ndarray
+            the hinges (n,).
+        """
         rows = np.empty(problem.n)
         hinge_rows(state.Z, problem.y, problem.loss.margin, rows)
         return rows
@@ -231,9 +276,12 @@ class Budgeted(Splitting):
 
 @settings
 class FBPDConstrained(Budgeted):
-    """The mean hinge is kept below ``eta``; λ plays no part. Events give the λ with the same solution, and by how much
-    the iterates still violate the constraint; the weights at the end of a run satisfy it. With eta = 0 every sample has
-    to be classified with the whole margin."""
+    """FBPD for the problem that minimises the penalty with the mean hinge at most ``eta`` (Chierchia et al. 2015).
+
+    λ has no effect. Events carry the λ with the same solution, and the amount by which the iterates still violate the
+    constraint; the weights at the end of a run satisfy it. With eta = 0 every sample has to be classified with the
+    whole margin.
+    """
 
     slacks: str = field(
         "none",
@@ -299,7 +347,22 @@ class FBPDConstrained(Budgeted):
         )
 
     def price(self, problem: Problem, state: BudgetState, target: float) -> float:
-        """The t ≥ 0 at which the sum of squares falls by ``target`` for each further unit of t, from the last t."""
+        """Return the t ≥ 0 at which the sum of squares falls by ``target`` per unit of t, starting at the last t.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        target
+            the decrease per unit.
+
+        Returns
+        -------
+        float
+            t.
+        """
         mass = state.level
         for _ in range(LOOKS):
             gain, slope = self.gain(problem, state, mass)
@@ -315,7 +378,22 @@ class FBPDConstrained(Budgeted):
         return mass
 
     def gain(self, problem: Problem, state: BudgetState, mass: float) -> tuple[float, float]:
-        """By how much the sum of squares falls for a further unit of t, and how fast that falls, at t = ``mass``."""
+        """Return the decrease of the sum of squares per unit of t, and its derivative, at t = ``mass``.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        mass
+            t.
+
+        Returns
+        -------
+        tuple[float, float]
+            the decrease and its derivative.
+        """
         parts = self.parallel(
             state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t], state.shares[t + 1])
         )

@@ -63,8 +63,8 @@ class GLS(Solver):
 
     It needs a ridge penalty, which makes the metric definite also where there are more features than samples or
     features depend on each other. A d × d matrix is made once for the data and factored once for L and λ: O(n·d² + d³)
-    operations and two such matrices; a step costs two products with X and 2·d²·m operations. Losses of users' own links
-    are checked: see :class:`sparsescope.losses.LinkLoss`.
+    operations and two such matrices; a step costs two products with X and 2·d²·m operations. User-defined links are
+    checked: see :class:`sparsescope.losses.LinkLoss`.
     """
 
     lipschitz: str = field(
@@ -101,7 +101,18 @@ class GLS(Solver):
         return None
 
     def constant(self, problem: Problem) -> float:
-        """L, the Lipschitz constant of the link."""
+        """Return L, the Lipschitz constant of the link.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        float
+            L.
+        """
         L = float(problem.loss.curvature(problem.m))
         return max(L, 1.0) if self.lipschitz == "paper" else L
 

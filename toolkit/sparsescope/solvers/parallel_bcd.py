@@ -97,7 +97,13 @@ class ParallelBCD(Solver):
     takes_sample_weights = True
 
     def count(self) -> int:
-        """How many threads are used."""
+        """Return the number of threads.
+
+        Returns
+        -------
+        int
+            the number.
+        """
         return self.threads or cores()
 
     def start(self, problem: Problem, coef: np.ndarray) -> ParallelState:
@@ -193,7 +199,18 @@ class ParallelBCD(Solver):
         )
 
     def beta(self, problem: Problem) -> float:
-        """β for T blocks in flight at once."""
+        """Return β, the factor of the constants with T blocks updated at once.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        float
+            β.
+        """
         return 1.0 + (problem.design.most_in_a_row - 1.0) * (self.count() - 1.0) / max(1, problem.d - 1)
 
     def _intercept(self, problem: Problem, state: ParallelState) -> None:

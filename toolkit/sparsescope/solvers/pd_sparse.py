@@ -231,9 +231,10 @@ def squared_rows(design: Any) -> np.ndarray:
 
 @settings
 class PDSparse(Solver):
-    """Keeps a few active labels a sample and a few weights a feature; neither W nor the scores are ever dense.
+    """Primal-dual method that keeps a few active labels per sample and a few weights per feature (Yen et al. 2016).
 
-    The work of an iteration follows the non-zeros of W and of the dual point, not the number of labels.
+    Neither W nor the scores are ever dense: the work of an iteration depends on the non-zeros of W and of the dual
+    point, not on the number of labels.
     """
 
     nu: int = field(1, 1, 64, "ν: parts of the labels, of which a search looks at one (the paper has 3; 1: all labels)")
@@ -299,7 +300,27 @@ class PDSparse(Solver):
 
     # -------------------------------------------------------------------------------------------------- begin and go on
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> PDSparseState:
-        """A state at zero. It goes on from a dual point only: ``ValueError`` for weights to begin with."""
+        """Return a state at zero; this solver starts from a dual point, not from weights.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        W
+            not allowed.
+        b
+            not allowed.
+
+        Returns
+        -------
+        PDSparseState
+            the state.
+
+        Raises
+        ------
+        ValueError
+            for weights to start from.
+        """
         self.require(problem)
         if b is not None:
             raise ValueError(f"b is given, and {self.name} has no intercept")
@@ -311,13 +332,37 @@ class PDSparse(Solver):
         return self.begin(problem)
 
     def begin(self, problem: Problem) -> PDSparseState:
-        """A state whose dual point is zero."""
+        """Return a state whose dual point is zero.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        PDSparseState
+            the state.
+        """
         state = PDSparseState(problem, min(self.nu, problem.m), self.seed)
         state.take_scaling(problem)
         return state
 
     def warm_start_from(self, problem: Problem, state: State) -> PDSparseState:
-        """From the dual point of another state, if it has one; else from zero: W alone does not say what α is."""
+        """Continue from the dual point of another state, if it has one; else start from zero: W does not determine α.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the other solver's state.
+
+        Returns
+        -------
+        PDSparseState
+            a new state.
+        """
         taken = PDSparseState(problem, min(self.nu, problem.m), self.seed)
         if isinstance(state, PDSparseState):
             taken.alpha, taken.active = state.alpha.copy(), copied(state.active)
@@ -374,7 +419,20 @@ class PDSparse(Solver):
         state.working_set = float(np.count_nonzero(state.rows.head[:, SIZE].reshape(problem.d, -1).any(axis=1)))
 
     def search(self, problem: Problem, state: PDSparseState) -> int:
-        """A sweep that searches, over the samples that do not miss it; returns how many they were."""
+        """Do a sweep that searches for new labels, over the samples that are not skipped.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+
+        Returns
+        -------
+        int
+            the number of these samples.
+        """
         rate = self.rate(problem, state.C) if self.sampling else 1
         awake = np.flatnonzero(state.missed == 0)
         state.missed[state.missed > 0] -= 1
@@ -388,23 +446,61 @@ class PDSparse(Solver):
         return awake.size
 
     def moving(self, state: PDSparseState) -> np.ndarray:
-        """The samples with active labels whose last step gained something worth while."""
+        """Return the samples with active labels whose last step had a noticeable gain.
+
+        Parameters
+        ----------
+        state
+            the state.
+
+        Returns
+        -------
+        np.ndarray
+            their numbers.
+        """
         active = state.active.head[:, SIZE] > 0
         if not self.shrinking:
             return np.flatnonzero(active)
         return np.flatnonzero(active & (state.gains > STILL * state.gains.mean()))
 
     def rate(self, problem: Problem, C: float) -> int:
-        """d_i/d̃_i: of so many features of a sample one is drawn (Yen et al. 2016, Sec. 4.4)."""
+        """Return d_i/d̃_i, the number of features of a sample per drawn one (Yen et al. 2016, Sec. 4.4).
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        C
+            1/(nλ) in the units of the solver.
+
+        Returns
+        -------
+        int
+            the rate.
+        """
         n, d, m, stored = problem.n, problem.d, problem.m, max(problem.design.nnz, 1)
         return max(1, math.ceil(min(5.0 * d * m / (C * stored * math.log(m)), stored / (5.0 * n))))
 
     def post_solve(self, problem: Problem, state: PDSparseState, sweeps: int = 20) -> sp.csr_array:
-        """Weights without the shrinking of the ℓ1 part, CSR (d, m): ½‖W‖² + C Σℓ on the support of W alone, where each
-        loss counts only the sample's own and its active labels (Yen et al. 2016, Sec. 4.3). The state is left as it is.
+        """Return weights without the shrinkage of the ℓ1 part (Yen et al. 2016, Sec. 4.3).
 
-        They predict better at times, and are no solution of the problem: its certificate is not about them.
-        ``sweeps``: over the samples with active labels, from the dual point of the state.
+        They minimise ½‖W‖² + C Σℓ on the support of W alone, where each loss counts only the sample's labels and its
+        active ones. They sometimes predict better, but are no solution of the problem: its certificate does not apply
+        to them. The state is unchanged.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            a state of this solver.
+        sweeps
+            sweeps over the samples with active labels, from the dual point of the state.
+
+        Returns
+        -------
+        sp.csr_array
+            weights (d, m), CSR.
         """
         check_whole("sweeps", sweeps, 1)
         own: PDSparseState = state.copy()
@@ -417,7 +513,22 @@ class PDSparse(Solver):
 
     # ------------------------------------------------------------------------------------------------- what is proved
     def certificate(self, problem: Problem, state: PDSparseState, work: Any = None) -> Certificate:
-        """Objective and dual value of the state. ``violation`` is a bound of λ(1−ρ)‖W − W*‖_F, from the gap."""
+        """Evaluate objective and dual value of the state; ``violation`` is the bound of λ(1−ρ)‖W − W*‖_F from the gap.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        work
+            not used.
+
+        Returns
+        -------
+        Certificate
+            the certificate.
+        """
         loss, omega, rows, entries = state.point(problem)
         _, active = state.hinges(problem)
         total, duals = dual_sums(state.active)

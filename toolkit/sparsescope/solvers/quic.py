@@ -33,7 +33,7 @@ SUPPORT_SOLVED = 0.01  # conjugate gradients end when their residual has fallen 
 
 @settings
 class QUIC(CovarianceSolver):
-    """Newton steps for a sparse inverse covariance, by coordinate descent on the entries in use."""
+    """Newton steps for a sparse inverse covariance, by coordinate descent on the active entries (Hsieh et al. 2011)."""
 
     sweeps: int = field(10, 1, 100, "sweeps over the model in one iteration, at most", log=True)
 

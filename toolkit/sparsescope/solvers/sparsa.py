@@ -53,7 +53,7 @@ class SpaRSAState(ProximalState):
 
 @settings
 class SpaRSA(Solver):
-    """Proximal gradient with Barzilai–Borwein steps (Wright et al. 2009). One iteration costs what one of ISTA does."""
+    """Proximal gradient with Barzilai–Borwein steps (Wright et al. 2009). An iteration costs as much as one of ISTA."""
 
     takes_blocks = True
     memory: int = field(5, 1, 50, "M: the new objective is compared with the largest of the last M (1: it never rises)")

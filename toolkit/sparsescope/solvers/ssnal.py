@@ -53,7 +53,10 @@ class AugmentedState(State):
 
 @settings
 class SSNAL(Solver):
-    """Few, dear steps: each factors a system of all weights in play. Much faster than splitting for high accuracy."""
+    """Semismooth Newton method on augmented Lagrangians, for high accuracy.
+
+    Its steps are few and expensive: each factors a system of all active weights.
+    """
 
     inner: int = field(30, 2, 1000, "Newton steps at most until the multipliers move", log=True)
 

@@ -53,10 +53,11 @@ class StagewiseState(SequenceState):
 
 @settings
 class Stagewise(SequenceSolver):
-    """Least squares in stages: features are made p at a time and forgotten, so memory is O(n·p + p²) for any number.
+    """Stagewise least squares on p features at a time, which are not kept (Agarwal et al. 2013, Alg. 3).
 
-    What a stage needs for prediction is kept: its coefficients, and its columns or the seed of its random features.
-    Where X has fewer columns than p, a stage takes them all; more features than samples are held by the ridge λ.
+    The memory is O(n·p + p²) for any number of features. Kept for prediction are the coefficients of a stage, and its
+    columns or the seed of its random features. Where X has fewer columns than p, a stage takes them all; with more
+    features than samples the ridge λ makes the solution unique.
     """
 
     generator: str = field(
@@ -161,7 +162,20 @@ class Stagewise(SequenceSolver):
 
     # --------------------------------------------------------------------------------------------------- the generators
     def block(self, problem: Any, state: StagewiseState) -> Any:
-        """The next batch of features."""
+        """Return the next block of features.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+
+        Returns
+        -------
+        Any
+            the block.
+        """
         if self.generator in RANDOM:
             return RandomBlock(
                 self.generator, self.features, self.scale(problem), self.seed, len(state.model), problem.dtype
@@ -180,7 +194,18 @@ class Stagewise(SequenceSolver):
         return np.argsort(-np.einsum("ij,ij->i", G, G), kind="stable")
 
     def scale(self, problem: Any) -> DataScale:
-        """x̄ and s of the data, with the width of the settings."""
+        """Return x̄ and s of the data, with the width of the settings.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        DataScale
+            the scale of the data.
+        """
         found = problem.data_scale(self.seed)
         return DataScale(found.mean, found.width * self.width)
 

@@ -21,9 +21,32 @@ __all__ += sorted({*_found} - {*__all__})
 
 
 def draw(view: str, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:
-    """A plotly figure of a trace: ``draw("convergence", result.trace, problem, x="seconds", theme="dark")``.
+    """Draw a trace as a plotly figure: ``draw("convergence", result.trace, problem, x="seconds", theme="dark")``.
 
-    ``view`` is a registered name (``UnknownName`` suggests the nearest one otherwise); ``options`` are the view's own,
-    listed in its ``fields``.
+    Parameters
+    ----------
+    view
+        registered name.
+    trace
+        the trace.
+    problem
+        the problem, for feature and class names.
+    **options
+        options of the view, listed in its ``fields``.
+
+    Returns
+    -------
+    go.Figure
+        the figure.
+
+    Raises
+    ------
+    UnknownName
+        for an unknown name; suggests the nearest one.
+
+    Examples
+    --------
+    >>> result = ss.solve(ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1))
+    >>> figure = ss.views.draw("convergence", result.trace)
     """
     return registry.views.create(view).figure(trace, problem, **options)

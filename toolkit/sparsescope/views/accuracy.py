@@ -29,7 +29,7 @@ SET_TITLES = {
 
 
 class Accuracy(View):
-    """Training and test accuracy, and how many rows of W they need; for label sets one of their measures."""
+    """Training and test accuracy, and the number of non-zero rows of W; for label sets one of their measures."""
 
     name = "accuracy"
     title = "Accuracy and sparsity"

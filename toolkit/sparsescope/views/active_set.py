@@ -139,7 +139,7 @@ def line_labels(trace: Trace, problem: Problem | None, rows: list[np.ndarray]) -
 
 
 class ActiveSet(View):
-    """Which rows of W are non-zero over time; rows that enter and rows that leave stand out."""
+    """Non-zero rows of W over time; rows that enter and rows that leave are highlighted."""
 
     name = "active-set"
     title = "Active set over time"

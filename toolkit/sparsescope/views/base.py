@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import plotly.graph_objects as go
 
-from ..registry import LAST, Field, collect_fields, field
+from ..registry import LAST, Field, collect_fields, documented, field
 
 if TYPE_CHECKING:
     from ..problems.prediction import Problem
@@ -32,8 +32,20 @@ class View(ABC):
     """Base of all views. A subclass names itself, declares its options as fields and implements two methods.
 
     Class attributes: ``name`` (registry name), ``title``, ``doc`` (one sentence), ``needs`` (what must have been
-    recorded, in words) and ``empty`` (what the picture says as long as there is nothing to draw). ``kinds`` are the
-    kinds of problems on whose page the explorer shows the view, and ``menu_order`` is its place there and in lists.
+    recorded) and ``empty`` (text of the picture as long as there is nothing to draw). ``kinds`` are the kinds of
+    problems on whose page the explorer shows the view, and ``menu_order`` is its place there and in lists.
+
+    Parameters
+    ----------
+    **options
+        values of the options; see ``fields``.
+
+    Raises
+    ------
+    TypeError
+        for an unknown option.
+    ValueError
+        for a value that is not allowed.
     """
 
     name: ClassVar[str]
@@ -51,6 +63,7 @@ class View(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.fields = collect_fields(cls) + collect_fields(View)
+        cls.__doc__ = documented(cls.__doc__, cls.fields)
 
     def __init__(self, **options: Any) -> None:
         """``options``: values for any of ``fields``. ``TypeError`` names an unknown one, ``ValueError`` a bad value."""
@@ -68,16 +81,38 @@ class View(ABC):
             setattr(self, key, known[key].check(value, f"view {self.name!r}"))
 
     def with_options(self, **options: Any) -> View:
-        """A copy of this view with some options changed (validated as in the constructor)."""
+        """Return a copy of this view with some options changed.
+
+        Parameters
+        ----------
+        **options
+            checked as in the constructor.
+
+        Returns
+        -------
+        View
+            the copy.
+        """
         view = copy.copy(self)
         view._set(options)
         return view
 
     def figure(self, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:
-        """Draw the trace.
+        """Draw the trace; with nothing to draw the figure has its axes and a sentence that says why.
 
-        ``problem`` supplies feature and class names; without it the trace's own ``info`` is used. ``options`` override
-        the view's for this figure. Never blank: with nothing to draw the figure has its axes and a sentence saying why.
+        Parameters
+        ----------
+        trace
+            the trace.
+        problem
+            the problem, for feature and class names; ``None``: the names in the trace are used.
+        **options
+            replace the view's options for this figure.
+
+        Returns
+        -------
+        go.Figure
+            a plotly figure.
         """
         return self.with_options(**options)._draw(trace, problem)
 
@@ -87,26 +122,38 @@ class View(ABC):
 
     @abstractmethod
     def spec(self, problem: Problem) -> dict[str, Any]:
-        """What the live page draws: a JSON-able dict with ``id``, ``title``, ``kind`` and the keys of that kind.
+        """Describe what the live page draws, as a JSON-able dict.
 
-        - ``"lines"``: ``y`` (list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right`` (axis, or
-          ``None``; ``share`` on the left: values from 0 to 1, shown in percent; ``between``: two columns, a value and
-          its lower bound, that the axis is fitted to), ``empty``; and optionally ``bands`` (areas between the columns
-          ``low`` and ``high``), ``levels`` (values to compare with, as ``{value, label, short, colour}``), ``count``
-          (the column of which the page says how often it was evaluated), ``x`` (the column in place of the clock),
-          ``choices``, a list of ``{label, y, left}``, with a ``right`` if that is another one, of which the page shows
-          one at a time. Besides trace columns there are some that the page derives: ``least_excess`` and
-          ``most_excess``, between which (F - F*) / |F| is proved to lie
-          (:func:`sparsescope.views.convergence.excess`), ``known_excess``, the same beside a reference
+        It has ``id``, ``title``, ``kind`` and the keys of that kind:
+
+        - ``"lines"``: ``y`` (a list of ``{column, label, short, colour, dash, axis}``), ``left`` and ``right``
+          (axis, or ``None``; ``share`` on the left: values from 0 to 1, shown in percent; ``between``: two columns,
+          a value and its lower bound, that the axis is fitted to), ``empty``; and optionally ``bands`` (areas
+          between the columns ``low`` and ``high``), ``levels`` (values to compare with, as ``{value, label, short,
+          colour}``), ``count`` (the column whose evaluations the page counts), ``x`` (the column that replaces the
+          clock), ``choices``, a list of ``{label, y, left}``, with a ``right`` if that is another one, of which the
+          page shows one at a time. Besides trace columns there are some that the page derives: ``least_excess`` and
+          ``most_excess``, between which ``(F - F*) / |F|`` is proved to lie
+          (:func:`sparsescope.views.convergence.excess`), ``known_excess``, the same for a known reference
           (:func:`sparsescope.views.convergence.known_excess`), ``nonzero_percent`` = 100 * nonzero_rows / d,
-          ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent`` =
-          100 * active_share, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,
+          ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent``
+          = 100 * active_share, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,
           ``used_entries`` = (nonzero_entries + d) / 2, ``weights_per_feature`` = nonzero_entries / d, and
           ``search_percent`` = 100 * search_share.
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
         - ``"stages"``: coefficients of a sequence of models; as before, and ``parts`` of it that can be shown.
         - ``"theta"``, ``"network"``: an inverse covariance as a matrix (``orders``) and as a graph; ``empty``.
+
+        Parameters
+        ----------
+        problem
+            the problem on the page.
+
+        Returns
+        -------
+        dict[str, Any]
+            the description.
         """
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ DEPTH = 1.5
 
 
 class Duality(View):
-    """The objective and the dual value as they close in on the optimum, and the sparsity of a dual point."""
+    """Objective and dual value as they approach the optimum, and the sparsity of a dual point."""
 
     name = "duality"
     title = "Primal and dual"

@@ -28,7 +28,7 @@ def counts(reading: drawing.Reading, p: int | None) -> dict[str, np.ndarray]:
 
 
 class Entries(View):
-    """How many entries each step worked on: from above for quic, from below for lhac-covariance."""
+    """Number of entries that each step worked on: from above for quic, from below for lhac-covariance."""
 
     name = "entries"
     title = "Working set"

@@ -24,7 +24,7 @@ ERRORS = {"accuracy": "error [% wrong]", "precision_at_1": "error [% whose best 
 
 
 class Features(View):
-    """Training and test error after so many features, of solvers whose model is a sequence of fits."""
+    """Training and test error against the number of features, for solvers whose model is a sequence of fits."""
 
     name = "features"
     title = "Error against features used"

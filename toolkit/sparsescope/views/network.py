@@ -24,7 +24,7 @@ TOLD = 6  # partners that a node names on hover
 
 
 class Network(View):
-    """The graph of Θ. Where S is known, which decides the places, a node has the same place at every λ."""
+    """Graph of Θ. Where S is known, from which the positions are computed, a node has the same position at every λ."""
 
     name = "network"
     title = "Θ as a graph"

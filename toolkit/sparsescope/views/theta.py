@@ -64,7 +64,7 @@ def in_words(pairs: np.ndarray, degrees: np.ndarray) -> str:
 
 
 class Theta(View):
-    """The inverse covariance as a matrix; the range of colours is that of the entries off the diagonal."""
+    """Inverse covariance as a matrix; the colours span the range of the entries off the diagonal."""
 
     name = "theta"
     title = "Θ as a matrix"

@@ -134,7 +134,7 @@ def binned(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Weights(View):
-    """The non-zero rows of W by classes, or the weights of each class as an image where features are pixels."""
+    """Non-zero rows of W by classes, or the weights of each class as an image where features are pixels."""
 
     name = "weights"
     title = "Weights W"

@@ -20,22 +20,31 @@ Message = dict[str, Any]
 
 
 def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
-    """A live explorer of a data set, to be shown in a notebook.
+    """Show a live explorer of a data set in a notebook.
 
     Parameters
     ----------
-    X: a data matrix of shape (n, d) (array or sparse matrix), a `Dataset`, the name or path of a data set, or a
-        `CovarianceProblem`, whose network is shown. None: the default data set, and a choice of all of them.
-    y: labels of shape (n,); needed exactly when `X` is a matrix, and not for the network of its features.
-    settings: what the page's controls start with: `task` ("classes", or "covariance" for the network of the features,
-        with `features`, `correlation`, `diagonal` and `order`), `loss`, `penalty`, `solver` (registry names),
-        `lam_ratio` (λ/λ_max, from 1e-4 to 1), `intercept`, `speed` (iterations a second, or "max"), `x` ("iterations",
-        "passes", "seconds"), and parameters of the chosen parts as `penalty_rho`, `loss_margin`, `solver_selection`
-        and so on.
+    X
+        data matrix (n, d) (array or sparse matrix), a ``Dataset``, the name or path of a data set, or a
+        ``CovarianceProblem``, whose network is shown. ``None``: the default data set, and a choice of all of them.
+    y
+        labels (n,); needed exactly when ``X`` is a matrix, and not for the network of its features.
+    **settings
+        initial values of the page's controls: ``task`` ("classes", or "covariance" for the network of the features,
+        with ``features``, ``correlation``, ``diagonal`` and ``order``), ``loss``, ``penalty``, ``solver`` (registry
+        names), ``lam_ratio`` (λ/λ_max, from 1e-4 to 1), ``intercept``, ``speed`` (iterations a second, or "max"),
+        ``x`` ("iterations", "passes", "seconds"), and parameters of the chosen parts such as ``penalty_rho``,
+        ``loss_margin``, ``solver_selection``.
+
+    Returns
+    -------
+    ExplorerWidget
+        the widget.
 
     Raises
     ------
-    ValueError: for data or settings that cannot be used; the sentence says which and what is allowed.
+    ValueError
+        for data or settings that cannot be used; the message says which and what is allowed.
     """
     return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings))
 

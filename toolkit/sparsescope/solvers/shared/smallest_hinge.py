@@ -42,8 +42,19 @@ class _Unpenalised(FBPD):
 
 @dataclass(frozen=True)
 class SmallestHinge:
-    """``reached``: the mean hinge of weights that were found; ``lower``: no weights of a Frobenius norm up to
-    ``radius`` have a smaller one (a proof, and 0 at least); ``iterations`` it took."""
+    """Bounds of the smallest mean Crammer–Singer hinge on some data.
+
+    Parameters
+    ----------
+    reached
+        mean hinge of weights that were found.
+    lower
+        proved lower bound, at least 0: no weights of a Frobenius norm up to ``radius`` have a smaller mean hinge.
+    radius
+        see ``lower``.
+    iterations
+        iterations it took.
+    """
 
     reached: float
     lower: float
@@ -54,10 +65,31 @@ class SmallestHinge:
 def smallest_hinge(
     problem: Problem, tol: float = 1e-4, max_iter: int = 20_000, above: float | None = None
 ) -> SmallestHinge:
-    """The smallest mean Crammer–Singer hinge on the problem's data, whatever the penalty, between two bounds.
+    """Bound the smallest mean Crammer–Singer hinge on the problem's data, without a penalty.
 
-    Stops when they are within ``tol`` times the margin, after ``max_iter`` iterations, or, if ``above`` is given, as
-    soon as they say whether that value can be reached. ``ValueError`` for another loss.
+    The iterations end when the bounds are within ``tol`` times the margin, after ``max_iter`` iterations, or, if
+    ``above`` is given, as soon as the bounds decide whether that value can be reached.
+
+    Parameters
+    ----------
+    problem
+        a problem with the loss ``crammer-singer``.
+    tol
+        accuracy, in units of the margin.
+    max_iter
+        largest number of iterations.
+    above
+        a mean hinge to compare with.
+
+    Returns
+    -------
+    SmallestHinge
+        the bounds.
+
+    Raises
+    ------
+    ValueError
+        for another loss, or a ``tol`` that is not positive.
     """
     if not tol > 0.0:
         raise ValueError(f"tol is {tol!r}; a positive number is needed")

@@ -53,23 +53,36 @@ def search_eta0(
     seed: int = 0,
     **settings: Any,
 ) -> Eta0Search:
-    """Try FOBOS with several first steps η₀ for a few passes, and take the one that predicts held-out data best.
+    """Try FOBOS with several first steps η₀ for a few passes, and return the best on held-out data.
 
     Parameters
     ----------
-    problem : Problem
-        loss, penalty, λ and intercept, and the data to fit
-    test : (X, y) to judge on; ``None`` sets a share of the problem's own samples aside, class by class
-    candidates : values of η₀, in the unit of the solver (its setting ``unit``)
-    iterations : outer iterations (passes over the samples) of each candidate
-    share : part of the samples that is set aside, in (0, 1)
-    by : ``"accuracy"`` (ties: the smaller loss) or ``"loss"`` on held-out data
-    seed : of the split and of the solver · settings : other settings of FOBOS
+    problem
+        loss, penalty, λ and intercept, and the data to fit.
+    test
+        held-out data (X, y); ``None`` sets a share of the problem's samples aside, class by class.
+    candidates
+        values of η₀, in the unit of the solver (its setting ``unit``).
+    iterations
+        outer iterations (passes over the samples) of each candidate.
+    share
+        part of the samples that is set aside, in (0, 1).
+    by
+        ``"accuracy"`` (ties: the smaller loss) or ``"loss"`` on held-out data.
+    seed
+        of the split and of the solver.
+    **settings
+        other settings of FOBOS.
+
+    Returns
+    -------
+    Eta0Search
+        the best solver and the numbers of every candidate.
 
     Raises
     ------
     ValueError, TypeError
-        for arguments that cannot be used, with what is allowed.
+        for arguments that are not allowed.
     FloatingPointError
         if every candidate diverges.
     """

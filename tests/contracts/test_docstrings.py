@@ -1,0 +1,217 @@
+"""Docstrings of the public names: numpydoc sections that tools can render, and no parameter without its line."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import docutils.core
+import numpy as np
+import pytest
+from docutils import nodes
+from docutils.parsers.rst import roles
+from numpydoc.docscrape import NumpyDocString
+from numpydoc.docscrape_sphinx import SphinxDocString
+
+import sparsescope as ss
+
+# Rooms whose names are not all public, and of them the modules that are. The others serve these.
+MODULES = (
+    *("problems." + name for name in (
+        "base", "prediction", "covariance", "sequence", "sequence_model", "judging", "metrics", "objectives",
+        "scalings", "spectrum")),
+    *("runs." + name for name in (
+        "event", "result", "run", "trace", "session", "stopping", "paths", "path_result", "reference")),
+)  # fmt: skip
+LONGEST = 120
+ROLES = ("class", "func", "meth", "attr", "mod", "data", "exc")
+
+
+def _own(value: Any) -> bool:
+    return (getattr(value, "__module__", None) or "").startswith("sparsescope")
+
+
+def _exported(module: Any) -> Iterator[tuple[str, Any]]:
+    """Classes and functions that a module offers: those of ``__all__``, or those it defines."""
+    listed = getattr(module, "__all__", None)
+    for name in listed or [key for key in vars(module) if not key.startswith("_")]:
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            if listed and value.__name__.startswith("sparsescope"):
+                yield from _exported(value)
+            continue
+        defined = inspect.isroutine(value) or inspect.isclass(value)
+        if defined and (value.__module__ == module.__name__ or (listed and _own(value))):
+            yield f"{module.__name__}.{getattr(value, 'plain_name', name)}", value
+
+
+def _members(name: str, cls: type) -> Iterator[tuple[str, Any, Any]]:
+    """(name, member, the function behind it) of the public methods and properties of a class, inherited ones once."""
+    for key, value in vars(cls).items():
+        if key.startswith("_"):
+            continue
+        if isinstance(value, property):
+            yield f"{name}.{key}", value, value.fget
+        elif isinstance(value, cached_property):
+            yield f"{name}.{key}", value, value.func
+        elif isinstance(value, staticmethod | classmethod):
+            yield f"{name}.{key}", getattr(cls, key), value.__func__
+        elif inspect.isfunction(value):
+            yield f"{name}.{key}", value, inspect.unwrap(value)
+
+
+def _everything() -> dict[str, tuple[Any, str]]:
+    """{name: (the function or class whose parameters count, or ``None``, docstring)} of all public names."""
+    found: dict[str, tuple[Any, str]] = {}
+    modules = [ss, *(importlib.import_module(f"sparsescope.{name}") for name in MODULES)]
+    for name, value in {id(v): (n, v) for module in modules for n, v in _exported(module)}.values():
+        found[name] = (value, value.__doc__ or "")
+        for full, member, function in _members(name, value) if inspect.isclass(value) else ():
+            doc, key = member.__doc__ or "", full.rpartition(".")[2]
+            if doc:
+                plain = isinstance(member, property | cached_property)
+                found[full] = (None if plain else function, doc)
+            else:  # it does what its base class says of it
+                inherited = [getattr(vars(base)[key], "__doc__", None) for base in value.__mro__ if key in vars(base)]
+                found[full] = (None, next(filter(None, inherited), ""))
+    return {name: (value, inspect.cleandoc(doc)) for name, (value, doc) in found.items()}
+
+
+PUBLIC = _everything()
+CHECKED = {name: (value, NumpyDocString(doc)) for name, (value, doc) in PUBLIC.items() if value is not None}
+
+
+def _parameters(value: Any) -> list[str]:
+    """Names of the parameters that a caller gives, with the stars of ``*args`` and ``**named``."""
+    if inspect.isclass(value) and hasattr(value, "fields") and not inspect.isabstract(value):
+        if value in (ss.losses.Loss, ss.penalties.Penalty):
+            return []
+        if isinstance(value.fields, tuple):
+            return [field.name for field in value.fields]
+    given = inspect.signature(value).parameters.values()
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(p.kind, "") + p.name for p in given if p.name not in ("self", "cls")]
+
+
+def _body(value: Any) -> list[ast.AST]:
+    """The statements of a function, those of functions inside it left out."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(value)))).body[0]
+
+    def walk(node: ast.AST) -> Iterator[ast.AST]:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+                yield child
+                yield from walk(child)
+
+    return list(walk(tree))
+
+
+LATER = ("losses", "penalties", "Design", "part")
+ROOMS = sorted({name.split(".")[1] for name in PUBLIC} - {*LATER})
+
+
+def _in(room: str, names: Any = PUBLIC) -> list[str]:
+    return [name for name in names if name.split(".")[1] == room]
+
+
+def _first_line(name: str) -> None:
+    lines = PUBLIC[name][1].splitlines() or [""]
+    assert lines[0], f"{name} has no docstring"
+    assert len(lines[0]) <= LONGEST, f"{name}: the first line has {len(lines[0])} characters"
+    assert lines[0].endswith((".", ":")), f"{name}: the first line is no sentence: {lines[0]!r}"
+    assert len(lines) == 1 or not lines[1].strip(), f"{name}: a blank line has to follow the first one"
+
+
+def _parameters_documented(name: str) -> None:
+    value, doc = CHECKED[name]
+    if inspect.isclass(value) and value.__init__ is object.__init__:
+        return
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return
+    sections = [*doc["Parameters"], *doc["Other Parameters"]]
+    if inspect.isclass(value) and not sections:  # a record: its parameters are its attributes
+        sections = doc["Attributes"]
+    told = [one.strip() for line in sections for one in line.name.split(",")]
+    assert sorted(told) == sorted(_parameters(value)), f"{name}: documented {told}"
+    assert all(line.desc for line in sections), f"{name}: a parameter without a description"
+
+
+def _results_documented(name: str) -> None:
+    value, doc = CHECKED[name]
+    body = _body(value)
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in body)
+    returns = any(isinstance(node, ast.Return) and node.value is not None for node in body) and not yields
+    always_none = all(
+        isinstance(node.value, ast.Constant) and node.value.value is None
+        for node in body
+        if isinstance(node, ast.Return) and node.value is not None
+    )
+    assert bool(doc["Yields"]) == yields, f"{name}: Yields"
+    if not always_none:
+        assert bool(doc["Returns"]) == returns, f"{name}: Returns"
+    told = " ".join(line.type + line.name for line in doc["Raises"])
+    for node in body:
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):
+            assert node.exc.func.id in told, f"{name} raises {node.exc.func.id}"
+
+
+def _rendered(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = str(SphinxDocString(PUBLIC[name][1]))
+    for role in ROLES:  # Sphinx knows these, docutils alone does not
+        roles.register_generic_role(role, nodes.literal)
+    said = io.StringIO()
+    docutils.core.publish_doctree(text, settings_overrides={"warning_stream": said, "report_level": 2})
+    assert not said.getvalue(), f"{name}: {said.getvalue()}"
+
+
+def _all(check: Any, names: list[str]) -> None:
+    """Ask a check of every name, and tell all that fail."""
+    failed = []
+    for name in names:
+        try:
+            check(name)
+        except (AssertionError, ValueError, Warning) as error:
+            failed.append(f"{name}: {str(error) or repr(error)}".splitlines()[0])
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_has_a_docstring_whose_first_sentence_fits_a_line(room: str) -> None:
+    _all(_first_line, _in(room))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_parameters_documented_are_those_there_are(room: str) -> None:
+    _all(_parameters_documented, _in(room, CHECKED))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_is_returned_yielded_and_raised_is_documented(room: str) -> None:
+    _all(_results_documented, [name for name in _in(room, CHECKED) if not inspect.isclass(CHECKED[name][0])])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_tool_renders_the_docstring_without_a_warning(room: str) -> None:
+    _all(_rendered, _in(room))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_examples_of_docstrings_give_what_they_say(room: str) -> None:
+    finder = doctest.DocTestParser()
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for name in _in(room):
+        told = finder.get_doctest(PUBLIC[name][1], {"ss": ss, "np": np}, name, None, 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of limits that end a run
+            said: list[str] = []
+            assert not runner.run(told, out=said.append).failed, f"{name}:\n{''.join(said)}"
