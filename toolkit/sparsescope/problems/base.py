@@ -149,7 +149,13 @@ class BaseProblem:
             self.lam = positive("lam", lam)
 
     def fresh(self) -> Any:
-        """Return the same problem without constants that were computed from the data; itself if it keeps none."""
+        """Return the same problem without constants that were computed from the data; itself if it keeps none.
+
+        Returns
+        -------
+        Any
+            the sibling.
+        """
         return self
 
     def with_(self, *, lam: float | None = None, lam_ratio: float | None = None) -> Any:

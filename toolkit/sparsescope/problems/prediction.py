@@ -262,7 +262,12 @@ class Problem(BaseProblem):
     def fresh(self) -> Problem:
         """Return a sibling that shares the data and none of the constants that were computed from them.
 
-        For measurements: what a solver needs, such as step constants, then falls to its own clock.
+        For measurements: the computation of constants, such as step constants, is then on the clock of the solver.
+
+        Returns
+        -------
+        Problem
+            the sibling.
         """
         sibling = self.with_()
         sibling._data = copy.copy(self._data)
@@ -290,10 +295,28 @@ class Problem(BaseProblem):
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
 
     def on(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
-        """Return the same problem on other samples, some of whose classes may be missing: for methods that go from
-        sample to sample. X is held as it is given; samples of weight 0 are left out.
+        """Return the same problem on other samples, some of whose classes may be missing.
 
-        Raises ``ValueError`` for another number of features, and for labels that are none of the classes.
+        It is for methods that go from sample to sample. X is held as it is given; samples of weight 0 are left out.
+
+        Parameters
+        ----------
+        X
+            samples (k, d).
+        y
+            their labels, in the form that the problem was given.
+        sample_weight
+            weights (k,); ``None``: equal.
+
+        Returns
+        -------
+        Problem
+            the problem.
+
+        Raises
+        ------
+        ValueError
+            for another number of features, and for unknown labels.
         """
         design = self._design_of(X)
         targets = self.match(y)

@@ -21,29 +21,38 @@ OPTIMUM_SECONDS = 60.0
 
 
 class RaceRun:
-    """A race that is under way: an iterator of (lane, event).
+    """Race that is under way: an iterator of (lane, event).
 
-    The lane that has spent least of the clock is the next to make an iteration. All lanes start at the same point and
-    are measured against the same F*. Objectives, certificates and recording are not on the clock; what they cost is
-    counted apart (``lane.observing``).
+    The lane that has spent least of the clock makes the next iteration. All lanes start at the same point and are
+    measured against the same F*. Objectives, certificates and recording are not on the clock; their cost is counted
+    separately (``lane.observing``).
 
     Parameters
     ----------
-    problem : Problem or CovarianceProblem
-    solvers : registry names, solver classes or solvers; in a list, or as a mapping of labels to them
-    budget : seconds, passes or iterations that each lane may spend; ``None``: 5 s, 1000 passes or 1000 iterations
-    unit : ``"seconds"`` (CPU seconds of the calling thread), ``"passes"`` or ``"iterations"``
-    goal : a lane ends at F − F* ≤ ``goal``·|F*|
-    seeds : how many seeds each randomised solver runs with, counted up from its own
-    W, b : starting point of all lanes; zero weights if left out
-    reference : :class:`sparsescope.Reference` of the problem; computed if left out, before the clocks start
-    clock : what seconds are counted with, a function without arguments
+    problem
+        a Problem or CovarianceProblem.
+    solvers
+        registry names, solver classes or solvers; in a list, or as a mapping of labels to them.
+    budget
+        seconds, passes or iterations that each lane may spend; ``None``: 5 s, 1000 passes or 1000 iterations.
+    unit
+        ``"seconds"`` (CPU seconds of the calling thread), ``"passes"`` or ``"iterations"``.
+    goal
+        a lane ends at ``F − F* ≤ goal·|F*|``.
+    seeds
+        number of seeds for each randomised solver, counted up from its own.
+    W, b
+        starting point of all lanes; zero weights if left out.
+    reference
+        :class:`sparsescope.Reference` of the problem; ``None``: it is computed before the clocks start.
+    clock
+        function without arguments that seconds are counted with.
 
     Raises
     ------
     TypeError, ValueError
-        for arguments that are not allowed, a solver that does not take the problem, or solvers that minimise different
-        functions.
+        for arguments that are not allowed, a solver that does not take the problem, or solvers that minimise
+        different functions.
     """
 
     def __init__(
@@ -93,7 +102,13 @@ class RaceRun:
         return all(lane.message for lane in self.lanes)
 
     def step(self) -> tuple[Lane, Event] | None:
-        """Let the lane that has spent least make one iteration; ``None`` once all lanes have ended."""
+        """Let the lane that has spent least make one iteration.
+
+        Returns
+        -------
+        tuple[Lane, Event] | None
+            the lane and its event; ``None`` once all lanes have ended.
+        """
         self.prepare()
         while True:
             running = [lane for lane in self.lanes if not lane.message]
@@ -113,13 +128,25 @@ class RaceRun:
             yield made
 
     def run(self) -> Race:
-        """Run all lanes to their ends."""
+        """Run all lanes to their ends.
+
+        Returns
+        -------
+        Race
+            the results.
+        """
         for _ in self:
             pass
         return self.result()
 
     def result(self) -> Race:
-        """Return the race as it stands."""
+        """Return the results so far.
+
+        Returns
+        -------
+        Race
+            the results.
+        """
         return Race(
             problem=self.problem,
             entries=tuple(
@@ -132,7 +159,18 @@ class RaceRun:
         )
 
     def end(self, message: str = "ended by the caller") -> Race:
-        """End all lanes where they stand."""
+        """End all lanes.
+
+        Parameters
+        ----------
+        message
+            reason, for the results.
+
+        Returns
+        -------
+        Race
+            the results.
+        """
         for lane in self.lanes:
             if not lane.message:
                 lane.end(message)
@@ -153,21 +191,21 @@ def race(problem: BaseProblem, solvers: Any, *, budget: float | None = None, **o
 
     Parameters
     ----------
-    problem, solvers, budget, **options : as for :class:`RaceRun`
+    problem, solvers, budget, **options
+        as for :class:`RaceRun`.
 
     Returns
     -------
     Race
-        with the points of all lanes (:meth:`Race.to_frame`) and the times to 1e-2, 1e-4 and 1e-6 (:meth:`Race.times`)
+        the points of all lanes (:meth:`Race.to_frame`) and the times to 1e-2, 1e-4 and 1e-6 (:meth:`Race.times`).
 
     Raises
     ------
     TypeError, ValueError
-        as :class:`RaceRun` does.
+        as for :class:`RaceRun`.
 
     Examples
     --------
-    >>> import sparsescope as ss
     >>> problem = ss.Problem(ss.datasets.load("iris"), penalty="l1/l2", lam_ratio=0.1)
     >>> found = ss.race(problem, ["bcd-ls", "fista-ls"], budget=200, unit="iterations")
     >>> sorted(found.names)

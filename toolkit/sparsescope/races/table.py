@@ -38,12 +38,16 @@ class Entry:
 class Race:
     """Results of a race.
 
-    Attributes
+    Parameters
     ----------
-    problem : what was solved
-    entries : one :class:`Entry` for each solver and seed
-    unit, budget : the clock of the race, and what each lane could spend of it
-    reference : the certified optimum that all lanes are measured against
+    problem
+        the problem.
+    entries
+        one :class:`Entry` for each solver and seed.
+    unit, budget
+        clock of the race, and the share of it that each lane could spend.
+    reference
+        certified optimum that all lanes are measured against.
     """
 
     problem: Any
@@ -58,7 +62,18 @@ class Race:
         return tuple(dict.fromkeys(entry.name for entry in self.entries))
 
     def lane(self, entry: Entry) -> str:
-        """The label of a lane: that of its solver, with the seed where the solver runs with several."""
+        """Return the label of a lane: that of its solver, with the seed where the solver runs with several.
+
+        Parameters
+        ----------
+        entry
+            the lane.
+
+        Returns
+        -------
+        str
+            the label.
+        """
         several = sum(other.name == entry.name for other in self.entries) > 1
         return f"{entry.name}, seed {entry.seed}" if several else entry.name
 
@@ -77,14 +92,28 @@ class Race:
         return max(self.best - max(known), 0.0) / (abs(self.best) or 1.0) if known else float("nan")
 
     def suboptimality(self, entry: Entry) -> np.ndarray:
-        """(F − F*)/|F*| at each event of a lane, with the smallest objective known for F*; shape (events,)."""
+        """Return ``(F − F*)/|F*|`` at each event of a lane, with the smallest known objective for F*.
+
+        Parameters
+        ----------
+        entry
+            the lane.
+
+        Returns
+        -------
+        np.ndarray
+            the sub-optimalities (events,).
+        """
         best = self.best
         return np.maximum(entry.trace["objective"] - best, 0.0) / (abs(best) or 1.0)
 
     def to_frame(self) -> pd.DataFrame:
-        """All points of all lanes, a row each.
+        """Return all points of all lanes, one row each.
 
-        Columns: solver, seed, iteration, passes, seconds, objective, nonzero_rows, suboptimality.
+        Returns
+        -------
+        pandas.DataFrame
+            columns solver, seed, iteration, passes, seconds, objective, nonzero_rows, suboptimality.
         """
         import pandas as pd
 
@@ -98,18 +127,20 @@ class Race:
         return pd.concat(tables, ignore_index=True).astype({"iteration": "int64", "nonzero_rows": "int64"})
 
     def times(self, levels: Sequence[float] = LEVELS, unit: str | None = None) -> pd.DataFrame:
-        """What each solver had spent when it first came within each level of the optimum.
+        """Return what each solver had spent when it first reached each level of sub-optimality.
 
         Parameters
         ----------
-        levels : of (F − F*)/|F*|
-        unit : ``"seconds"``, ``"passes"`` or ``"iterations"``; that of the race if left out
+        levels
+            levels of ``(F − F*)/|F*|``.
+        unit
+            ``"seconds"``, ``"passes"`` or ``"iterations"``; ``None``: that of the race.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each solver, a column for each level. Of several seeds it is the median. NaN: not reached by every
-            seed, or F* is not known well enough to say (``width`` above a tenth of the level).
+            A row for each solver, a column for each level. Of several seeds it is the median. NaN: not reached by
+            every seed, or F* is not known well enough to decide (``width`` above a tenth of the level).
 
         Raises
         ------
@@ -122,7 +153,22 @@ class Race:
         return pd.DataFrame.from_dict(rows, orient="index", columns=[f"{level:.0e}" for level in levels])
 
     def spread(self, name: str, level: float, unit: str | None = None) -> tuple[float, float]:
-        """The smallest and the largest over the seeds of what :meth:`times` gives the median of."""
+        """Return the smallest and the largest value over the seeds, whose median :meth:`times` returns.
+
+        Parameters
+        ----------
+        name
+            label of the solver.
+        level
+            level of sub-optimality.
+        unit
+            as for :meth:`times`.
+
+        Returns
+        -------
+        tuple[float, float]
+            the two values.
+        """
         reached = self._reached(name, level, unit)
         return (min(reached), max(reached)) if all(value == value for value in reached) else (float("nan"),) * 2
 
@@ -143,7 +189,20 @@ class Race:
         return found
 
     def plot(self, x: str | None = None, theme: str = "light") -> go.Figure:
-        """Draw (F − F*)/|F*| of all lanes over seconds, passes or iterations (the unit of the race if left out)."""
+        """Draw ``(F − F*)/|F*|`` of all lanes over seconds, passes or iterations.
+
+        Parameters
+        ----------
+        x
+            the unit; ``None``: that of the race.
+        theme
+            ``"light"`` or ``"dark"``.
+
+        Returns
+        -------
+        go.Figure
+            the figure.
+        """
         from .figure import race_figure
 
         return race_figure(self, self.unit if x is None else x, theme)

@@ -306,7 +306,18 @@ def reference(
 
 
 def known(problem: BaseProblem) -> Reference | None:
-    """Return the reference of a problem if one is remembered, whatever its tolerance; nothing is computed."""
+    """Return the reference of a problem if one is remembered, whatever its tolerance; nothing is computed.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+
+    Returns
+    -------
+    Reference | None
+        the reference, or ``None``.
+    """
     with _lock:
         if not _cache:
             return None

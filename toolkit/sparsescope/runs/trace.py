@@ -317,11 +317,35 @@ class Trace:
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
     def is_of(self, target: tuple[Any, ...], segment: int = -1) -> bool:
-        """Whether a segment is of the problem with this key (``solver.target(problem)``)."""
+        """Whether a segment belongs to the problem with this key.
+
+        Parameters
+        ----------
+        target
+            the key (``solver.target(problem)``).
+        segment
+            number of the segment; −1: the last.
+
+        Returns
+        -------
+        bool
+            True if it does.
+        """
         return bool(self._keys) and self._keys[segment] == repr(target)
 
     def optimum(self, segment: int = -1) -> tuple[float, float] | None:
-        """The bounds (lower, upper) of F* that a reference gave for this segment's problem; ``None`` without one."""
+        """Return the bounds of F* that a reference gave for this segment's problem.
+
+        Parameters
+        ----------
+        segment
+            number of the segment; −1: the last.
+
+        Returns
+        -------
+        tuple[float, float] | None
+            lower and upper bound; ``None`` without a reference.
+        """
         return self._optima.get(self._keys[segment]) if self._keys else None
 
     @property
@@ -330,8 +354,22 @@ class Trace:
         return len(self._optima)
 
     def note_optimum(self, target: tuple[Any, ...], dual: float, objective: float) -> None:
-        """Note F* of a problem, between ``dual`` and ``objective``; the first note stands. ``target`` is the problem's
-        key (``solver.target(problem)``)."""
+        """Record bounds of F* of a problem; the first record is kept.
+
+        Parameters
+        ----------
+        target
+            the problem's key (``solver.target(problem)``).
+        dual
+            lower bound.
+        objective
+            upper bound.
+
+        Raises
+        ------
+        ValueError
+            if the bounds are not in order.
+        """
         if not dual <= objective:
             raise ValueError(f"F* lies between {dual!r} and {objective!r}, so the first must not be the larger one")
         known = dict(self._optima)
