@@ -180,6 +180,16 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
+def factors() -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features, eight factors and a little noise, of very different sizes: (300, 64), ten classes."""
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((300, 8)) @ rng.standard_normal((8, 64)) + 0.1 * rng.standard_normal((300, 64))
+    X = F * np.exp(rng.standard_normal(64))
+    T = rng.standard_normal((64, 10)) * (rng.random((64, 1)) < 0.3)
+    return X, (X @ T + 0.1 * rng.standard_normal((300, 10))).argmax(axis=1)
+
+
+@cache
 def text() -> tuple[sp.csr_array, np.ndarray]:
     """A small matrix like tf-idf: (60, 50), four classes, one entry in six set, a column and a row empty."""
     rng = np.random.default_rng(5)

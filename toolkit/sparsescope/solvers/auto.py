@@ -2,8 +2,8 @@
 
     smooth loss          → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
-    smooth loss, penalty → of the methods that move all of W at once: sparsa, mostly the fastest for ℓ1/ℓ2 blocks; else
-    over blocks            fista-ls with restarts, which is never far behind (for ℓ1/ℓ∞ blocks sparsa can be)
+    smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
+    over blocks            the blocks in use (benchmarks/bench_reach.py)
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
@@ -20,7 +20,7 @@ from typing import Any
 
 from ..problems.base import KINDS, Certificate
 from ..problems.prediction import Problem
-from ..registry import penalties, solvers
+from ..registry import solvers
 from .base import Solver, State, settings
 from .shared.newton import able
 
@@ -50,12 +50,10 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         )
     loss, penalty = problem.loss.title, problem.penalty.title
     if problem.loss.smooth and problem.regulariser.blocks is not None:
-        why = f"{loss} is smooth, and {penalty} ties features in blocks, which sweeps over single rows cannot move: "
-        if isinstance(problem.penalty, penalties["block-l1/l2"]):
-            return solvers.create("sparsa"), why + "proximal gradient on all of W, with steps from the curvature it met"
-        return solvers.create("fista-ls", restart=True), (
-            why + "accelerated proximal gradient on all of W, with line search and restarts"
-        )
+        why = f"{loss} is smooth, and {penalty} ties features in blocks: proximal gradient steps on all of W"
+        if able(problem):
+            return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
+        return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
     if problem.loss.smooth and problem.regulariser.weights is not None:
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
@@ -66,10 +64,8 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         )
     if problem.loss.smooth:
         if not able(problem):
-            lacking = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty
             return solvers.create("working-set", newton=False), (
-                f"smooth loss; sweeps over the most violated features, without Newton steps because {lacking.title} "
-                "does not define second derivatives"
+                f"smooth loss; sweeps over the most violated features; {_lacking(problem)}"
             )
         if problem.penalty.zeroes_rows:
             return solvers.create("working-set"), (
@@ -101,6 +97,11 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         if solver.solves(problem) is None:
             return solver, f"{loss} has kinks: {why}"
     raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
+
+
+def _lacking(problem: Problem) -> str:
+    part = problem.loss if not hasattr(problem.loss, "hessian_product") else problem.penalty
+    return f"no Newton steps, because {part.title} does not define second derivatives"
 
 
 @settings

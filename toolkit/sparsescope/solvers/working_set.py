@@ -8,7 +8,8 @@ repeat:
     until      the residual of the sweep is below a share of the largest violation that made B
 Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
 alone would have gained at the same cost, judged by how fast the last two sweeps converged.
-With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep.
+With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do where
+the penalty ties features in blocks; a Newton step then moves the blocks in use.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class WorkingSet(Solver):
     contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
-    takes_sample_weights = takes_feature_weights = True
+    takes_sample_weights = takes_feature_weights = takes_blocks = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
         return WorkingSetState(problem, coef)
@@ -84,11 +85,11 @@ class WorkingSet(Solver):
         state.forget()
 
     def variant(self, problem: Problem) -> tuple[bool, bool]:
-        return single(problem), problem.d <= FEW
+        return single(problem), _whole(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
-        if problem.d > FEW:  # the tiny problem has few columns, this one has not
+        if not _whole(problem):  # the tiny problem has few columns, this one has not
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)
             self._sweep(tiny, work)
@@ -100,7 +101,7 @@ class WorkingSet(Solver):
 
     def step(self, problem: Problem, state: WorkingSetState) -> None:
         if state.chosen is None:
-            if problem.d <= FEW:
+            if _whole(problem):
                 self._take_all(problem, state)
             else:
                 self._choose(problem, state)
@@ -233,6 +234,11 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
+
+
+def _whole(problem: Problem) -> bool:
+    """Whether gradient steps on all rows take the place of sweeps: few columns, or blocks that tie rows."""
+    return problem.d <= FEW or problem.regulariser.blocks is not None
 
 
 def _entries(problem: Problem) -> float:

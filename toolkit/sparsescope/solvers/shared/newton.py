@@ -17,20 +17,15 @@ import numpy as np
 
 from ...kernels.newton import (
     SupportRows,
-    damped_diagonal,
     hessian_rows,
     loss_derivatives,
     moved_loss,
-    moved_penalty,
     support_diagonal,
     support_hessian_product,
-    tangent_gradient,
-    tangent_hessian,
-    tangent_precondition,
 )
-from ...kernels.rows import penalty_sum
 from ...problems.prediction import Problem
 from ..base import State
+from .pieces import RowPieces, pieces_of, row_functions
 
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 12
 CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
@@ -50,7 +45,7 @@ def single(problem: Problem) -> bool:
 
 def able(problem: Problem) -> bool:
     """Whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
-    return hasattr(problem.loss, "hessian_product") and hasattr(problem.penalty, "hessian_vec")
+    return hasattr(problem.loss, "hessian_product") and hasattr(row_functions(problem), "hessian_vec")
 
 
 class Support:
@@ -155,21 +150,20 @@ class Newton:
     def step(self, problem: Problem, state: State) -> Step | None:
         """Move the weights and scores of ``state``; ``None`` if no row is in use."""
         d, n, lam = problem.d, problem.n, problem.lam
-        rows = np.flatnonzero(state.coef[:d].any(axis=1))
-        s = rows.size
-        if s == 0:
+        pieces = pieces_of(problem, state.coef[:d])
+        if pieces is None:
             return None
+        rows = pieces.rows
         if self.support is None or self.support.problem is not problem or not np.array_equal(self.support.rows, rows):
             self.support = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
         at = np.append(rows, d) if problem.intercept else rows
-        penalty = problem.row_penalty.of_rows(rows)
         W = state.coef[at]
         before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
-        before += lam * penalty_sum(W[:s], penalty)[0]
+        before += lam * pieces.value(W)
         G = problem.design.rmatmul_rows(at, self.U, np.empty_like(W))
         G /= n
-        tangent_gradient(W[:s], G[:s], lam, penalty)
-        D, products = self._direction(problem, state.Z, W, G)
+        pieces.gradient(W, G)
+        D, products = self._direction(pieces, state.Z, W, G)
         E = problem.design.matmul_rows(at, D, self.E)
         slope, new = float(np.vdot(G, D)), np.empty_like(W)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
@@ -177,7 +171,7 @@ class Newton:
         while slope < 0.0 and trials < TRIALS_MOST and not taken:
             trials += 1
             after = moved_loss(state.Z, E, size, *problem.terms) / n
-            after += lam * moved_penalty(W, D, size, penalty, s, new)
+            after += lam * pieces.moved(W, D, size, new)
             taken = after <= before + SIGMA * size * slope + slack
             if not taken:
                 size *= BACKTRACK
@@ -207,24 +201,23 @@ class Newton:
             self.cg_steps = max(int(self.cg_steps / 1.5), self.least_cg_steps)
         self.damping = min(max(self.damping, LEAST_DAMPING), MOST_DAMPING)
 
-    def _direction(self, problem: Problem, Z: np.ndarray, W: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, int]:
+    def _direction(self, pieces: RowPieces, Z: np.ndarray, W: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, int]:
         """D of the damped Newton system, in the precision of G, and the number of Hessian products."""
         support = self.support
         assert support is not None
-        s, lam, penalty = support.rows.size, problem.lam, problem.row_penalty.of_rows(support.rows)
         H = support.bend(np.flatnonzero(self.bent), self.A)
         number = support.dtype.type
         W, R = W.astype(support.dtype), -G.astype(support.dtype)
         D, Q, M, diagonal = np.zeros_like(W), np.empty_like(W), np.empty_like(W), np.empty_like(W)
-        damped_diagonal(W, H, lam, penalty, s, self.damping, diagonal)
-        tangent_precondition(W, diagonal, R, penalty, s, M)
+        pieces.diagonal(W, H, self.damping, diagonal)
+        pieces.precondition(W, diagonal, R, M)
         V = M.copy()
         rho = float(np.vdot(R, M))
         target = CG_TOLERANCE**2 * rho
         products = 0
         while products < self.cg_steps and rho > target:
             support.hessian_product(Z, V, Q)
-            tangent_hessian(W, V, lam, penalty, s, H, Q)
+            pieces.hessian(W, V, H, Q)
             products += 1
             curve = float(np.vdot(V, Q))
             if curve <= 0.0:  # rounding; the damped system is positive definite
@@ -232,7 +225,7 @@ class Newton:
             alpha = number(rho / curve)
             D += alpha * V
             R -= alpha * Q
-            tangent_precondition(W, diagonal, R, penalty, s, M)
+            pieces.precondition(W, diagonal, R, M)
             old, rho = rho, float(np.vdot(R, M))
             V *= number(rho / old)
             V += M

@@ -1,0 +1,55 @@
+"""The contract of accuracy: on data where features are correlated and of very different sizes, `auto` certifies every
+loss with every penalty, with and without intercept, at a larger and a smaller λ.
+
+Processor seconds of the same problems are measured by benchmarks/bench_reach.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import factors, fitting
+from sparsescope.registry import losses, penalties
+
+CLASSES = [name for name in losses if "classes" in losses[name].target_types]
+SHARES = (0.1, 0.02)  # of λ_max
+
+
+def certified(loss: str, penalty: Any, intercept: bool, share: float, tol: float) -> None:
+    X, y = factors()
+    problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, intercept=intercept)
+    problem = problem.with_lam(share * problem.lam_reference)
+    found = ss.solve(problem, "auto", tol=tol, max_iter=20_000, record=False, certify_every=10)
+    assert found.converged, (loss, penalty, intercept, share, found)
+    assert problem.objective(found.W, found.b) - found.dual <= tol * abs(found.objective) * (1.0 + 1e-9) + 1e-15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", list(penalties))
+@pytest.mark.parametrize("loss", CLASSES)
+def test_auto_certifies_a_relative_gap_of_1e_6(loss: str, penalty: str, intercept: bool) -> None:
+    for share in SHARES:
+        certified(loss, penalty, intercept, share, 1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("penalty", list(penalties))
+@pytest.mark.parametrize("loss", [name for name in CLASSES if losses[name].smooth])
+def test_auto_certifies_smooth_losses_to_1e_9(loss: str, penalty: str) -> None:
+    certified(loss, penalty, True, SHARES[1], 1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 16, 64])
+def test_auto_certifies_tied_blocks_of_any_size(size: int) -> None:
+    certified("logistic", ss.penalties.BlockL1Linf(size), True, SHARES[1], 1e-6)
+
+
+def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
+    X, _ = factors()
+    singular = np.linalg.svd(X, compute_uv=False)
+    assert singular[0] > 1e3 * singular[-1]

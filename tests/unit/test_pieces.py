@@ -1,0 +1,147 @@
+"""Smooth pieces of penalties over blocks: the operations of a Newton step, against the vectors of blocks one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from helpers import BLOCK_PENALTIES, digits, members
+from sparsescope.registry import penalties
+from sparsescope.solvers import WorkingSet
+from sparsescope.solvers.shared.newton import Newton
+from sparsescope.solvers.shared.pieces import pieces_of
+
+BLOCKS = [[10, 0, 3], [1], [9, 2, 8, 4], [7, 5, 6]]  # features anywhere, blocks of different sizes
+every_kind = pytest.mark.parametrize("kind", [penalties[name] for name in BLOCK_PENALTIES])
+both = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+weighted = pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+
+
+def setting(kind: Any, intercept: bool, weighted: bool = False) -> tuple[ss.Problem, np.ndarray, Any]:
+    """A problem, weights with zero blocks and tied entries, in and out of use, and their pieces."""
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    c = None
+    if weighted:
+        c = np.empty(11)
+        for block, weight in zip(BLOCKS, (0.5, 1.0, 2.0, 1.5), strict=True):
+            c[block] = weight
+    problem = ss.Problem(
+        rng.standard_normal((30, 11)), y, penalty=kind(blocks=BLOCKS), lam=0.3, intercept=intercept, feature_weights=c
+    )
+    W = np.empty((11, 3))
+    problem.regulariser.prox(2.0 * rng.standard_normal((11, 3)), 0.8, W)
+    W[[9, 2, 8, 4], 1] = 0.0
+    W[1] = 0.0
+    coef = np.vstack([W, rng.standard_normal((1, 3))]) if intercept else W
+    pieces = pieces_of(problem, W)
+    assert pieces is not None and 1 not in pieces.rows
+    at = np.append(pieces.rows, 11) if intercept else pieces.rows
+    return problem, np.ascontiguousarray(coef[at]), pieces
+
+
+def one_by_one(problem: ss.Problem, pieces: Any, W: np.ndarray, apply: Any) -> None:
+    """Call ``apply(penalty of the block, λ, places)`` for each block of a class that is not zero."""
+    place = {int(j): i for i, j in enumerate(pieces.rows)}
+    for b, block in enumerate(members(problem.penalty, problem.d)):
+        rows = [place[int(j)] for j in block if int(j) in place]
+        for k in range(problem.m):
+            if rows and W[rows, k].any():
+                apply(problem.regulariser.row.at(b), (rows, k))
+
+
+@every_kind
+@both
+@weighted
+def test_every_operation_is_that_of_the_vectors(kind: Any, intercept: bool, weighted: bool) -> None:
+    problem, W, pieces = setting(kind, intercept, weighted)
+    rng, s = np.random.default_rng(1), pieces.rows.size
+    G, V, R, shift = (rng.standard_normal(W.shape) for _ in range(4))
+    H, D = rng.random(W.shape) + 0.1, np.empty_like(W)
+    damping, out, expected = 0.2, V.copy(), np.zeros_like(W)
+    if intercept:
+        expected[s:] = G[s:]
+
+    def gradient(penalty: Any, at: Any) -> None:
+        g = G[at].copy()
+        penalty.gradient(W[at], problem.lam, g)
+        penalty.project_tangent(W[at], g)
+        expected[at] = g
+
+    one_by_one(problem, pieces, W, gradient)
+    found = G.copy()
+    pieces.gradient(W, found)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+
+    diagonal = H.copy()
+    pieces.diagonal(W, diagonal, damping, D)
+    assert (D > 0.0).all(), "a diagonal that is divided by"
+    expected = np.zeros_like(W)
+    if intercept:
+        np.testing.assert_allclose(D[s:], H[s:])
+        expected[s:] = shift[s:] + damping * H[s:] * V[s:]
+
+    def hessian(penalty: Any, at: Any) -> None:
+        np.testing.assert_allclose(D[at], H[at] + penalty.curvature_bound(W[at], problem.lam))
+        v, h = V[at].copy(), (shift[at] + damping * D[at] * V[at]).copy()
+        penalty.hessian_vec(W[at], problem.lam, v, h)
+        penalty.project_tangent(W[at], h)
+        expected[at] = h
+
+    one_by_one(problem, pieces, W, hessian)
+    out = shift.copy()
+    pieces.hessian(W, V, diagonal, out)
+    np.testing.assert_allclose(out, expected, atol=1e-13)
+
+    expected = np.zeros_like(W)
+    if intercept:
+        expected[s:] = R[s:] / D[s:]
+
+    def precondition(penalty: Any, at: Any) -> None:
+        r = R[at] / D[at]
+        penalty.project_tangent(W[at], r)
+        expected[at] = r
+
+    one_by_one(problem, pieces, W, precondition)
+    pieces.precondition(W, D, R, out)
+    np.testing.assert_allclose(out, expected, atol=1e-14)
+
+    whole = np.zeros((problem.d, problem.m))
+    omega = pieces.moved(W, expected, 0.3, out)
+    whole[pieces.rows] = out[:s]
+    assert omega == pytest.approx(problem.regulariser.value(whole)[0], rel=1e-13)
+    np.testing.assert_allclose(out, W + 0.3 * expected)
+
+
+@every_kind
+@both
+def test_a_newton_step_on_blocks_lowers_the_objective_and_keeps_zero_blocks(kind: Any, intercept: bool) -> None:
+    problem = ss.Problem(*digits(), loss="logistic", penalty=kind(size=8), intercept=intercept)
+    problem = problem.with_lam(0.1 * problem.lam_max)
+    state = WorkingSet().init(problem)
+    for _ in range(3):
+        WorkingSet(newton=False).step(problem, state)
+    zero = state.coef == 0.0
+    blocks = problem.regulariser.blocks
+    idle = np.logical_and.reduceat(zero[:64][blocks.order], blocks.indptr[:-1], axis=0)[blocks.of_feature]
+    assert idle.any() and not idle.all()
+    before = problem.objective(state.weights(), state.intercept())
+    done = Newton(problem, 30).step(problem, state)
+    assert done is not None and done.taken and done.before == pytest.approx(before, rel=1e-12)
+    assert done.after == pytest.approx(problem.objective(state.weights(), state.intercept()), rel=1e-12)
+    assert done.after < before
+    np.testing.assert_allclose(state.Z, problem.scores(state.weights(), state.intercept()), atol=1e-10)
+    assert not state.coef[:64][idle].any()
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_blocks_are_certified_to_high_accuracy(sparse: bool) -> None:
+    X, y = digits()
+    problem = ss.Problem(sp.csr_array(X) if sparse else X, y, loss="logistic", penalty="block-l1/linf")
+    problem = problem.with_lam(0.02 * problem.lam_max)
+    found = ss.solve(problem, "auto", tol=1e-9, max_iter=5000, record=False, certify_every=10)
+    assert found.converged, found

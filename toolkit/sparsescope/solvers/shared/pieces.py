@@ -1,0 +1,147 @@
+"""Smooth pieces of the penalty at the weights in use: the space in which a Newton step moves.
+
+Ω is a sum over vectors of W, which are rows, or parts of columns (blocks of features within a class). Each vector that
+is not zero lies on a piece on which Ω is smooth; the others stay zero. Arrays have the shape of the weights in use:
+(s, m) for s rows of W, and one row more for an intercept, which has no penalty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.newton import (
+    damped_diagonal,
+    moved_penalty,
+    tangent_gradient,
+    tangent_hessian,
+    tangent_precondition,
+)
+from ...kernels.rows import penalty_sum
+from ...problems.prediction import Problem
+
+
+def pieces_of(problem: Problem, W: np.ndarray) -> RowPieces | None:
+    """The pieces that W (d, m) lies on; ``None`` where W is zero."""
+    used = W.any(axis=1)
+    if not used.any():
+        return None
+    kind = RowPieces if problem.regulariser.blocks is None else BlockPieces
+    return kind(problem, W, used)
+
+
+def row_functions(problem: Problem) -> Any:
+    """The penalty of one vector, whose functions of one row the pieces are made of."""
+    return getattr(problem.regulariser, "row", problem.row_penalty)
+
+
+class RowPieces:
+    """Pieces of a penalty that is a sum over rows. ``rows``: numbers of the rows of W in use."""
+
+    def __init__(self, problem: Problem, W: np.ndarray, used: np.ndarray) -> None:
+        self.rows = np.flatnonzero(used)
+        self.lam, self.penalty = problem.lam, row_functions(problem).of_rows(self.rows)
+
+    def value(self, W: np.ndarray) -> float:
+        """Ω(W)."""
+        return float(penalty_sum(W[: self.rows.size], self.penalty)[0])
+
+    def gradient(self, W: np.ndarray, G: np.ndarray) -> None:
+        """G ← the gradient of F along the pieces; it holds that of the loss."""
+        s = self.rows.size
+        tangent_gradient(W[:s], G[:s], self.lam, self.penalty)
+
+    def diagonal(self, W: np.ndarray, H: np.ndarray, damping: float, D: np.ndarray) -> None:
+        """D ← diag ∇²F, bounded from below, and H ← damping·D; H holds the diagonal of the loss's Hessian."""
+        damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, D)
+
+    def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
+        """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
+        tangent_hessian(W, V, self.lam, self.penalty, self.rows.size, damping, out)
+
+    def precondition(self, W: np.ndarray, D: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+        """out ← P D⁻¹ R."""
+        tangent_precondition(W, D, R, self.penalty, self.rows.size, out)
+
+    def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
+        """out = W + step·D; returns Ω of it."""
+        return float(moved_penalty(W, D, step, self.penalty, self.rows.size, out))
+
+
+class BlockPieces(RowPieces):
+    """Pieces of a penalty over blocks of features within a class: of those blocks and classes that are not zero.
+
+    The vectors W_{B,k} are laid side by side as rows of an array (``places`` says where their entries stand among the
+    weights in use) and filled up with zeros to the length of the longest, which changes neither Ω nor its derivatives.
+    """
+
+    def __init__(self, problem: Problem, W: np.ndarray, used: np.ndarray) -> None:
+        blocks = problem.regulariser.blocks
+        assert blocks is not None
+        self.rows, self.lam = np.flatnonzero(problem.regulariser.complete(used)), problem.lam
+        m, widths = problem.m, np.diff(blocks.indptr)
+        here = np.logical_or.reduceat((W != 0.0)[blocks.order], blocks.indptr[:-1], axis=0)
+        number, k = np.nonzero(here)
+        self.penalty = row_functions(problem).of_rows(number)
+        self.size = (self.rows.size + problem.intercept) * m
+        place = np.zeros(problem.d, dtype=np.intp)
+        place[self.rows] = np.arange(self.rows.size)
+        inside = np.arange(widths.max()) < widths[number][:, None]
+        at = np.minimum(blocks.indptr[number][:, None] + np.arange(widths.max()), problem.d - 1)
+        self.places = np.where(inside, place[blocks.order[at]] * m + k[:, None], self.size)
+
+    def _taken(self, A: np.ndarray) -> np.ndarray:
+        """The vectors of A, one a row."""
+        return np.append(A, A.dtype.type(0.0))[self.places]
+
+    def _put(self, vectors: np.ndarray, out: np.ndarray) -> None:
+        """The way back, with zeros where no vector is in use; the intercept's row stays as it is."""
+        flat = np.zeros(self.size + 1, dtype=out.dtype)
+        flat[self.places] = vectors
+        s = self.rows.size
+        out[:s] = flat[: s * out.shape[1]].reshape(s, -1)
+
+    def value(self, W: np.ndarray) -> float:
+        """Ω(W)."""
+        return float(penalty_sum(self._taken(W), self.penalty)[0])
+
+    def gradient(self, W: np.ndarray, G: np.ndarray) -> None:
+        """G ← the gradient of F along the pieces; it holds that of the loss."""
+        taken = self._taken(G)
+        tangent_gradient(self._taken(W), taken, self.lam, self.penalty)
+        self._put(taken, G)
+
+    def diagonal(self, W: np.ndarray, H: np.ndarray, damping: float, D: np.ndarray) -> None:
+        """D ← diag ∇²F, bounded from below, and H ← damping·D; H holds the diagonal of the loss's Hessian."""
+        taken, s = self._taken(H), self.rows.size
+        found, vectors = np.empty_like(taken), self._taken(W)
+        damped_diagonal(vectors, taken, self.lam, self.penalty, taken.shape[0], damping, found)
+        bias, own = H[s:].copy(), np.ones_like(D[s:])
+        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, own)
+        D[:] = 1.0
+        self._put(taken, H)
+        self._put(found, D)
+        D[:s][D[:s] == 0.0] = 1.0  # of weights that stay zero
+        H[s:], D[s:] = bias, own
+
+    def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
+        """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
+        taken, s = self._taken(out), self.rows.size
+        tangent_hessian(
+            self._taken(W), self._taken(V), self.lam, self.penalty, taken.shape[0], self._taken(damping), taken
+        )
+        self._put(taken, out)
+        out[s:] += damping[s:] * V[s:]
+
+    def precondition(self, W: np.ndarray, D: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+        """out ← P D⁻¹ R."""
+        np.divide(R, D, out=out)
+        taken = self._taken(out)
+        tangent_precondition(self._taken(W), np.ones_like(taken), taken.copy(), self.penalty, taken.shape[0], taken)
+        self._put(taken, out)
+
+    def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
+        """out = W + step·D; returns Ω of it."""
+        np.add(W, step * D, out=out)
+        return self.value(out)
