@@ -24,7 +24,7 @@ from ...problems.prediction import Problem
 
 def pieces_of(problem: Problem, W: np.ndarray) -> RowPieces | None:
     """The pieces that W (d, m) lies on; ``None`` where W is zero."""
-    used = W.any(axis=1)
+    used = np.asarray(W.any(axis=1))
     if not used.any():
         return None
     kind = RowPieces if problem.regulariser.blocks is None else BlockPieces
