@@ -237,5 +237,5 @@ def test_what_a_sequence_has_not_is_refused_in_words() -> None:
         model.scores(np.zeros((2, 4)), steps=2)
     with pytest.raises(ValueError, match="one class only"):
         ss.SequenceProblem(np.eye(3), [1, 1, 1])
-    with pytest.raises(ValueError, match="kinks"):
+    with pytest.raises(ValueError, match="not smooth"):
         ss.SequenceProblem(*digits(), loss="crammer-singer")

@@ -564,7 +564,7 @@ def test_a_loss_with_kinks_is_refused_with_the_reason(name: str) -> None:
         lambda: ss.Session(problem, name),
         lambda: ss.Run(smooth, name).change(problem=problem),
     ):
-        with pytest.raises(ValueError, match="kinks"):
+        with pytest.raises(ValueError, match="not smooth"):
             attempt()
 
 

@@ -57,7 +57,7 @@ def test_blocks_are_called_by_their_prefix_or_their_number() -> None:
         (True, TypeError, "blocks is True"),
         ([], ValueError, "blocks is empty"),
         ([2, 0, 3], ValueError, "size 0; sizes are at least 1"),
-        (["a", "a"], ValueError, "prefix 'a' is there twice"),
+        (["a", "a"], ValueError, "duplicate prefix 'a'"),
         ([2, "a"], TypeError, "entry 0 of blocks is 2"),
         ([[0, 1], 3], TypeError, "entry 1 of blocks is 3"),
         ([[0], []], ValueError, "block 1 is empty"),

@@ -108,7 +108,7 @@ def test_a_loss_that_does_not_fit_is_replaced_and_that_is_said() -> None:
     assert stages.settings["solver"] == "stagewise" and "Using stagewise" in stages.notices[0] and not stages.fresh
     assert "another loss begins a new sequence" in stages.notices[-1]
     kinks = prepare(st.clean({"loss": "crammer-singer", "solver": "stagewise"})[0], (X, Y), None)
-    assert kinks.settings["loss"] == "squared" and "has kinks" in kinks.notices[0]
+    assert kinks.settings["loss"] == "squared" and "not smooth" in kinks.notices[0]
     sets = np.column_stack([Y > 0, Y > 1, Y == 0]).astype(int)
     labels = prepare(st.clean({"solver": "stagewise", "loss": "squared"})[0], (X, sets), None)
     assert not labels.notices and labels.facts["multilabel"]
@@ -216,7 +216,7 @@ def test_the_controls_are_those_of_sequences() -> None:
     stops = {entry["value"]: entry for entry in found["stop"]["choices"]}
     assert stops["gap"]["disabled"] and "no gap" in stops["gap"]["reason"] and "settled" in stops["precision"]["label"]
     losses = {entry["value"]: entry for entry in found["loss"]["choices"]}
-    assert "kinks" in losses["crammer-singer"]["reason"] and not losses["logistic"]["disabled"]
+    assert "not smooth" in losses["crammer-singer"]["reason"] and not losses["logistic"]["disabled"]
     methods = {entry["value"]: entry for entry in found["solver"]["choices"]}
     assert not methods["bcd-ls"]["disabled"] and not methods["cls"]["disabled"] and "quic" not in methods
 

@@ -105,7 +105,7 @@ def test_it_has_no_constants_and_gradient_methods_refuse_it() -> None:
     problem = ss.Problem(*tags(), loss=LOSS)
     with pytest.raises(TypeError, match="no Lipschitz constant"):
         problem.full_constant("tight")
-    with pytest.raises(ValueError, match="separation ranking hinge loss has kinks"):
+    with pytest.raises(ValueError, match="separation ranking hinge loss is not smooth"):
         ss.solve(problem, "bcd-ls")
     assert "ssnal" in ss.solvers.Auto().init(problem).reason
 

@@ -330,7 +330,7 @@ def test_a_bad_tweak_raises_and_changes_nothing(
 
 
 def test_a_solver_that_does_not_fit_is_refused_at_the_door(problem: ss.Problem) -> None:
-    with pytest.raises(ValueError, match="kinks"):
+    with pytest.raises(ValueError, match="not smooth"):
         Session(problem.with_(loss=Corner()), "bcd-ls")
     with pytest.raises(ValueError, match="speed"):
         Session(problem, speed=-1)

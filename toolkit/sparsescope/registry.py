@@ -17,7 +17,7 @@ import math
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 class UnknownName(KeyError, ValueError):
@@ -185,7 +185,7 @@ class Column:
     name
         Name in events, traces and files; of a solver's columns also the attribute of its state that holds the value.
     doc
-        What it is, in words; with ``unit`` the text of tooltips.
+        Description; with ``unit`` the text of tooltips.
     unit
         ``"share"`` for a number in [0, 1], ``"s"`` for seconds, or empty.
     of_step
@@ -280,6 +280,20 @@ def documented(doc: str | None, fields: tuple[Field, ...]) -> str:
     plain = str.maketrans({"|": r"\|", "*": r"\*"})  # no markup
     lines = [f"{f.name}\n    {f.doc.strip().translate(plain)} (default {f.default!r}; {f.bounds()})." for f in fields]
     return "\n".join([text, "", "Parameters", "----------", *lines])
+
+
+class RowFunctions:
+    """Base of parts whose functions of one row are defined by each of them, and documented once, by their base."""
+
+    __slots__ = ()
+    row_docs: ClassVar[dict[str, str]] = {}  # docstring by the name of the function
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        for name, doc in cls.row_docs.items():
+            function = vars(cls).get(name)
+            if inspect.isfunction(function) and not function.__doc__:
+                function.__doc__ = inspect.cleandoc(doc)
 
 
 LAST = 1000.0  # the place in menus of a part that declares none: behind those that do

@@ -133,7 +133,7 @@ class Gate:
         return self.token is None or hmac.compare_digest((given or "").encode(), self.token.encode())
 
     def refusal(self, request: HTTPServerRequest) -> Refusal | None:
-        """Why a request is refused, or None."""
+        """Return the reason why a request is refused, or None."""
         host = request.headers.get("Host")
         if not self.allows_host(host):
             return Refusal(

@@ -50,7 +50,7 @@ class HeaderBar(JSComponent):
 
 @dataclass
 class Site:
-    """What all pages of one server have in common, and the pages that are open.
+    """State shared by all pages of one server, and the open pages.
 
     Attributes
     ----------

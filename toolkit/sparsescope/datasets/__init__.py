@@ -1,4 +1,4 @@
-"""Data sets: bundled, generated, and files of one's own.
+"""Data sets: bundled, generated, and files of users.
 
 ``load("digits")`` gives a :class:`Dataset`; ``X, y = load("digits")`` unpacks its training part. :func:`names` lists
 what can be loaded, :func:`describe` says what it is, :func:`make_text` and :func:`make_multilabel_text` generate

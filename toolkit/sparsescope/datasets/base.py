@@ -300,7 +300,7 @@ def sparse_indicator(y: Any, what: str) -> sp.csr_array:
 
 
 def class_sizes(y: Any, m: int) -> np.ndarray:
-    """How many examples have each class or label, (m,)."""
+    """Number of samples of each class or label, (m,)."""
     return np.asarray(y.sum(axis=0, dtype=np.int64)) if y.ndim == 2 else np.bincount(y, minlength=m)
 
 

@@ -185,7 +185,7 @@ def _one_each(first: np.ndarray, m: int) -> sp.csr_array:
 
 
 def _about(rng: np.random.Generator, Y: sp.csr_array, first: np.ndarray, law: np.ndarray, noise: float) -> sp.csr_array:
-    """What the words are about: the label sets, but in the share `noise` another label in the place of the first.
+    """Topics of the words: the label sets, where in a share `noise` of the documents another label replaces the first.
 
     The labels stay and the words differ, so that no label loses its only document. Duplicates may stand in a row.
     """
@@ -227,7 +227,7 @@ def _draw_some(
     topical = rng.binomial(lengths[document] // sizes[document], signal)
     plain = lengths - np.bincount(document, weights=topical, minlength=n).astype(np.int64)
     language = np.searchsorted(np.cumsum(frequency)[:-1], rng.random(int(plain.sum())), side="right")
-    # The laws of all labels stand one after the other: a draw looks for its place in the part of its own label.
+    # The laws of all labels stand one after the other: a draw is searched in the part of its label.
     ends = np.concatenate([[0.0], np.cumsum(topics.data)])
     label = np.repeat(Y.indices, topical)
     low, high = topics.indptr[label], topics.indptr[label + 1]
@@ -271,7 +271,7 @@ def _check(
     tail: float,
     noise: float,
 ) -> None:
-    """ValueError, in words, for what is outside the bounds of :func:`make_extreme`."""
+    """Raise ValueError for arguments outside the bounds of :func:`make_extreme`."""
     if not isinstance(multilabel, bool):
         raise ValueError(f"multilabel is {multilabel!r}; allowed: True (label sets) or False (one class a document)")
     for key, count, low in (("n", n, 8), ("d", d, 20), ("m", m, 4), ("words", words, 1)):

@@ -69,7 +69,7 @@ def find_file(name: str) -> Path | None:
 
 
 def read_file(path: Path, target: str | int | None = None) -> Raw:
-    """What a file holds, by its suffix; files of other names are looked at. Raises ValueError for other formats."""
+    """Read a file by its suffix; the format of other files is detected. Raises ValueError for other formats."""
     name = path.name.lower()
     if target is not None and not name.endswith(CSV_SUFFIXES):
         raise ValueError(f"target= names the label column of a CSV table; {path.name} is not one")

@@ -45,8 +45,11 @@ def looks_like_dataset(path: Path) -> bool:
 
 
 def read_npz(path: Path) -> Raw:
-    """What the file holds. Raises ValueError when it is no such file, is damaged, asks for more memory than allowed, or
-    its parts do not fit together."""
+    """Read the arrays of the file.
+
+    Raises ValueError when it is no such file, is damaged, needs more memory than allowed, or its parts do not fit
+    together.
+    """
     with open(path, "rb") as file:
         if file.read(len(MAGIC_PREFIX)) == MAGIC_PREFIX:
             raise ValueError(f"{path} holds one bare array, not X and y; save both with numpy.savez(path, X=X, y=y)")

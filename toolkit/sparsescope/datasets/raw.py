@@ -32,7 +32,7 @@ class Raw:
 
 
 def finish(raw: Raw, name: str, *, test_size: float, seed: int, scale: str | None, dtype: str) -> Dataset:
-    """Check, split (unless there is a test part already) and scale `raw`. Raises ValueError in words."""
+    """Check, split (unless there is a test part already) and scale `raw`. Raises ValueError."""
     check_options(test_size, seed, scale, dtype)
     what = f"data set {name!r}"
     features = None if raw.feature_names is None else [str(f) for f in raw.feature_names]

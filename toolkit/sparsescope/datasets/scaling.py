@@ -1,4 +1,4 @@
-"""What is done to the values of X before they are used: the choices of ``scale=`` and the rule behind the default.
+"""Scaling of the values of X: the choices of ``scale=`` and the rule of the default.
 
 Every quantity is taken from the training part and applied to both parts.
 

@@ -66,7 +66,7 @@ class Told:
 
     def __init__(self, estimator: Any, data: dict[str, Any], fitted: Callable[[Event], dict[str, Any]]) -> None:
         self._estimator, self._data, self._fitted = estimator, data, fitted
-        # Made also without callbacks of one's own: a search over this estimator adds it to its tree of tasks.
+        # Made also without user callbacks: a search over this estimator adds it to its tree of tasks.
         self._context = estimator._init_callback_context(max_subtasks=None)
         self._context.call_on_fit_task_begin(estimator=estimator, **data)
         self._last: Event | None = None

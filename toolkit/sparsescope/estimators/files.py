@@ -59,7 +59,7 @@ class Savable:
         Warns
         -----
         UserWarning
-            naming parameters that have no place in a file (functions, objects of one's own); a loaded model has their
+            naming parameters that have no place in a file (functions, user-defined objects); a loaded model has their
             defaults. Predictions do not depend on parameters.
         """
         from sklearn.utils.validation import check_is_fitted

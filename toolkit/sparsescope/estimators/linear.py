@@ -1,4 +1,4 @@
-"""What the linear classifiers share: targets, weights, predictions, and how a fitted one is shown."""
+"""Base of the linear classifiers: targets, weights, predictions, and the display of a fitted one."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator)
         if np.ndim(classes) != 1 or len(classes) != (2 if m == 1 else m) or self.n_features_in_ != self._weights.d:
             raise ValueError(f"{np.size(classes)} classes and {self.n_features_in_!r} features for these weights")
         self.threshold_, self.multilabel_ = float(self.threshold_), bool(self.multilabel_)
-        self.loss_ = getattr(self, "loss_", None)  # a loss of one's own is not kept
+        self.loss_ = getattr(self, "loss_", None)  # a user-defined loss is not kept
 
     # ---------------------------------------------------------------------------------------------------- predictions
     def _samples(self, X: Any) -> Any:

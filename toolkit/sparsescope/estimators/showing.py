@@ -1,4 +1,4 @@
-"""How a fitted model is shown in a notebook: λ, rows, gap, and a sparkline of the gap."""
+"""Display of a fitted model in a notebook: λ, rows, gap, and a sparkline of the gap."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MANY_OUTPUTS = "multiclass-multioutput"
 
 @dataclass(frozen=True)
 class Targets:
-    """What a classifier learns to predict.
+    """Targets of a classifier.
 
     classes : the classes in sorted order, or the numbers of the labels · y : numbers of the classes (n,), or an
     indicator (n, m), dense or sparse · multilabel : whether every sample has a set of labels

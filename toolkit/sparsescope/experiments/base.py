@@ -1,4 +1,4 @@
-"""What a paper's experiments are made of: settings, measurements, experiments, claims."""
+"""Elements of a paper's experiments: settings, measurements, experiments, claims."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a measurement is made.
+    """Settings of a measurement.
 
     quick : small limits, few λ and splits: about a minute for all experiments on the bundled data
     seed : of the splits and of the solvers' random orders
@@ -44,12 +44,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What is measured on one data set.
+    """Measurement on one data set.
 
     ``run(pool, settings, report)`` returns a tidy frame with a column ``data``; measurements with the same ``table``
-    are stored together. ``report.keep`` is given each finished part, so that an interrupted measurement leaves what it
-    has; ``finish`` then completes the columns that need all parts. ``refuses(pool)`` says in words why data are not
-    for this measurement; ``None`` if they are.
+    are stored together. ``report.keep`` is given each finished part, so that an interrupted measurement keeps its
+    parts; ``finish`` then completes the columns that need all parts. ``refuses(pool)`` returns the reason why data do
+    not suit this measurement; ``None`` if they do.
     """
 
     name: str
@@ -79,9 +79,9 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the tables say on a claim in one case (a data set, often with a λ).
+    """Evidence of the tables on a claim in one case (a data set, often with a λ).
 
-    ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, in words.
+    ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, as text.
     """
 
     case: str

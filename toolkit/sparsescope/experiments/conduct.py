@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """What was measured and made so far. ``tables`` by name, ``figures`` by experiment, ``verdicts`` on all claims."""
+    """Results so far: ``tables`` by name, ``figures`` by experiment, ``verdicts`` on all claims."""
 
     def __init__(self) -> None:
         self.tables: dict[str, pd.DataFrame] = {}

@@ -22,7 +22,7 @@ FLOOR = 1e-16  # relative differences below this are rounding
 
 @dataclass(frozen=True)
 class Line:
-    """How one thing that is compared is drawn, in every figure of a paper."""
+    """Style of one compared item, the same in every figure of a paper."""
 
     colour: str
     dash: str = "solid"

@@ -1,4 +1,4 @@
-"""What stays of a paper's experiments: tables, figures, the verdicts, and one page that shows them all."""
+"""Output of a paper's experiments: tables, figures, the verdicts, and one page with all of them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Folder:
         if self.png:
             try:
                 figure.write_image(self.path / f"{name}.png", width=1080, scale=2)
-            except Exception as error:  # kaleido needs a browser of its own, and fails in many ways without one
+            except Exception as error:  # kaleido needs a browser, and fails in many ways without one
                 self.png = False
                 self.notes.append(f"No PNG: kaleido failed ({str(error).strip().splitlines()[0]}).")
 

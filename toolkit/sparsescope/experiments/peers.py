@@ -1,6 +1,6 @@
 """Other programs on the papers' problems: liblinear through scikit-learn, and Vowpal Wabbit where it is installed.
 
-All are given the same matrices and no intercept, run on one thread, and are timed by CPU seconds of their own fitting.
+All are given the same matrices and no intercept, run on one thread, and are timed by the CPU seconds of their fitting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Fit:
     """A fitted model: W (d, m), dense or CSR, of which only the columns of the trained classes mean something; CPU
     seconds; which classes were trained.
 
-    note : what went otherwise than asked for, in words
+    note : deviations from the request
     """
 
     W: Any
@@ -135,8 +135,8 @@ def _together(columns: dict[int, np.ndarray], d: int, m: int, sparse: bool) -> A
 # ------------------------------------------------------------------------------------------------------- Vowpal Wabbit
 @dataclass(frozen=True)
 class VWFit:
-    """What Vowpal Wabbit did: the classes it predicts for the test samples, CPU seconds, bytes of its model file; how
-    many passes it made."""
+    """Result of a fit by Vowpal Wabbit: predicted classes of the test samples, CPU seconds, bytes of its model file,
+    number of passes."""
 
     predicted: np.ndarray
     seconds: float
@@ -146,7 +146,7 @@ class VWFit:
 
 
 def vowpal_missing() -> str | None:
-    """Why Vowpal Wabbit cannot take part, in words; ``None`` if it is installed."""
+    """Return why Vowpal Wabbit cannot take part; ``None`` if it is installed."""
     if importlib.util.find_spec("vowpalwabbit") is None:
         return "Vowpal Wabbit is not installed (pip install vowpalwabbit, or the extra bench)"
     return None
@@ -166,7 +166,7 @@ def vowpal(
     bits = int(np.clip(np.ceil(np.log2(X.shape[1] * m)), *VW_BITS))
     model = Workspace(f"--oaa {m} --loss_function hinge -b {bits} --noconstant --quiet")
     examples = [model.parse(line, LabelType.MULTICLASS) for line in vw_lines(X, y + 1)]
-    began = time.process_time()  # it may learn on a thread of its own
+    began = time.process_time()  # it may learn in another thread
     done = 0
     while done < passes and (done == 0 or time.process_time() - began < limit):
         for example in examples:

@@ -47,7 +47,7 @@ class Split:
 class Pool:
     """All samples of a data set, X (n, d) and class numbers y (n,); label sets, (n, m), where a paper takes them.
 
-    training : so many of the first rows are the set's own training part, the others its own test part (0: it has none)
+    training : number of the first rows that are the set's training part, the others its own test part (0: it has none)
     cache : what experiments found out about these data and need again
     """
 

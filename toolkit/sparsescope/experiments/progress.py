@@ -1,4 +1,4 @@
-"""How far a measurement is: bars on a terminal, lines elsewhere, and the finished parts of one that was interrupted."""
+"""Progress of a measurement: bars on a terminal, lines elsewhere, and the finished parts of an interrupted one."""
 
 from __future__ import annotations
 

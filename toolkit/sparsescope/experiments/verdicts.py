@@ -57,7 +57,7 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-# ----------------------------------------------------------------------------------------------- numbers in words
+# ----------------------------------------------------------------------------------------------- numbers as text
 def number(value: float, digits: int = 3) -> str:
     """A number with few digits; ``never`` for NaN and infinity, which mark a level that was not reached."""
     return f"{value:.{digits}g}" if math.isfinite(value) else "never"

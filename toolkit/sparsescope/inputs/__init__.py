@@ -1,1 +1,1 @@
-"""What is handed in, validated: the design matrix, labels, blocks of features, and maps of features."""
+"""Validated inputs: the design matrix, labels, blocks of features, and maps of features."""

@@ -45,7 +45,7 @@ class Blocks:
         return self.order[self.indptr[b] : self.indptr[b + 1]]
 
     def name(self, b: int) -> str:
-        """What to call block b: its prefix, else its number."""
+        """Return the name of block b: its prefix, else its number."""
         return f"block {b}" if self.names is None else self.names[b]
 
 
@@ -80,7 +80,7 @@ def canonical(blocks: Any, owner: str) -> Canonical:
     if all(isinstance(item, str) for item in items):
         twice = next((item for k, item in enumerate(items) if item in items[:k]), None)
         if twice is not None:
-            raise ValueError(f"{owner}: the prefix {twice!r} is there twice; every block needs a prefix of its own")
+            raise ValueError(f"{owner}: duplicate prefix {twice!r}: prefixes must be unique")
         return tuple(str(item) for item in items)
     return tuple(_feature_numbers(item, b, owner) for b, item in enumerate(items))
 
@@ -136,7 +136,7 @@ def _by_number(blocks: tuple[tuple[int, ...], ...], d: int, names: Sequence[str]
     if missing.size:
         raise ValueError(
             f"{owner}: {_shown(missing, names)} {_be(missing)} in no block; every feature is in one block "
-            "(features of their own: blocks of one)"
+            "(single features are blocks of one)"
         )
     order = np.fromiter((j for numbers in blocks for j in numbers), dtype=np.intp, count=d)
     return Blocks(order, _edges([len(numbers) for numbers in blocks]), of_feature)
@@ -181,7 +181,7 @@ def _edges(sizes: Any) -> np.ndarray:
 
 
 def _shown(features: Any, names: Sequence[str] | None) -> str:
-    """Some features in words."""
+    """Describe some features."""
     listed = [f"{int(j)} ({names[int(j)]})" if names is not None else f"{int(j)}" for j in features[:SHOWN]]
     rest = f" and {len(features) - SHOWN} more" if len(features) > SHOWN else ""
     return f"feature{'s' if len(features) > 1 else ''} {', '.join(listed)}{rest}"

@@ -24,7 +24,7 @@ PAIRS = 4000  # pairs of samples whose distances are looked at for the median
 
 @dataclass(frozen=True)
 class DataScale:
-    """What maps need to know of the data: ``mean`` x̄ (d,) float64 and ``width`` s > 0."""
+    """Statistics of the data for feature maps: ``mean`` x̄ (d,) float64 and ``width`` s > 0."""
 
     mean: np.ndarray
     width: float

@@ -153,7 +153,7 @@ def _sparse_moments(matrix: Any, shares: np.ndarray | None) -> tuple[np.ndarray,
 
 
 def _blocks(matrix: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """(columns, their entries in double precision, an array of its own) of a matrix, in pieces: all columns of a
+    """(columns, their entries in double precision, a new array) of a matrix, in pieces: all columns of a
     dense one, those of a sparse one that are full."""
     n, d = matrix.shape
     columns = np.arange(d)
@@ -185,7 +185,7 @@ def framed(matrix: Any, frame: Frame, own: bool) -> Any:
 
 
 def unframed(matrix: Any, frame: Frame) -> Any:
-    """X of X̃, right to rounding: an array of its own."""
+    """X of X̃, up to rounding: a new array."""
     scale, centre = frame.scale, frame.centre
     inverse = None if scale is None else 1.0 / scale
     if centre is None:

@@ -1,4 +1,4 @@
-"""Targets at the door: one class a sample, or a set of labels a sample, read from what people have.
+"""Validation of targets: one class per sample, or a set of labels per sample, in the usual formats.
 
 Classes become integers 0…m−1, shape (n,), int64. Label sets become lists (:class:`LabelSets`), and where that is asked
 for an indicator matrix, shape (n, m), uint8 in C order, whose rows are what the row functions of a loss see; empty and
@@ -65,7 +65,7 @@ class LabelSets:
 
     @property
     def partial(self) -> np.ndarray:
-        """Which samples have some labels and lack some, (n,) bool: the others have no loss."""
+        """Flags of the samples that have some labels, but not all, (n,) bool: the others have no loss."""
         sizes = np.diff(self.indptr)
         return np.asarray((sizes > 0) & (sizes < self.m))
 
@@ -176,7 +176,7 @@ def _numbers(kind: str, class_names: list[str], values: np.ndarray | None) -> di
 
 # ----------------------------------------------------------------------------------------------------------- label sets
 def partial(Y: np.ndarray) -> np.ndarray:
-    """Which rows of an indicator (n, m) have some labels and lack some, (n,) bool: the others have no loss."""
+    """Flag the rows of an indicator (n, m) that have some labels, but not all, (n,) bool: the others have no loss."""
     sizes = Y.sum(axis=1, dtype=np.int64)
     return np.asarray((sizes > 0) & (sizes < Y.shape[1]))
 
@@ -184,7 +184,7 @@ def partial(Y: np.ndarray) -> np.ndarray:
 def read_sets(
     parts: Sequence[Any], class_names: Sequence[str] | None = None, what: str = "y"
 ) -> tuple[list[np.ndarray], list[str], np.ndarray | None]:
-    """As :func:`read_lists`, with dense indicators (k, m) uint8 in the place of lists."""
+    """As :func:`read_lists`, with dense indicators (k, m) uint8 instead of lists."""
     found, names, values = read_lists(parts, class_names, what)
     return [sets.indicator() for sets in found], names, values
 

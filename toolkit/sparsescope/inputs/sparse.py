@@ -1,4 +1,4 @@
-"""Sparse matrices at the door: compiled code follows their indices without looking where they lead."""
+"""Validation of sparse matrices: compiled code uses their indices without bounds checks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The live explorer without a shell: settings, controls, frames, and the browser module that draws them.
 
-:class:`Explorer` speaks the messages of ``protocol.md``; :func:`esm_text` is the page's code. The Panel page and the
+:class:`Explorer` exchanges the messages of ``protocol.md``; :func:`esm_text` is the page's code. The Panel page and the
 notebook widget wrap these two and add nothing to them.
 """
 

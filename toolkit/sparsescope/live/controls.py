@@ -1,6 +1,6 @@
 """The controls of the page: what all kinds of problems have, and between it what theirs brings.
 
-A choice that does not fit the others stays in the list, disabled, with the reason in words.
+A choice that does not fit the others stays in the list, disabled, with the reason.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ HIDDEN_PERIOD = 1.0  # seconds between frames to a page that does not draw
 
 
 class Credits:
-    """How many frames the page can take at present. ``clock`` gives seconds and can be replaced in tests."""
+    """Number of frames that the page can take at present. ``clock`` returns seconds and can be replaced in tests."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -54,7 +54,7 @@ class Credits:
         return self._clock() - self._sent
 
     def may_send(self, answer: bool = False) -> bool:
-        """Whether a frame may go out now. One that answers a command may overdraw by one: a knob should not wait."""
+        """Whether a frame may be sent now; an answer to a command may exceed the credits by one."""
         if not self._ready:
             return False
         if self._credits > (-1 if answer else 0):

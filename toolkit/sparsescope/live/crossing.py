@@ -47,7 +47,7 @@ def sequence_of(problem: Problem, settings: dict[str, Any]) -> tuple[SequencePro
 
 
 def beside(problem: Problem, lam: float, loss: Any) -> SequenceProblem:
-    """A SequenceProblem on the data of a problem; ``ValueError`` for a loss with kinks."""
+    """A SequenceProblem on the data of a problem; ``ValueError`` for a non-smooth loss."""
     return SequenceProblem.of(problem.with_(loss=loss), lam=lam)
 
 

@@ -83,8 +83,8 @@ class Director:
         return status.mode, message, float(status.rate) if status.rate == status.rate else None
 
     def preparing(self) -> dict[str, Any] | None:
-        """What is on its way while the page still shows another problem: ``text``, what is ``shown``, and whether it
-        can be called off (``cancel``). ``None``: the page shows what the settings say."""
+        """Describe the problem being prepared while the page still shows another one: ``text``, what is ``shown``, and
+        whether it can be cancelled (``cancel``). ``None``: the page shows the problem of the settings."""
         if self.stage is None:
             return None
         session = self.stage.session

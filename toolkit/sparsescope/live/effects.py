@@ -1,4 +1,4 @@
-"""Which commands of the page have had their effect: a frame repeats their ids, so that the page can measure the time.
+"""Commands of the page that have taken effect: a frame repeats their ids, so that the page can measure the delay.
 
 A session's commands are queued, and that one was *taken* does not mean that anything changed yet. So each command comes
 with a condition on the session that holds once there is something to see.
@@ -34,7 +34,7 @@ class Effects:
             self._waiting.append((ids, condition, self._clock() + PATIENCE))
 
     def give_up(self) -> None:
-        """What they were waiting for is gone (a new problem): all count as done."""
+        """Count all commands as done: what they waited for no longer exists (a new problem)."""
         for ids, _, _ in self._waiting:
             self._done += ids
         self._waiting = []

@@ -137,7 +137,7 @@ class Explorer:
             self._director.fail(f"{type(error).__name__}: {error}", traceback.format_exc())
 
     def poll(self) -> list[Sending]:
-        """What may be sent now: rare messages at once, and at most one frame if the page has a credit."""
+        """Return the messages to send now: rare messages at once, and at most one frame if the page has a credit."""
         if self._closed:
             return []
         try:
@@ -299,7 +299,8 @@ class Explorer:
         return stage.frame(header, whole)
 
     def _watch_interval(self) -> None:
-        """How often the shell really comes: a busy server comes late, and then gets fewer frames to send."""
+        """Measure the interval between calls of the shell: a busy server calls late, and then gets fewer frames to
+        send."""
         now = self._clock()
         if self._polled is not None:
             self._interval += 0.1 * (min(now - self._polled, 1.0) - self._interval)

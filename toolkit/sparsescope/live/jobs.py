@@ -14,7 +14,7 @@ MOST = 3  # threads of one page: two wishes that were overtaken, and the newest
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job gave: ``value``, or ``error`` (one sentence) and ``detail`` (traceback)."""
+    """Result of a job: ``value``, or ``error`` (one sentence) and ``detail`` (traceback)."""
 
     value: Any = None
     error: str = ""

@@ -52,7 +52,7 @@ class Kind:
 
     @property
     def all_settings(self) -> tuple[Setting, ...]:
-        """What can be set on the page beside data and parts; stop rules are called as they are here."""
+        """Return the settings of the page besides data and parts; names of stop rules are those of the page."""
         common = [
             replace(setting, menu={**setting.menu, **self.stops}) if setting is st.STOP and setting.menu else setting
             for setting in st.OF_ALL
@@ -118,7 +118,7 @@ class Kind:
         }
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
-        """What is worth saying about a problem and its solver that follow ``old`` and the solver ``before``."""
+        """Return notices about a problem and its solver that follow ``old`` and the solver ``before``."""
         return []
 
     def test(self, source: Any) -> tuple[Any, Any] | None:
@@ -131,7 +131,7 @@ class Kind:
 
     @property
     def flat(self) -> str:
-        """What to say when λ_max is zero."""
+        """Return the message for λ_max = 0."""
         return "λ_max is zero, so there is nothing to fit"
 
     # ------------------------------------------------------------------------------------------------------ the page
@@ -150,11 +150,11 @@ class Kind:
         return knobs.lam_control(settings, reference, finite, bound, words=self.words)
 
     def solver_names(self) -> list[str]:
-        """What the menu of solvers lists: those for other kinds would all be impossible for the same reason."""
+        """Return the names in the menu of solvers, without solvers of other kinds of problems."""
         return [name for name in solvers.names() if set(solvers[name].kinds) & set(self.takes)]
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-        """Reasons in words for each (setting, value) that does not fit: here for the solvers, and with the value "" for
+        """Reasons for each (setting, value) that does not fit: here for the solvers, and with the value "" for
         settings of the chosen one that have no effect."""
         solver = st.make_part(settings, "solver")
         found = {(f"solver.{name}", ""): why for name, why in solver.idle(problem).items()}
@@ -167,12 +167,12 @@ class Kind:
         return found
 
     def refusal(self, solver: Any, name: str, problem: Any, settings: Mapping[str, Any]) -> str | None:
-        """Why a solver of this name cannot be chosen beside the other settings; ``None`` if it can."""
+        """Return why a solver of this name cannot be combined with the other settings; ``None`` if it can."""
         reason: str | None = solver.solves(problem)
         return reason
 
     def title(self, settings: Mapping[str, Any]) -> str:
-        """What is being prepared or solved, in words."""
+        """Describe the problem that is being prepared or solved."""
         raise TypeError(f"{type(self).__name__} does not define title")
 
     def columns(self, problem: Any) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class Kind:
         return None
 
     def row_name(self, problem: Any, row: int) -> str | None:
-        """What a row of the picture is called; ``None`` if there is no such row."""
+        """Return the name of a row of the picture; ``None`` if there is no such row."""
         return str(problem.feature_name(row)) if 0 <= row < problem.d else None
 
     def solution(self, settings: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which page is meant: by settings, by a problem, by data that were handed over (see :mod:`.kind`)."""
+"""Choice of the page: by settings, by a problem, by given data (see :mod:`.kind`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ratio(problem: CovarianceProblem) -> float:
 
 
 def without_classes(source: Any) -> str:
-    """Why nothing can be classified with these data, in words; empty if it can."""
+    """Return why these data allow no classification; empty if they do."""
     if isinstance(source, CovarianceProblem):
         return "What was handed over is a covariance problem, which has no classes."
     if isinstance(source, tuple) and source[1] is None:
@@ -63,7 +63,7 @@ def settle(settings: dict[str, Any], source: Any) -> tuple[Kind, list[str]]:
 
 
 def limits(source: Any) -> dict[tuple[str, str], str]:
-    """Reasons in words against settings that these data have no use for: (setting, value), value "" for all of them."""
+    """Reasons against settings that these data do not allow: (setting, value), value "" for all of them."""
     why = without_classes(source)
     found = {("task", page.task): why for page in st.pages() if page.task != for_matrices().task} if why else {}
     if isinstance(source, CovarianceProblem):

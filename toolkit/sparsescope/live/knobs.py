@@ -65,7 +65,7 @@ def part_select(
 def setting_control(
     setting: Setting, settings: Mapping[str, Any], reasons: Reasons = NO_REASONS, words: Words = NO_WORDS
 ) -> dict[str, Any]:
-    """The control of a setting, as it was declared; ``words`` of the page stand in place of its own explanation."""
+    """The control of a setting, as it was declared; ``words`` of the page replace its explanation."""
     doc, formula = words.get(setting.name, (setting.field.doc, setting.formula))
     reason = reasons.get((setting.name, ""), "")
     value = settings[setting.name]
@@ -93,7 +93,7 @@ def field_control(kind: str, field: Field, value: Any) -> dict[str, Any]:
 
 
 def _face(field: Field, fineness: int = 1) -> dict[str, Any]:
-    """What a control looks like, which follows from its field: a check, a menu, a number or a slider."""
+    """Return the kind of a control, which follows from its field: a check box, a menu, a number or a slider."""
     if field.kind == "bool":
         return {"kind": "check"}
     if field.kind == "choice":
@@ -182,11 +182,11 @@ def lam_control(
         )
     if bound:
         made["doc"] += (
-            " For this loss, which has kinks, λ_max is only an upper bound on data of this size: weights may be "
+            " For this loss, which is not smooth, λ_max is only an upper bound on data of this size: weights may be "
             "zero below 1 already."
         )
     if not st.PARTS["solver"][settings["solver"]].follows_lam:
-        made |= {"disabled": True, "reason": "This method has a budget η on the mean loss in the place of λ."}
+        made |= {"disabled": True, "reason": "This method has a budget η on the mean loss instead of λ."}
     return made
 
 
@@ -218,5 +218,5 @@ def data_control(
 
 
 def data_doc(name: str) -> str:
-    """What the registry says about a data set; files found on disk are known by name only."""
+    """Return the description of a data set in the registry; files on disk have only a name."""
     return registry.datasets.doc(name) if name in registry.datasets else ""

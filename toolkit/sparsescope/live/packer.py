@@ -136,8 +136,10 @@ class RowChanges:
 
 
 class Packer:
-    """What one page has been sent of one trace, and the next frame's share of it. ``more``: further columns, which need
-    not be known at every event."""
+    """Position of one page in one trace, and the next frame's share of it.
+
+    ``more``: further columns, which need not be evaluated at every event.
+    """
 
     def __init__(self, trace: Any, d: int, more: Sequence[str] = ()) -> None:
         self.trace = trace

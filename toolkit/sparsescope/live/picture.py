@@ -23,7 +23,7 @@ NICE = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0])
 
 @dataclass(frozen=True)
 class Wish:
-    """What the page wants to see.
+    """Picture that the page requests.
 
     ``rows``, ``columns``: how many of them there is room for; ``zoom``: (first, stop) of the non-zero rows in the
     wished order and (first, stop) of the classes, or None for all; ``kind``: ``"matrix"`` or ``"images"``;
@@ -61,8 +61,9 @@ class Picture:
     block, norm of the block in this class), the last two None for a penalty without blocks. ``blocks``: (k,) int32, the
     block of each row shown, and ``block_names`` of those that have a name; None without blocks.
 
-    Of a sequence of models: the ``part`` shown, ``said`` in words, ``reason`` why nothing can be, ``total`` rows there
-    are, ``names`` of rows that are no columns of X, and ``steps`` what its steps are called (:mod:`.steps`).
+    Of a sequence of models: the ``part`` shown, ``said``: description, ``reason`` why nothing is shown,
+    ``total`` number of rows, ``names`` of rows that are no columns of X, and ``steps`` descriptions of its steps
+    (:mod:`.steps`).
     """
 
     kind: str
@@ -127,7 +128,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Bins:
-    """How W was put into the cells of a picture: ``support``: the rows that are shown, in order; ``starts`` (k,): where
+    """Mapping of W to the cells of a picture: ``support``: the rows that are shown, in order; ``starts`` (k,): where
     the rows of each line begin in it; ``classes``, ``edges`` (q,): the same for classes and columns."""
 
     support: np.ndarray
@@ -237,7 +238,7 @@ def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
 
 
 def _inspected(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """What is sent of a row: all its weights, or the :data:`MAX_ROW` largest in the order of the classes."""
+    """Return the weights of a row that are sent: all, or the :data:`MAX_ROW` largest in the order of the classes."""
     facts: dict[str, Any] = {"row_nonzero": int(np.count_nonzero(values)), "row_norm": float(np.linalg.norm(values))}
     if values.size <= MAX_ROW:
         return values, facts
@@ -290,7 +291,7 @@ def extremes(chosen: Any, bins: Bins) -> np.ndarray:
 
 
 def _shown_classes(chosen: Any, wish: Wish) -> np.ndarray:
-    """The classes of the picture: all of them, or, where there is no room for so many, those with weights."""
+    """The classes of the picture: all of them, or, where there is no room for all, those with weights."""
     m = chosen.shape[1]
     first, stop = (0, m) if wish.zoom is None else wish.zoom[2:]
     first = min(max(first, 0), m - 1)

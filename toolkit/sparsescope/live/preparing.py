@@ -1,4 +1,4 @@
-"""What has to be computed before a problem can be shown: runs in the preparing thread, touches no explorer."""
+"""Computations before a problem can be shown: they run in the preparing thread and use no explorer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_NAMES = 2000  # more feature names than this are sent when they are needed
 
 @dataclass(frozen=True)
 class Prepared:
-    """A problem ready to be run, with everything the page wants to know of it."""
+    """A problem ready to be run, with everything that the page shows of it."""
 
     settings: dict[str, Any]
     problem: Any
@@ -84,7 +84,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Any, before: str = ""
 
 
 def lam_reference(problem: Any, kind: Any) -> float:
-    """The unit of the λ slider; ``ValueError`` in words if there is none."""
+    """The unit of the λ slider; ``ValueError`` if there is none."""
     if problem.lam_max == 0.0:
         raise ValueError(kind.flat)
     reference = float(problem.lam_reference)
@@ -111,7 +111,7 @@ def _fitting_solver(problem: Any, settings: dict[str, Any]) -> tuple[Any, list[s
 
 
 def chosen(problem: Any, solver: Any) -> str:
-    """What `auto` chooses for the problem, and why; empty for another solver."""
+    """Return the solver that `auto` chooses for the problem, with the reason; empty for another solver."""
     if not isinstance(solver, Auto):
         return ""
     choice, reason = choose(problem)
@@ -147,7 +147,7 @@ def facts(problem: Any, source: Any) -> dict[str, Any]:
 
 
 def specs(problem: Any) -> list[dict[str, Any]]:
-    """What the page draws: the views of its kind, in the order in which they stand on a narrow page, and what is no
-    view of a trace."""
+    """Return the specs that the page draws: the views of its kind, in the order of a narrow page, and the pictures that
+    are no view of a trace."""
     kind = kinds.of_problem(problem)
     return [*(view_registry.create(name).spec(problem) for name in kind.views if name in view_registry), *kind.looks]

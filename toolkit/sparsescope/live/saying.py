@@ -1,4 +1,4 @@
-"""What messages repeat of what somebody sent: at most a line, and to strangers no paths."""
+"""Quotations of user input in messages: at most a line, and no paths for remote users."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The settings of an explorer: one flat dict of plain JSON values, cleaned against the registries.
 
 Settings come from people, from pages and from addresses that somebody sent, so nothing is taken as it is:
-:func:`clean` clamps numbers, replaces what is unknown and says in words what it did.
+:func:`clean` clamps numbers, replaces what is unknown and reports what it did.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def pages() -> list[Any]:
 
 
 def task_setting() -> Setting:
-    """What is done with the data: the tasks that there are pages for."""
+    """Return the setting of the task: the tasks that have a page."""
     menu: dict[str, tuple[str, str]] = {}
     for page in pages():
         menu.setdefault(page.task, page.offer)

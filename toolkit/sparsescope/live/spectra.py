@@ -1,5 +1,5 @@
-"""What is computed only when somebody looks, in threads of their own: the spectrum of the data, and Theorem 1 of
-Agarwal et al. (2013) beside what a run of `gls` did."""
+"""Computations on request, in threads: the spectrum of the data, and Theorem 1 of Agarwal et al. (2013) beside a run of
+`gls`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW = 200  # singular values of data for which 1000 would take minutes
 MAX_POINTS = 400  # points of the curves of Theorem 1
 FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
 KINDS = ("spectrum", "rate")
-# W* of Theorem 1: to this relative gap, or as near as so many seconds allow.
+# W* of Theorem 1: to this relative gap, or as near as this number of seconds allows.
 BEST_TOL, BEST_SECONDS, BEST_STEPS = 1e-12, 30.0, 5000
 
 Message = dict[str, Any]
@@ -92,7 +92,7 @@ class Looks:
 
 
 def spectrum_facts(found: Spectrum) -> Message:
-    """What the page shows of a spectrum: its values (some of them where they are many) and what they mean."""
+    """Return the page's values of a spectrum (a selection of many) and their meaning."""
     values = found.values
     number = np.unique(np.rint(np.geomspace(1, values.size, MAX_VALUES)).astype(np.int64))
     rank = int(np.count_nonzero(values > FLOOR * values[0]))
@@ -113,9 +113,9 @@ def spectrum_facts(found: Spectrum) -> Message:
 
 
 def no_rate(problem: Any, solver: Any, trace: Trace) -> str:
-    """Why Theorem 1 cannot be put beside a run, in words; empty if it can."""
+    """Return why Theorem 1 cannot be compared with a run; empty if it can."""
     if solver.name != "gls":
-        return "Theorem 1 speaks of gls; choose it as the method."
+        return "Theorem 1 applies to gls only; choose it as the method."
     if problem.intercept:
         return "Theorem 1 begins at W = 0 and knows no intercept; switch the intercept off."
     if any(mark.kind in ("loss", "penalty", "lam", "solver") for mark in trace.marks):

@@ -29,7 +29,7 @@ PICTURE_PATIENCE = 2.0  # seconds after which an unanswered wish is asked again
 
 
 class Layout:
-    """What the page said about its weight picture."""
+    """Layout of the page's weight picture."""
 
     def __init__(self) -> None:
         self.rows = 200
@@ -75,7 +75,7 @@ class Layout:
         self.visible = bool(message.get("visible", True))
 
     def key(self) -> tuple[Any, ...]:
-        """What has to be equal for an old picture to be still right."""
+        """Return the key of an old picture: it is still correct if the key is equal."""
         return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part, self.strip
 
 

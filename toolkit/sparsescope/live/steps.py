@@ -1,4 +1,4 @@
-"""What a sequence of models consists of, in words and as rows of coefficients: for the explorer's picture."""
+"""Steps of a sequence of models, as descriptions and as rows of coefficients: for the explorer's picture."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from . import picture as pictures
 
 __all__ = ["PARTS", "names_of_steps", "part_of_model", "row_name", "take"]
 KINDS = {"fourier": "random Fourier features", "logits": "random logits", "products": "random products"}
-# Rows of the picture that are no columns of X have numbers of their own, from d on: random features of a stage, then
+# Rows of the picture that are no columns of X have separate numbers, from d on: random features of a stage, then
 # functions of predictions.
 MOST_RANDOM = 20_000
 FUNCTIONS = ("ŷ", "ŷ²", "ŷ³")
 
 
 def name_of(step: Any) -> str:
-    """What a step of a sequence is made of, in words."""
+    """Describe a step of a sequence."""
     if isinstance(step, Calibration):
         return f"least squares on {step.W.shape[0]} columns, then calibrated"
     block = step.block
@@ -70,7 +70,7 @@ def part_of_model(problem: Any, state: Any, part: str) -> tuple[np.ndarray, np.n
 
 
 def row_name(problem: Any, row: int) -> str | None:
-    """What a row of the picture is called; ``None`` if there is no such row."""
+    """Return the name of a row of the picture; ``None`` if there is no such row."""
     if row < problem.d:
         return str(problem.feature_name(row)) if row >= 0 else None
     row -= problem.d

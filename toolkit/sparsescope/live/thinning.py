@@ -1,4 +1,4 @@
-"""Which events of a long trace are worth sending when there are more than a page can show."""
+"""Choice of the events of a long trace to send when there are more than a page can show."""
 
 from __future__ import annotations
 

@@ -29,8 +29,9 @@ MOST_WORDS = 24
 
 @dataclass(frozen=True)
 class Strip:
-    """What is drawn. ``features`` (k,) int32 with their ``levels``, ``norms`` of their rows of W and ``states``;
-    ``binned``: how many features share a dot that is not active; ``counts``: how many are open, safe and active.
+    """Data of the strip: ``features`` (k,) int32 with their ``levels``, ``norms`` of their rows of W and ``states``;
+    ``binned``: number of features that share a dot that is not active; ``counts``: number of open, safe and active
+    features.
 
     ``words`` are the features of largest norm, with ``word_norms``, the class of their largest weight and that weight.
     ``lam``: λ in force; ``gap``: relative gap of this point (NaN: not certified); ``reason``: why there is nothing.
@@ -73,7 +74,7 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
     words = _words(weights, norms)
     if work is None or not solver.follows_lam:
         reason = (
-            "This method keeps a budget on the loss in the place of λ."
+            "This method keeps a budget on the loss instead of λ."
             if work is not None
             else "This method keeps no scores of all samples, so the gradient is not known."
         )
@@ -113,7 +114,7 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
 
 
 def inactive(problem: Any, work: Workspace, gap: float) -> np.ndarray:
-    """Which rows are zero at every optimum, as the certificate that ``work`` holds proves it: (d,) bool."""
+    """Flag the rows that are zero at every optimum, as proved by the certificate in ``work``: (d,) bool."""
     curvature = problem.loss.curvature(problem.m) if problem.loss.smooth else math.inf
     if problem.sample_weight is not None:
         curvature *= float(problem.sample_weight.max())

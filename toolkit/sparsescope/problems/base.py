@@ -1,11 +1,11 @@
-"""What problems of every kind have in common: what a run, a trace, a path and a session need to know of one."""
+"""Base of all kinds of problems: the interface that a run, a trace, a path and a session use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-# The kinds of problems there are, in words that fit after "is for". A solver says which of them it is for.
+# The kinds of problems there are, as they appear after "is for". A solver names those that it is for.
 KINDS = {
     "prediction": "predictions of classes or label sets (sparsescope.Problem)",
     "sequence": "sequences of models (sparsescope.SequenceProblem)",
@@ -189,12 +189,12 @@ class BaseProblem:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells two siblings apart; λ is the last entry."""
+        """Key of the problem among its siblings; λ is the last entry."""
         return (self.lam,)
 
     @property
     def parts(self) -> dict[str, Any]:
-        """What the objective is made of besides λ: the name of each part and the part, which may be a word."""
+        """Parts of the objective besides λ by name; a part may be a string."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""What can be proved about a point: the duality gap and the optimality violations (MATH §3 and §7)."""
+"""Certificates of a point: the duality gap and the optimality violations (docs/mathematics.md, sections 3 and 7)."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def _set_aware(
 
 
 def partners(Y: np.ndarray) -> np.ndarray:
-    """How many labels are on the other side of each: m − |Y_i| for labels in Y_i, |Y_i| for the others; 0 where Y_i is
-    empty or full. Y (n, m) uint8; shape (n, m), float64."""
+    """Return the number of labels on the other side of each label: m − n_i for labels of sample i, which has n_i, and
+    n_i for the others; 0 for empty and full sets. Y (n, m) uint8; shape (n, m), float64."""
     m = Y.shape[1]
     sizes = Y.sum(axis=1, dtype=np.float64)[:, None]
     degrees = np.where(Y == 1, m - sizes, sizes)

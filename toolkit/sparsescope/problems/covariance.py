@@ -274,7 +274,7 @@ class CovarianceProblem(BaseProblem):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells two siblings apart: diagonal, weights and λ."""
+        """Key of the problem among its siblings: diagonal, weights and λ."""
         return (*self.parts.values(), self.lam)
 
     def describe_sparsity(self, rows: int, entries: int) -> str:

@@ -1,4 +1,4 @@
-"""What can be proved about a Θ: the duality gap and the optimality violations of a covariance problem.
+"""Certificates of a Θ: the duality gap and the optimality violations of a covariance problem.
 
     D(U) = logdet(S + U) + p for every symmetric U with |U_ij| ≤ λC_ij and S + U ≻ 0
 

@@ -1,4 +1,4 @@
-"""What a covariance problem is made from, checked at the door: a covariance or correlation matrix, or samples."""
+"""Validated input of a covariance problem: a covariance or correlation matrix, or samples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Covariance:
 
 
 def given_covariance(given: Any, feature_names: Any) -> Covariance:
-    """A covariance or correlation matrix as it was given; ``ValueError`` or ``TypeError`` in words if it is none."""
+    """A covariance or correlation matrix as it was given; ``ValueError`` or ``TypeError`` if it is none."""
     names = None if feature_names is None else [str(name) for name in feature_names]
     if names is None and hasattr(given, "columns"):
         names = [str(name) for name in given.columns]

@@ -1,4 +1,4 @@
-"""How good predictions are: accuracy for classes, and the measures of label sets.
+"""Measures of predictions: accuracy for classes, and the measures of label sets.
 
 Scores Z are (n, m); classes y (n,) int64, label sets Y (n, m) uint8, as in a problem. scikit-learn defines the same
 measures (``f1_score``, ``label_ranking_loss``, ``hamming_loss``, ``accuracy_score``), and tests compare with it; here

@@ -1,4 +1,4 @@
-"""What fits best while all penalised weights are zero: the intercept, the free entries, and from that λ_max.
+"""Unpenalised fit at W = 0 (null model): the intercept, the free entries, and from that λ_max.
 
 Functions of a :class:`sparsescope.problems.prediction.Problem`, which keeps what they find.
 """
@@ -17,7 +17,7 @@ EXACTLY = {"ftol": 0.0, "maxiter": 2000, "maxfun": 5000}  # for L-BFGS: until th
 
 
 def critical(problem: Any, regulariser: Any) -> Critical:
-    """The smallest λ at which W = 0 (but for free entries) is a solution with this regulariser; for a loss with kinks
+    """The smallest λ at which W = 0 (but for free entries) is a solution with this regulariser; for a non-smooth loss
     between two bounds (null_programs.py). ``ValueError`` where the scores would not fit into memory."""
     fits_dense("scores", problem.n, problem.m, problem.dtype.itemsize, "give λ itself, with lam= or with_scaling(…)")
     U = first_duals(problem, regulariser)

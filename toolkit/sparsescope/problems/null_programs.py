@@ -1,4 +1,4 @@
-"""λ_max of a loss with kinks: a small linear programme over its subgradients at W = 0.
+"""λ_max of a non-smooth loss: a small linear programme over its subgradients at W = 0.
 
 W = 0 is optimal exactly at λ ≥ min over U of Ω°(−XᵀU/n), where row u_i is a subgradient of the loss of sample i at the
 best intercept, and the rows sum to zero if there is one. These rows are flows between the labels of two sides

@@ -57,7 +57,7 @@ CHIERCHIA = "Chierchia et al. 2015"
 OBJECTIVES = (
     Objective("hinge", "crammer-singer", "max_r (z_r − z_y + [r ≠ y])", f"{CHIERCHIA}, Eq. 7 and 8",
               "The multiclass hinge itself: only the wrong class that comes closest to the true one counts, and it "
-              "counts linearly. It has kinks.", {"margin": 1.0}),
+              "counts linearly. It is not smooth.", {"margin": 1.0}),
     Objective("square", "multiclass-squared-hinge", "Σ_{r≠y} max(0, 1 + z_r − z_y)²", f"{CHIERCHIA}, Eq. 19",
               "Every wrong class that comes closer to the true one than the margin counts, with its square."),
     Objective("logit", "logistic", "log(1 + Σ_{r≠y} exp(1 + z_r − z_y))", f"{CHIERCHIA}, Eq. 20",

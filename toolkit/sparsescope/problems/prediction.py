@@ -37,7 +37,7 @@ DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-sq
 
 
 class _Data:
-    """What siblings of a problem share: the data, its names, and constants that were computed once."""
+    """Data that siblings of a problem share, with their names and cached constants."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class Problem(BaseProblem):
         self.regulariser: Regulariser = self._regulariser(self.penalty)
         if self.feature_weights is not None and self.regulariser.free is not None and not self.loss.smooth:
             raise ValueError(
-                f"a feature of weight 0 needs a smooth loss, and the {self.loss.title} loss has kinks: "
+                f"a feature of weight 0 needs a smooth loss, and the {self.loss.title} loss is not smooth: "
                 "what fits best without penalty is then not known exactly. Give it a small weight"
             )
         self._set_lam(lam, lam_ratio, DEFAULT_LAM)
@@ -469,7 +469,7 @@ class Problem(BaseProblem):
 
     @property
     def score_names(self) -> list[str]:
-        """Names of the m columns of W: the classes or labels; of a single score the class that it speaks for."""
+        """Names of the m columns of W: the classes or labels; of a single score the class of positive scores."""
         return self.class_names[1:] if self.loss.one_score else self.class_names
 
     @property
@@ -584,7 +584,7 @@ class Problem(BaseProblem):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells two siblings apart: loss, penalty and λ."""
+        """Key of the problem among its siblings: loss, penalty and λ."""
         return (repr(self.loss), repr(self.penalty), self.lam)
 
     @property

@@ -1,4 +1,4 @@
-"""What a problem's penalty does to a whole W: its value and prox, and what proves optimality.
+"""Penalty of a whole W: its value and prox, and the quantities of optimality.
 
 A penalty itself is a set of functions of one vector (see :class:`sparsescope.penalties.base.Penalty`). Here it is
 applied to all of W, so that solvers and certificates need not know which vectors of W those are.
@@ -147,7 +147,8 @@ class FeatureRegulariser(RowRegulariser):
 
 
 def _free(weights: np.ndarray, m: int) -> np.ndarray | None:
-    """Which entries are not penalised, (d, m) bool, for weights (d,) of their rows; ``None`` if all are."""
+    """Flag the entries that are not penalised, (d, m) bool, for weights (d,) of their rows; ``None`` if all are
+    penalised."""
     return None if weights.all() else np.repeat(weights[:, None] == 0.0, m, axis=1)
 
 
@@ -278,8 +279,8 @@ def regulariser_of(
     cached: Callable[[Any, Callable[[], Any]], Any],
     feature_weights: np.ndarray | None = None,
 ) -> Regulariser:
-    """What a penalty does to weights of a shape (d, m), with weights of its rows, (d,), if there are some;
-    ``cached(key, make)`` keeps what needs to be made only once.
+    """Return the regulariser of a penalty for weights (d, m), with weights of its rows, (d,), if there are any;
+    ``cached(key, make)`` keeps what is made only once.
 
     Raises ``ValueError`` if the penalty has blocks that do not fit the features, or weights that do not fit W.
     """

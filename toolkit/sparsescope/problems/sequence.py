@@ -81,8 +81,8 @@ class SequenceProblem(Problem):
         super()._set(loss, "ridge", lam, lam_ratio)
         if not self.loss.smooth:
             raise ValueError(
-                f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss has "
-                "kinks. Choose squared or logistic"
+                f"a sequence of least squares steps needs a smooth loss; the {self.loss.title} loss is "
+                "not smooth. Choose squared or logistic"
             )
 
     @classmethod

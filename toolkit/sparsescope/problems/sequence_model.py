@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..inputs.feature_maps import DataScale, draw
 from ..kernels.projections import project_simplex
 
-CHUNK_BYTES = 64_000_000  # features of so many samples are made at once
+CHUNK_BYTES = 64_000_000  # bytes of the features that are made at once
 
 
 def chunks(n: int, width: int, itemsize: int) -> Iterator[tuple[int, int]]:

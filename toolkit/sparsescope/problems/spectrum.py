@@ -12,8 +12,8 @@ from ..inputs.design import Design
 from ..registry import check_whole
 from .prediction import Problem
 
-# Up to so many rows or columns, whichever are fewer, and up to so many for each value wanted, all singular values come
-# from one eigenproblem: for 1000 of 3034 that takes 5 s, and ARPACK 43 s.
+# Up to this number of rows or columns, whichever are fewer, and up to this number for each requested value, all
+# singular values come from one eigenproblem: for 1000 of 3034 that takes 5 s, and ARPACK 43 s.
 EXACT, EXACT_EACH = 3000, 6
 SECOND, LATE = 2, 1000  # which singular values the paper's proxy of a condition number compares, counted from 1
 

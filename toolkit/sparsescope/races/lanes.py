@@ -46,7 +46,7 @@ class Lane:
 
     @property
     def trace(self) -> Trace:
-        """What this lane has left behind so far."""
+        """Trace of this lane so far."""
         return self._recorder.trace
 
     def spent(self, unit: str) -> float:

@@ -85,7 +85,7 @@ class Race:
 
     @property
     def width(self) -> float:
-        """How exactly F* is known: the distance of the two bounds, relative to the upper one; NaN without a bound."""
+        """Relative width of the bounds of F*: their distance divided by the upper one; NaN without a bound."""
         lower = [float(e.trace.lower()) for e in self.entries if len(e.trace)]
         lower += [self.reference.dual] if self.reference is not None else []
         known = [value for value in lower if value == value]

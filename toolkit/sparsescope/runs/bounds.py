@@ -1,4 +1,4 @@
-"""What is kept from one certificate to the next: the best dual value, and when the next certificate is due."""
+"""Memory between certificates: the best dual value, and the schedule of the next certificate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Bounds:
 
 
 class Schedule:
-    """When certificates are due if nobody says how often.
+    """Default schedule of certificates.
 
     They are evaluated on a logarithmic grid of iterations (1, 2, 3, 5, 8, 13, … after the start and after each change),
     and in between as often as their median cost, in CPU seconds of the thread, allows.

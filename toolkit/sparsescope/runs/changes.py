@@ -1,4 +1,4 @@
-"""What differs between two settings of a run, in the few words that a mark on a chart has room for."""
+"""Differences between two settings of a run, as short texts for marks on a chart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _shown(part: Any) -> str:
 
 
 def marks_between(old: BaseProblem, old_solver: Solver, new: BaseProblem, new_solver: Solver) -> list[tuple[str, str]]:
-    """What changed, as (kind, text)."""
+    """Return the changes as (kind, text)."""
     marks = []
     for name, part in new.parts.items():
         before = old.parts[name]

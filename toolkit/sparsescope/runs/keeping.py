@@ -57,7 +57,7 @@ class Interrupts:
 
 
 def file_of(path: str | Path) -> Path:
-    """Where a trace of this name is written: with the suffix ``.npz``, links followed."""
+    """Return the path of a trace of this name: with the suffix ``.npz``, links followed."""
     target = Path(path).expanduser()
     if target.suffix != SUFFIX:
         target = target.with_name(target.name + SUFFIX)

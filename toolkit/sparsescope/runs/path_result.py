@@ -189,7 +189,7 @@ class Path:
 
     @property
     def reasons(self) -> list[str]:
-        """Why each λ was left, in words."""
+        """Reasons why the iterations at each λ ended."""
         return [p.reason for p in self.points]
 
     def to_frame(self) -> Any:

@@ -1,4 +1,4 @@
-"""References: the certified optimum of a problem, computed once, in the foreground or in a thread of its own."""
+"""References: the certified optimum of a problem, computed once, in the foreground or in a thread."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Which solver ``auto`` chose and why; empty for every other solver, and before the run began."""
+        """Solver that ``auto`` chose, with the reason; empty for every other solver, and before the run began."""
         return "" if self.state is None else self.state.reason
 
     @property

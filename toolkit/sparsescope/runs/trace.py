@@ -135,7 +135,7 @@ class Trace:
 
     @property
     def reported(self) -> tuple[Column, ...]:
-        """What the solvers of this trace report beside the common numbers: names, meanings and units."""
+        """Columns that the solvers of this trace report besides the common numbers: names, meanings and units."""
         return tuple(self._reported.values())
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -463,7 +463,7 @@ class Trace:
         for name, column in self._data.items():
             column[size] = event.info.get(name, np.nan) if name not in COMMON else getattr(event, name, np.nan)
         self._data["segment"][size] = len(self._keys) - 1
-        # With a budget, weights that overdraw it have an objective below the optimum: the bound of the gap counts.
+        # With a budget, weights that violate it have an objective below the optimum: the bound of the gap counts.
         value = event.objective if event.solver.follows_lam else event.dual + event.gap
         if not event.certified and event.problem.dtype != np.float64:
             value = np.nan  # rounded: only certificates evaluate data in single precision in double
@@ -688,7 +688,7 @@ class Trace:
 
 
 def _declared(header: dict[str, Any], table: np.ndarray) -> dict[str, Column]:
-    """What the solvers of a file reported, by name; of format 1, known columns that hold a number."""
+    """Return the columns that the solvers of a file reported, by name; of format 1, known columns with a number."""
     if header["format"] > 1:
         return {entry["name"]: Column(**entry) for entry in header["reported"]}
     known = solver_columns()

@@ -1,5 +1,5 @@
-"""What a run does beside its steps, for each kind of problem: what is measured of a state, and which kernels are
-compiled before the clock starts."""
+"""Work of a run besides its steps, for each kind of problem: measures of a state, and compilation of kernels before the
+clock starts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Predictions:
         self.test = None if test is None else _Test(problem, *_pair(test))
 
     def measures(self, problem: Problem, state: State) -> dict[str, float]:
-        """How good the predictions are: fields of an event."""
+        """Return the measures of the predictions: fields of an event."""
         test = self.test
         if state.sparse:
             W = state.weights()
@@ -52,7 +52,7 @@ class Predictions:
 
     @staticmethod
     def types(problem: Problem) -> tuple[Any, ...]:
-        """What decides which kernels a run needs."""
+        """Return the key of the kernels that a run needs."""
         return (
             type(problem.loss),
             type(problem.penalty),

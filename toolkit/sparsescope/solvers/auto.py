@@ -8,7 +8,7 @@
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
-    other kinks          → fobos, a stochastic subgradient method: gradients do not exist everywhere
+    other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
     sequence of models   → cls, calibrated least squares, for few columns and the squared loss; stagewise else
 A live change of loss or penalty chooses again; the weights are kept, or the dual point where pd-sparse goes on.
@@ -30,7 +30,7 @@ MANY = 10_000  # entries of W from which on sparse weights pay
 
 
 def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
-    """The solver for a problem and the reason in words; ``anywhere``: one that can begin at given weights.
+    """The solver for a problem and the reason; ``anywhere``: one that can begin at given weights.
 
     Raises ``ValueError`` if no registered solver can solve it.
     """
@@ -57,10 +57,13 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     if problem.loss.smooth and problem.regulariser.weights is not None:
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
-            return exact, f"{loss} is smooth, and every weight has a penalty of its own: Newton steps on single weights"
+            return (
+                exact,
+                f"{loss} is smooth, and the penalty is a sum over single weights: Newton steps on single weights",
+            )
         return solvers.create("lhac"), (
-            f"every weight has a penalty of its own, and Hessians of {problem.m} scores would take too much memory: a "
-            "low-rank model of them"
+            f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
+            "a low-rank model of them"
         )
     if problem.loss.smooth:
         if not able(problem):
@@ -80,13 +83,13 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     if not anywhere and sparse.solves(problem) is None:
         why = "Frank–Wolfe steps on a sparse dual point, which proves the optimum"
         if problem.multilabel:
-            return sparse, f"{loss} has kinks and y holds label sets: {why}"
+            return sparse, f"{loss} is not smooth and y holds label sets: {why}"
         if problem.d * problem.m >= MANY:
-            return sparse, f"{loss} has kinks, and W would have {problem.d} × {problem.m} entries: {why}"
+            return sparse, f"{loss} is not smooth, and W would have {problem.d} × {problem.m} entries: {why}"
     exact = solvers.create("ssnal")
     if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
         return exact, (
-            f"{loss} has kinks and W is small: augmented Lagrangians by semismooth Newton steps, which "
+            f"{loss} is not smooth and W is small: augmented Lagrangians by semismooth Newton steps, which "
             "reach high accuracy in tens of iterations"
         )
     for name, why in (
@@ -95,7 +98,7 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     ):
         solver = solvers.create(name)
         if solver.solves(problem) is None:
-            return solver, f"{loss} has kinks: {why}"
+            return solver, f"{loss} is not smooth: {why}"
     raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
 
 

@@ -270,7 +270,7 @@ class Solver:
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     online: ClassVar[bool] = False  # whether it goes from sample to sample: a state counts its steps (t), and goes on
-    delegates: ClassVar[bool] = False  # True: it has no steps of its own, and chooses a solver that has
+    delegates: ClassVar[bool] = False  # True: it has no steps, and chooses a solver that has
     menu_order: ClassVar[float] = LAST
     # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a
     # relative gap of 1e-9 may take on their small problems; and settings that are worth a run (None: every field at
@@ -332,7 +332,7 @@ class Solver:
         """
         if not problem.loss.smooth:
             return (
-                f"{self.name} needs a smooth loss; the {problem.loss.title} loss has kinks. "
+                f"{self.name} needs a smooth loss; the {problem.loss.title} loss is not smooth. "
                 "Choose a smooth loss or a solver for non-smooth ones"
             )
         return self.refuses_blocks(problem)

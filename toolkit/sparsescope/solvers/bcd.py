@@ -75,7 +75,7 @@ class BCDState(State):
 
 
 class _BCD(Solver):
-    """What both variants share: orders, counting, refreshing."""
+    """Base of both variants: orders, counting, refreshing."""
 
     takes_sample_weights = takes_feature_weights = True
     columns = SEEN_COLUMNS

@@ -1,4 +1,4 @@
-"""FBPD: losses with kinks by primal–dual splitting (Chierchia et al. 2015, Alg. 1, for the Crammer–Singer hinge).
+"""FBPD: non-smooth losses by primal–dual splitting (Chierchia et al. 2015, Alg. 1, for the Crammer–Singer hinge).
 
     W ← prox_{nλτΩ}(V − τXᵀQ),   b without the prox
     U_i ← prox_{σℓ*}(Q_i + σ(2Z − Z_V)_i)

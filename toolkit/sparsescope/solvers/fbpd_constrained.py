@@ -16,7 +16,7 @@ method from the last t ends after two or three looks at the rows. It is this pro
     the next point is the image, or what the acceleration asks for (solvers/splitting.py)
 
 The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
-blocks of their own, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
+separate blocks, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
 fast, and moves at restarts towards ‖ξ − ξ₀‖/‖ζ − ζ₀‖ (``steps="adaptive"``).
 """
 
@@ -87,7 +87,7 @@ class Budgeted(Splitting):
     follows_lam = False
     columns = (
         *DUAL_COLUMNS,
-        Column("excess", "how far the budget on the mean loss is overdrawn, 0 if it is kept", of_step=False),
+        Column("excess", "violation of the budget on the mean loss, 0 if it is satisfied", of_step=False),
         Column(
             "equivalent_lam",
             "λ of the problem without a budget that has the same solution, by the dual point",

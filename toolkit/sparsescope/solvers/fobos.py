@@ -1,4 +1,4 @@
-"""FOBOS: forward-backward splitting on one sample at a time (Duchi and Singer 2009), for losses with kinks too.
+"""FOBOS: forward-backward splitting on one sample at a time (Duchi and Singer 2009), for non-smooth losses too.
 
 t ← 0
 repeat (outer iteration):
@@ -67,7 +67,7 @@ class FOBOS(Solver):
         {"eta0": 1.5},
         {"unit": "one", "eta0": 0.1},
     )  # the ends of a range of step sizes are not worth a run
-    doc = "One sample at a time, with step sizes η₀/√t; takes losses with kinks."
+    doc = "One sample at a time, with step sizes η₀/√t; takes non-smooth losses."
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = True
     converges = False
@@ -114,7 +114,7 @@ class FOBOS(Solver):
         design.matmul(state.coef, state.Z)
         state.t += n
         state.iteration += 1
-        state.passes += report[READ] / design.nnz + 1.0  # the scores of all samples cost a pass of their own
+        state.passes += report[READ] / design.nnz + 1.0  # the scores of all samples cost another pass
         state.working_set = max(report[TOUCHED], 1.0) + problem.intercept
         state.step_size = float(report[STEP])
 
@@ -136,7 +136,7 @@ class FOBOS(Solver):
 
 
 def data_unit(problem: Problem) -> float:
-    """1/(c·mean ‖x_i‖²): a step size that suits a sample of mean size. A loss with kinks has no c; it counts as 1."""
+    """1/(c·mean ‖x_i‖²): a step size that suits a sample of mean size. A non-smooth loss has no c; it counts as 1."""
     c = problem.loss.curvature(problem.m) if problem.loss.smooth else 1.0
     size = float(problem.design.squared_norms.sum()) / problem.n + float(problem.intercept)
     return 1.0 / (c * size) if size > 0.0 else 1.0

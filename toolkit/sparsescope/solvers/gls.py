@@ -92,7 +92,7 @@ class GLS(Solver):
         if problem.penalty.entry_terms() != (0.0, 1.0):
             return (
                 f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
-                f"{problem.penalty.title} penalty has kinks or none. Choose ridge"
+                f"{problem.penalty.title} penalty is not smooth, or absent. Choose ridge"
             )
         if (reason := too_large(self.name, problem)) is not None:
             return reason

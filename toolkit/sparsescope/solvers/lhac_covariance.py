@@ -24,7 +24,7 @@ from .shared.low_rank import LowRankHessian, largest_violations
 
 
 class Memory:
-    """What LHAC keeps of a component: the places (rows ≥ columns) of the vectors' entries, their scale, the model."""
+    """Memory of LHAC for a component: positions (rows ≥ columns) of the vectors' entries, their scale, the model."""
 
     def __init__(self, block: Block, memory: int) -> None:
         k = block.at.size

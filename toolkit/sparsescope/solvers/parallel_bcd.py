@@ -39,7 +39,7 @@ LONGEST = 3  # stretches of an iteration, at least
 
 
 def cores() -> int:
-    """How many processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -75,7 +75,7 @@ class ParallelState(State):
         self.begin(problem)
 
     def begin(self, problem: Problem) -> None:
-        """What depends on loss, penalty and λ."""
+        """Compute what depends on loss, penalty and λ."""
         keep(self.Z, *problem.terms, self.kept)
         self.length = max(1.0, problem.d / STRETCHES)
 
@@ -164,7 +164,7 @@ class ParallelBCD(Solver):
         state.kept, state.next_kept = state.next_kept, state.kept
 
     def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> None:
-        """What thread t does in a stretch: its rows, on its own copy of the scores."""
+        """Run thread t's share of a stretch: its rows, on its copy of the scores."""
         state.ZT[t] = state.Z
         mine, common = state.keptT[t], state.kept
         mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy

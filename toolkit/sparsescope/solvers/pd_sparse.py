@@ -40,8 +40,8 @@ from .shared.columns import DUAL_COLUMNS
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
 ORDERED_COST = 3.0  # the same where most rows stand by label
-STALE = 2.0  # v is made anew when it has so many times the entries that it had when it was last made
-LONGEST_NAP = 7  # so many searches a sample may miss that the last one did not move
+STALE = 2.0  # v is rebuilt when its number of entries has grown by this factor
+LONGEST_NAP = 7  # searches that a sample may skip if the last one did not move it
 PACE = 1.0  # sweeps without a search end when one gains less, for its work, than this share of the sweep with a search
 STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 SMALL = 1e-12  # dual entries of another method that count as zero
@@ -55,7 +55,7 @@ def paper_scaling(problem: Problem) -> tuple[float, float]:
 
 
 class PDSparseState(State):
-    """Where PD-Sparse stands. There are no dense weights and no scores: ``weights()`` is a sparse matrix.
+    """State of PD-Sparse. There are no dense weights and no scores: ``weights()`` is a sparse matrix.
 
     rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
@@ -206,7 +206,7 @@ class PDSparseState(State):
 
 
 def work(state: PDSparseState) -> float:
-    """What the sweeps of a step cost, in entries read. It is counted and not timed, so that a run can be repeated."""
+    """Cost of the sweeps of a step, in entries read. It is counted and not timed, so that a run is reproducible."""
     change = ORDERED_COST if state.rows.used[WIDTH] else UPDATE_COST
     return float(state.report[SEARCHED] + state.report[SCORED] + change * state.report[UPDATED])
 
@@ -240,7 +240,7 @@ class PDSparse(Solver):
     nu: int = field(1, 1, 64, "ν: parts of the labels, of which a search looks at one (the paper has 3; 1: all labels)")
     sampling: bool = field(False, doc="searches draw some of a sample's features, the larger ones more often")
     doubling: bool = field(True, doc="searches return twice as many labels whenever they are most of the work")
-    inner: int = field(20, 0, 100, "at most so many sweeps over the active labels alone after each search")
+    inner: int = field(20, 0, 100, "largest number of sweeps over the active labels alone after each search")
     shrinking: bool = field(True, doc="samples that stand still are left out for a while")
     seed: int = field(0, 0, 2**31 - 1, "seed of the order of the samples and of the search")
 

@@ -1,4 +1,4 @@
-"""SSNAL: losses with kinks by semismooth Newton steps on augmented Lagrangians (Li, Sun and Toh 2018).
+"""SSNAL: non-smooth losses by semismooth Newton steps on augmented Lagrangians (Li, Sun and Toh 2018).
 
     repeat:
         Newton steps on φ(W, b), the augmented Lagrangian with multipliers (U, P) of ζ = XW + 1bᵀ and V = W

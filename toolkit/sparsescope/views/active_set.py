@@ -60,7 +60,7 @@ def first_entries(trace: Trace, n: int | None = None, working: bool = False) -> 
 def column_edges(x: np.ndarray, limit: int = MAX_COLUMNS) -> tuple[np.ndarray, np.ndarray]:
     """``(edges, column)``: borders of the picture's columns and the column of each event.
 
-    Up to ``limit`` different values of ``x`` (n,) have a column of their own, with its border half way to the next one
+    Up to ``limit`` different values of ``x`` (n,) have separate columns, with the border half way to the next one
     (events at one value, as before and after a change, share it); beyond, the columns are equally wide.
     """
     values, column = np.unique(x, return_inverse=True)

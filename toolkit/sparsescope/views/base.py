@@ -1,4 +1,4 @@
-"""What a view is: a pure function from a trace (and its problem) to a picture, with two faces.
+"""Base of views: pure functions from a trace (and its problem) to a picture, with two interfaces.
 
 ``view.spec(problem)`` says in plain JSON what the live page draws; ``view.figure(trace, problem)`` draws a finished
 plotly figure for notebooks and documents. Both take names, colours and dashes from :mod:`sparsescope.views.style`.

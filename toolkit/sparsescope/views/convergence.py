@@ -77,7 +77,7 @@ def take_reference(trace: Trace, problem: Problem | None) -> Trace:
 
 
 def known(trace: Trace) -> str:
-    """Where the optimum of the newest segment lies, in words; empty for an empty trace."""
+    """Describe the bounds of the optimum of the newest segment; empty for an empty trace."""
     reading = drawing.Reading(trace)
     if not reading.n:
         return ""

@@ -1,4 +1,4 @@
-"""What the views share: reading a growing trace, and the furniture of a figure (axes, lines, marks, sentences)."""
+"""Figure helpers of the views: reading a growing trace; axes, lines, marks, sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_PART = 60  # characters of a part in the line under the title: lists of bloc
 LOG_FLOOR = 1e-20
 # Up to this many points a line also shows its points: a single one would be invisible otherwise.
 SHOW_POINTS = 40
-# Changes of λ within so many seconds of each other are parts of one gesture.
+# Changes of λ within this number of seconds of each other are parts of one gesture.
 GESTURE, ARROW, FEW_MARKS = 1.0, " → ", 12
 # A line that was not evaluated at more events in a row than this is drawn thin and dotted across them.
 FEW_UNMEASURED = 3
@@ -246,7 +246,7 @@ def add_band(
 
 
 def measured(reading: Reading, column: str) -> str:
-    """At how many of the iterations a column was evaluated, in words; empty if at all of them."""
+    """Describe the share of the iterations at which a column was evaluated; empty if at all of them."""
     known = int(np.count_nonzero(np.isfinite(reading.column(column))))
     return "" if known == reading.n else f"{style.QUANTITIES[column].short} measured at {known} of {reading.n} points"
 
@@ -271,7 +271,7 @@ def log_range(values: Iterable[np.ndarray]) -> list[float]:
 def mark_rows(
     places: list[float], texts: list[str], low: float, high: float
 ) -> list[tuple[float, list[int], int, bool]]:
-    """Where the texts of the marks go: ``(place, marks, row, flush right)`` for every printed text.
+    """Return the positions of the texts of the marks: ``(place, marks, row, flush right)`` for every printed text.
 
     A text starts at its mark, or ends there if it would leave the plot, in the lowest of ``MARK_ROWS`` rows above the
     plot where it overlaps nothing. Where no row is free, the mark joins the text printed before it.

@@ -123,7 +123,7 @@ def lines(picture: str) -> list[dict[str, str]]:
 
 
 def quantities(reading: drawing.Reading, m: int | None, d: int | None) -> dict[str, np.ndarray]:
-    """What is drawn, by column, each of shape (n,): values, percentages and numbers a sample or feature."""
+    """Return the drawn quantities by column, (n,) each: values, percentages and numbers per sample or feature."""
     entries, unknown = reading.column("dual_entries"), np.full(reading.n, np.nan)
     return {"objective": reading.column("objective"), "dual": reading.column("dual"),
             "active_percent": 100.0 * reading.column("active_share"),
@@ -138,7 +138,7 @@ def between(objective: np.ndarray, dual: np.ndarray) -> list[float]:
     Dual values may begin far below (even at −∞ in effect); showing them all would press the two lines together.
     """
     known = dual[np.isfinite(dual)]
-    # Under a budget the bound may be above the objective of weights that overdraw it.
+    # Under a budget the bound may be above the objective of weights that violate it.
     top, bottom = float(np.nanmax(np.append(objective, known))), float(np.nanmin(objective))
     lowest = min(bottom, float(known.max())) if known.size else bottom
     width = max(top - lowest, 1e-12 * abs(top)) or 1.0

@@ -1,4 +1,4 @@
-"""Error against features used: how wrong a sequence of models is after so many features."""
+"""Error against features used: the error of a sequence of models against the number of features."""
 
 from __future__ import annotations
 

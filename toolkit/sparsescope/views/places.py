@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand: once for a problem, from S alone, so that no node moves while Θ does.
+"""Positions of the nodes of a network: computed once per problem, from S alone, so that no node moves while Θ does.
 
 Features that are strongly correlated stand near each other. Of the complete graph of correlations a sparse one is kept
 (a spanning tree of the strongest and the strongest few of each feature); its shortest paths are the distances that the
@@ -15,7 +15,7 @@ PARTNERS = 3  # strongest ones of each feature that count as neighbours
 FAR, NEAR = 1.3, 1.0  # length of an edge: FAR − NEAR·|correlation|
 WORK = 16_000  # nodes × rounds of stress majorisation, and of pushing apart, within these numbers of rounds
 ROUNDS, PUSHES = (20, 80), (10, 40)
-APART = 1.1  # nodes keep so many times the side of the square that each would have for itself, times a half
+APART = 1.1  # distance of nodes, in units of half the side of each node's share of the square
 
 
 def places(S: np.ndarray) -> np.ndarray:

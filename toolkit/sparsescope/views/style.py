@@ -43,7 +43,7 @@ SEQUENTIAL = [
 
 @dataclass(frozen=True)
 class Quantity:
-    """How one quantity is called and drawn, in every chart.
+    """Name and style of one quantity, the same in every chart.
 
     ``column`` is a trace column or a derived one; ``short`` is the name where there is little room.
     """
@@ -61,7 +61,7 @@ class Quantity:
                 "dash": self.dash, "axis": axis}  # fmt: skip
 
 
-# The measures of label sets, which stand in the place of accuracy; each is a column for training and one for test data.
+# The measures of label sets, which replace accuracy; each is a column for training and one for test data.
 SET_MEASURES = {
     "precision_at_1": "precision@1", "precision_at_3": "precision@3", "precision_at_5": "precision@5",
     "micro_f1": "micro-F1", "macro_f1": "macro-F1", "ranking_loss": "ranking loss",
@@ -111,7 +111,7 @@ QUANTITIES: dict[str, Quantity] = {
 
 @dataclass(frozen=True)
 class Band:
-    """What is proved about a quantity that nobody knows: it lies between two columns."""
+    """Proved range of an unknown quantity, between two columns."""
 
     low: str
     high: str

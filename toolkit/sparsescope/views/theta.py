@@ -59,7 +59,7 @@ def ordered(order: str, degrees: np.ndarray, labels: np.ndarray, rank: np.ndarra
 
 
 def in_words(pairs: np.ndarray, degrees: np.ndarray) -> str:
-    """How many edges there are, and between how many features."""
+    """Describe the number of edges and of the features between them."""
     return f"{len(pairs)} edges between {np.count_nonzero(degrees)} of {degrees.size} features"
 
 

@@ -59,7 +59,7 @@ class Grouping:
     norm: Callable[[np.ndarray], float] | None
 
     def name(self, b: int) -> str:
-        """What to call block b."""
+        """Return the name of block b."""
         return f"block {b}" if self.names is None else self.names[b]
 
     def hover(self, rows: np.ndarray, values: np.ndarray) -> dict[int, list[str]]:

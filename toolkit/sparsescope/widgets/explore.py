@@ -170,7 +170,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             what = repr(self._data)
         else:
             what = self._data.title
-        return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser of its own: sparsescope explore>"
+        return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser: sparsescope explore>"
 
     def __repr__(self) -> str:
         return self._repr_text()

@@ -1,4 +1,4 @@
-"""What Sec. 5.3 of the paper says on the three objectives, and how the tables answer."""
+"""Claims of Sec. 5.3 of the paper on the three objectives, and their checks on the tables."""
 
 from __future__ import annotations
 

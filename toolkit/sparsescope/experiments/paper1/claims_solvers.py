@@ -1,4 +1,4 @@
-"""What Sec. 2, 4.4 and 5.2 of the paper say on penalties and solvers, and how the tables answer."""
+"""Claims of Sec. 2, 4.4 and 5.2 of the paper on penalties and solvers, and their checks on the tables."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def compare(tables: Tables, fast: str, slow: str, least: float = 1.0, most: floa
 
 
 def no_level(part: pd.DataFrame) -> str:
-    """Why no level could be compared."""
+    """Return the reason why no level could be compared."""
     return f"no level down to 1e-4 was reached that the optimum is certified for (to {power(reading.certified(part))})"
 
 
@@ -247,7 +247,7 @@ def steps_matter_more_for_fista(tables: Tables) -> list[Finding]:
 
 
 def early_progress(tables: Tables) -> list[Finding]:
-    """When BCD, FOBOS, FISTA and SpaRSA have all done one iteration, BCD (LS) and FOBOS have the lower objectives."""
+    """After one iteration of BCD, FOBOS, FISTA and SpaRSA each, BCD (LS) and FOBOS have the lower objectives."""
     found = []
     names = (LS, "FOBOS", FISTA_LS, "SpaRSA")
     for case, part in reading.cases(tables["solvers"]):

@@ -45,7 +45,7 @@ def compare_solvers(pool: Pool, lam: float, settings: Settings, report: Report |
 
 
 def optimum(split: Split, problem: Problem, limit: protocol.Limits, report: Report) -> Reference:
-    """The certified optimum, reported as a job of its own."""
+    """The certified optimum, reported as a separate job."""
     report.jobs(1)
     report.job("the optimum")
     best = reference(split, problem, tol=limit.reference_tol, seconds=limit.reference_seconds)

@@ -29,9 +29,9 @@ ETA0 = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # Sec. 5.2
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take, and how well the optimum is to be known.
+    """Limits of a run, and the accuracy of the reference optimum.
 
-    target : runs end at this relative distance from the optimum · seconds : or after so many solver seconds
+    target : runs end at this relative distance from the optimum · seconds : or after this number of solver seconds
     reference_tol, reference_seconds : the certified optimum · eta0_passes : of each candidate step
     lams, splits, ls_splits : of Fig. 5 and Table 2 (ls: of the logistic loss with line search, of which the paper says
     one number)

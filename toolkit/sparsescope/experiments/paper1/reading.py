@@ -1,4 +1,4 @@
-"""What the claims read off the tables: when a level was reached, who was how much faster, where curves lie.
+"""Quantities that the claims take from the tables: times to a level, ratios of times, positions of curves.
 
 All are pure functions of a table of one case (one data set, one λ).
 """
@@ -46,7 +46,7 @@ def is_trivial(part: pd.DataFrame) -> bool:
 
 
 def certified(part: pd.DataFrame) -> float:
-    """How well F* is known: levels of (F − F*)/F* below this say nothing."""
+    """Accuracy of F*: levels of (F − F*)/F* below it are not meaningful."""
     return float(part["gap"].max())
 
 
@@ -73,7 +73,7 @@ def time_to_rows(run: pd.DataFrame, part: pd.DataFrame) -> float:
 
 
 def has_sparsity(part: pd.DataFrame) -> str:
-    """Why the sparsity of the optimum cannot be compared in this case, in words; empty if it can."""
+    """Return why the sparsity of the optimum cannot be compared in this case; empty if it can."""
     if is_trivial(part):
         return "λ is above λ_max: the optimum is W = 0"
     if certified(part) > SETTLED:

@@ -1,4 +1,4 @@
-"""How this protocol differs from the paper's, for the page of results and docs/papers.md."""
+"""Differences between this protocol and the paper's, for the page of results and docs/papers.md."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..base import Settings
 
-TEST = 0.25  # share that is held out where data have no test part of their own
+TEST = 0.25  # share that is held out where data have no test part
 COMPONENTS = 50  # of PCA before random features (App. A.2.1)
 WIDTH = 3.0  # s, in units of the median squared distance: chosen on 4000 features of MNIST
 INNER = 50  # logistic steps of a stage (Sec. 3.1)

@@ -1,4 +1,4 @@
-"""What Sec. 4 of the paper says, and how the tables answer."""
+"""Claims of Sec. 4 of the paper, and their checks on the tables."""
 
 from __future__ import annotations
 

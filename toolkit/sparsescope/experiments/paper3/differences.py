@@ -1,4 +1,4 @@
-"""How the protocol differs from the paper's own, sentence by sentence (docs/papers.md repeats them)."""
+"""Differences between this protocol and the paper's, one sentence each (docs/papers.md repeats them)."""
 
 DIFFERENCES = (
     "The paper's sets (leukemia, MNIST, 20 newsgroups) do not come with the package; name them with --data. Each "

@@ -74,7 +74,7 @@ def sweep(tables: Tables, name: str, title: str) -> go.Figure:
 
 
 def _loose(table: pd.DataFrame) -> str:
-    """What the small print says on fits that are not certified."""
+    """Note on fits that are not certified."""
     late = int((~(table["gap"] <= reading.SURE)).sum())
     return f"{late} of {len(table)} fits ended with a relative gap above {reading.SURE:g}." if late else ""
 

@@ -46,7 +46,7 @@ BOUNDED = (TWO, TWO_FAST, LINEAR)  # they bound the mean hinge by η
 
 @dataclass(frozen=True)
 class Limits:
-    """What a fit may take, and how many there are.
+    """Limits of a fit, and the number of fits.
 
     tol : relative duality gap that ends a fit of Table 1, Fig. 1 and 2 · seconds, iterations : at most, for one α
     settle : relative change between iterates at which a run of Fig. 3 is over · race_seconds : its limit
@@ -115,7 +115,7 @@ def with_alpha(problem: Problem, alpha: float) -> Problem:
 
 
 def solver(objective: str, eta: float | None = None) -> Solver:
-    """What fits the models of Table 1, Fig. 1 and 2; ``eta`` is the mean hinge of the constrained form."""
+    """Solver of the models of Table 1, Fig. 1 and 2; ``eta`` is the mean hinge of the constrained form."""
     if objective == CONSTRAINED:
         made: Solver = registry.solvers.create("fbpd-constrained", eta=eta)
     elif objective == HINGE:

@@ -1,4 +1,4 @@
-"""What the claims read off the tables: the best α, how wide its neighbourhood is, when a run was near x∞.
+"""Quantities that the claims take from the tables: the best α, the width of its neighbourhood, the time to reach x∞.
 
 All are pure functions of a table of one case.
 """
@@ -55,7 +55,7 @@ def best(curve: pd.DataFrame) -> pd.Series:
 
 
 def decades(curve: pd.DataFrame) -> float:
-    """How many powers of ten of α around the best one lose at most two points of accuracy; read linearly in log α."""
+    """Number of powers of ten of α around the best one that lose at most two points of accuracy, linear in log α."""
     ordered = curve.sort_values("alpha")
     x, y = np.log10(ordered["alpha"].to_numpy()), ordered["error_percent"].to_numpy()
     at = int(np.argmin(y))

@@ -1,4 +1,4 @@
-"""What is fitted: the paper's training subsets, the features of images, and their blocks."""
+"""Data of the fits: the paper's training subsets, the features of images, and their blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PIXELS, FILTERS = "pixels", "random filters"
 PATCH = 2  # pixels in a row of a patch: 28 × 28 images have 14 × 14 patches, as many as the paper's positions
 CHANNELS = 16  # features at each position: the mean of the pixels, and the answers of 15 random filters
 CHUNK = 400  # images whose neighbourhoods are held at once
-HELD_OUT = 0.25  # of data without a test part of their own
+HELD_OUT = 0.25  # of data without a test part
 INTENSITIES = 1000.0  # dense values above this, with more features than samples, are taken for intensities
 
 
@@ -126,7 +126,7 @@ def filtered(X: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Random features of images X (k, height·width): at each 2 × 2 patch the mean of its pixels, and the mean size
     |⟨filter, neighbourhood⟩| of the answers of 15 fixed random filters. Shape (k, positions·16), position by position.
 
-    One layer of a scattering transform with random filters in the place of wavelets; the same filters in each call.
+    One layer of a scattering transform with random filters instead of wavelets; the same filters in each call.
     """
     height, width = shape
     side = 5 if min(shape) > 12 else 3

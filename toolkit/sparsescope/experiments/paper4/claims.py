@@ -1,4 +1,4 @@
-"""What Sec. 5 of the paper says, and how the tables answer."""
+"""Claims of Sec. 5 of the paper, and their checks on the tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINEAR = 0.8  # an exponent from here on is a linear growth
 
 
 def megabytes(value: float) -> str:
-    """Bytes in words."""
+    """Return a number of bytes as text."""
     return f"{value / 1e6:.3g} MB"
 
 

@@ -1,4 +1,4 @@
-"""How the protocol differs from the paper's own, sentence by sentence (docs/papers.md repeats them)."""
+"""Differences between this protocol and the paper's, one sentence each (docs/papers.md repeats them)."""
 
 DIFFERENCES = (
     "The paper's nine sets do not come with the package; name those you have with --data (svmlight files, as the "
@@ -27,7 +27,7 @@ DIFFERENCES = (
     "(fewer where these take more than 120 CPU seconds; quick: 1). "
     "FastXML, LEML, SLEEC and its online trees are not here.",
     "Model size: 8 bytes for a weight, and 4 for its place where fewer than a tenth of the weights are non-zero; the "
-    "paper's sizes are of files in formats of their own. Vowpal Wabbit's is that of its file.",
+    "paper's sizes are of files in the programs' formats. Vowpal Wabbit's is that of its file.",
     "Prediction is the best label of every test sample: a product with the dense weights, or, for models with fewer "
     "than a tenth non-zero, the same compiled code for ours and theirs, which reads only the weights of a sample's "
     "features. The paper times the programs' own code.",

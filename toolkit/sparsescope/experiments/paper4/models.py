@@ -34,7 +34,7 @@ def compare_models(pool: Pool, settings: Settings, report: Report | None = None)
     method, chosen, p_at_1 (accuracy for classes), p_at_3, p_at_5, micro_f1, macro_f1, train_seconds, predict_seconds
     (for all test samples), bytes, nonzeros, lam4, iterations, gap (relative), k_a, k_w, trained (classes that a method
     trained; where they are not all, times and sizes are extrapolated and there is no accuracy), classes, features,
-    samples, tests, note (why something is missing, in words).
+    samples, tests, note (why something is missing).
     """
     split, limit = samples.whole(pool), protocol.limits(settings)
     jobs: list[Job] = [("PD-Sparse", partial(ours, pool, split, settings, limit))]

@@ -15,7 +15,7 @@ LAM4 = (0.01, 0.1, 1.0, 10.0)  # Sec. 5: the candidates for λ
 NU = 3  # Sec. 5: parts of the labels in the bi-stochastic search
 PATIENCE = 3  # Sec. 5: iterations without a better held-out accuracy
 HELD_OUT = 0.2  # of the training part, to choose λ on
-TEST = 0.25  # of data without a test part of their own
+TEST = 0.25  # of data without a test part
 
 PD, POST = "PD-Sparse", "PD-Sparse, post-solved"
 ONE_SVM, ONE_LOGISTIC, ONE_L1 = "1vsA SVM", "1vsA logistic", "1vsA ℓ1 logistic"
@@ -40,7 +40,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a fit may take, and how many there are.
+    """Limits of a fit, and the number of fits.
 
     lam4s : candidates for λ₄ · seconds, iterations : of a fit of PD-Sparse at most · peer_seconds : of a method that is
     one against all; classes that are left then are extrapolated · search_seconds, search_gap : of a run of Sec. 3.2

@@ -114,5 +114,5 @@ def _split(data: Pool, train: np.ndarray, test: np.ndarray) -> Split:
 
 
 def not_for_growth(data: Pool) -> str | None:
-    """The growth has data of its own; it is measured once, beside the generated set with many classes."""
+    """The growth has separate data; it is measured once, beside the generated set with many classes."""
     return None if data.name == GROWTH_DATA else f"it is for generated data (--data {GROWTH_DATA})"

@@ -1,4 +1,4 @@
-"""How good a model is on the test part, how large it is, and how long it takes to predict."""
+"""Quality of a model on the test part, its size, and the time of its predictions."""
 
 from __future__ import annotations
 

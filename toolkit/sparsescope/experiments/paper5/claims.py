@@ -1,4 +1,4 @@
-"""What Sec. 4 of the paper says, and how the tables answer."""
+"""Claims of Sec. 4 of the paper, and their checks on the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _races(tables: Tables) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _wins(part: pd.DataFrame, name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
-    """In how many rows a method was first, how many rows somebody finished, and the times of the last row in words."""
+    """In how many rows a method was first, how many rows somebody finished, and the times of the last row as text."""
     won = decided = 0
     for _, row in part.iterrows():
         best = min(row[rival] for rival in rivals)

@@ -1,4 +1,4 @@
-"""How the protocol differs from the paper's own, sentence by sentence (docs/papers.md repeats them)."""
+"""Differences between this protocol and the paper's, one sentence each (docs/papers.md repeats them)."""
 
 DIFFERENCES = (
     "RCV1 and Gisette do not come with the package; name what you have with --data (rcv1_ccat_small is a sample of "

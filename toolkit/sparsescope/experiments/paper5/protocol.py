@@ -23,7 +23,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {QUIC: ("quic", {"cg_steps": 0}
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take.
+    """Limits of a run.
 
     seconds : of a run at most · sizes : candidates for the number of samples; where fewer than three of them fit, a
     quarter, a half and all samples are taken · features : those of largest variance, at most, for a covariance

@@ -16,7 +16,7 @@ from .. import theta
 from ..kind import Kind, Settings
 from ..setting import LOOK, NO_CONTROL, PART, Setting
 
-MOST_GIVEN = 1000  # features of a problem that was handed over: Θ is sent as a picture of so many lines at most
+MOST_GIVEN = 1000  # features of a problem that was handed over: limit of the lines in the picture of Θ
 PAIRS = 12  # of features that the first screen names
 NAMED = 5  # constant features that a notice names
 MOST_NODES = 200  # more cannot be told apart on a page
@@ -122,12 +122,12 @@ class Covariances(Kind):
 
     @property
     def flat(self) -> str:
-        """When S is diagonal."""
+        """Return the message for a diagonal S."""
         return "λ_max is zero: no two features are correlated, so the network has no edges at any λ"
 
     # ------------------------------------------------------------------------------------------------------ the page
     def facts(self, problem: Any, source: Any) -> dict[str, Any]:
-        """How many features there are to choose from, and F where every run begins."""
+        """Return the number of features to choose from, and F at the start of every run."""
         given = isinstance(source, CovarianceProblem)
         return {
             "letters": list(self.letters) if problem.n else ["p"],

@@ -134,7 +134,7 @@ class Predictions(Kind):
         ]
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
-        """What is different for a loss with kinks, and for two classes with one score."""
+        """Return notices about non-smooth losses, and about two classes with one score."""
         single = [ONE_SCORE] if problem.m == 1 and (old is None or old.m != 1) else []
         if problem.loss.smooth:
             return single
@@ -147,12 +147,12 @@ class Predictions(Kind):
         return None if isinstance(source, tuple) else source.test
 
     def bound(self, problem: Any) -> bool:
-        """For a loss with kinks on data that are too large for its linear programme."""
+        """For a non-smooth loss on data that are too large for its linear programme."""
         return bool(np.isfinite(problem.lam_max) and problem.lam_max_slack > SLACK)
 
     @property
     def flat(self) -> str:
-        """When no feature tells the classes apart."""
+        """Return the message for data whose classes no feature separates."""
         return "λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit"
 
     # ------------------------------------------------------------------------------------------------------ the page
@@ -202,7 +202,7 @@ class Predictions(Kind):
                     reason = solver.solves(sibling)
                     if reason is not None and any(other.solves(sibling) is None for other in others):
                         reason = None
-                except ValueError as refused:  # the problem itself refuses this pair, in words
+                except ValueError as refused:  # the problem refuses this pair, with a reason
                     reason = str(refused)
                 if reason is not None:
                     found[part, name] = str(reason)
@@ -251,13 +251,13 @@ class Predictions(Kind):
 
 
 def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) -> list[str]:
-    """What is different for a loss with kinks (unless that is ``known``), and which methods close its gap, where the
-    chosen one does not; ``before``: the solver up to now, ``bound``: λ_max is only an upper bound."""
+    """Return notices about a non-smooth loss (unless that is ``known``), and about solvers that close its gap where the
+    present one does not; ``before``: the previous solver, ``bound``: λ_max is only an upper bound."""
     # Those that are made for some losses alone keep a dual point of them.
     made = [
         name for name in solvers.names() if (other := solvers.create(name)).losses and other.solves(problem) is None
     ]
-    said = f"the {problem.loss.title} has kinks" + (": λ_max is only an upper bound" if bound else "")
+    said = f"the {problem.loss.title} is not smooth" + (": λ_max is only an upper bound" if bound else "")
     if not made or solver.name in made or solver.name == "auto":
         return [said] if bound and not known else []
     if known and solver.name == before:

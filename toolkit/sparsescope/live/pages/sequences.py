@@ -1,7 +1,7 @@
 """Sequences of models on the explorer's page: a solver such as `cls` or `stagewise` chooses them.
 
 The problem is a SequenceProblem on the same data, split and (where the solver takes it) loss. Penalty and λ/λ_max are
-kept in the settings for the way back, but have no effect: λ is the ridge of each stage, a setting of its own.
+kept in the settings for the way back, but have no effect: λ is the ridge of each stage, a separate setting.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Sequences(Predictions):
 
     @property
     def flat(self) -> str:
-        """When X is zero."""
+        """Return the message for X = 0."""
         return "X is zero everywhere, so there is nothing to fit"
 
     # ------------------------------------------------------------------------------------------------------ the page

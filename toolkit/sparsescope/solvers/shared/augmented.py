@@ -8,7 +8,7 @@
 
 φ is smooth, and its gradient XᵀU⁺ + P⁺ with U⁺ = u, P⁺ = P + ρ(W − V). A Newton step takes the generalised Hessian
 Xᵀ C X + ρ(I − J), C_i = ∇²e_i, J the derivative of the prox: both are projections on the pieces that u and V lie on,
-where these have kinks. Near the minimum of φ the multipliers move, U ← U⁺, P ← P⁺, and σ, ρ grow.
+where these are not smooth. Near the minimum of φ the multipliers move, U ← U⁺, P ← P⁺, and σ, ρ grow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...problems.prediction import Problem
 
 ARMIJO, BACKTRACK, TRIALS = 1e-4, 0.5, 25
 INNER = 0.05  # the multipliers move when the gradient is this share of what they would move
-QUICK, SLOW, SHRINK = 3, 8, 2.0  # σ and ρ may grow after so few Newton steps, and shrink after more than so many
+QUICK, SLOW, SHRINK = 3, 8, 2.0  # σ and ρ may grow after at most QUICK Newton steps, and shrink after more than SLOW
 GROWTH, ENOUGH = 2.0, 0.9  # of σ and ρ, where a residual has not fallen to this share
 MOST = 100.0  # σ and ρ grow to this many times their first value: steps get harder and the gap no better beyond
 NONE = 1e-10  # share of what the prox is taken of below which a weight counts as zero

@@ -1,4 +1,4 @@
-"""What a budget on the hinge asks for: its certificate, and the smallest mean hinge there is.
+"""Budget on the hinge: its certificate, and the smallest possible mean hinge.
 
     minimise Ω(W) over all W (and b) whose mean hinge is at most η                                            (MATH §4)
 
@@ -37,7 +37,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 @dataclass
 class Known:
-    """What is known of the smallest Ω for any budget η, for one loss and penalty.
+    """Known bounds of the smallest Ω for any budget η, for one loss and penalty.
 
     hinge, omega, coef : of the point with room in the budget that bounds it best from above, and the point itself
     height, price : it is at least ``height − price·η``, the line of the best dual point so far
@@ -142,7 +142,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
 
 
 def knowledge(problem: Problem, state: Any) -> Known:
-    """What the state's run found out so far; nothing if that was for another loss or penalty."""
+    """Return the bounds that the state's run found so far; none if they were for another loss or penalty."""
     of = (problem.loss, problem.penalty)
     if state.known.of != of:
         state.known = Known(of)
@@ -218,7 +218,7 @@ def _upper(problem: Problem, state: Any, eta: float, hinge: float, omega: float,
 
 
 def keep_budget(problem: Problem, state: Any, eta: float) -> bool:
-    """Make the weights of the state the feasible point that its certificate speaks of.
+    """Make the weights of the state the feasible point of its certificate.
 
     Of s·W and the mixture with the kept point, the one with the smaller Ω. The state is left as it is (False) if its
     weights are feasible already, or if no feasible point is known.

@@ -1,4 +1,4 @@
-"""What second-order methods on single entries of W share: working sets, the model's data, Armijo's rule.
+"""Common parts of second-order methods on single entries of W: working sets, the model's data, Armijo's rule.
 
 g ← ∇f(W), violations of all entries                                          one pass over X
 I ← a working set of entries
@@ -188,7 +188,7 @@ class EntrySolver(Solver):
 
     @staticmethod
     def note(state: EntryState, part: Entries, sweeps: float, steps: float, flops: float) -> None:
-        """What the step did, for its event."""
+        """Record the step for its event."""
         state.inner_sweeps, state.coordinate_steps = sweeps, steps
         state.step_flops = flops / max(steps, 1.0)
         touched = np.unique(part.rows)

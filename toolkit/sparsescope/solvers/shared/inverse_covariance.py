@@ -1,6 +1,7 @@
-"""What methods for sparse inverse covariances share: components, the line search with its factorisations, counters.
+"""Common parts of methods for sparse inverse covariances: components, the line search with its factorisations,
+counters.
 
-components of |S_ij| > λC_ij: Θ falls apart into them, and each is a problem of its own          (MATH §6)
+components of |S_ij| > λC_ij: Θ is block diagonal in them, and each is a separate problem          (MATH §6)
 for each component that is not nearly solved yet:
     Σ = Θ⁻¹, G = S − Σ, the violations of all entries                            (known from the step before)
     N ← an approximate minimiser of a second-order model around Θ                (the method's own)

@@ -11,7 +11,7 @@ from ...inputs.labels import fits_dense
 
 
 def too_large(name: str, problem: Any) -> str | None:
-    """Why a solver cannot keep a matrix of features by features of this problem, in words; ``None`` if it can."""
+    """Return why a solver cannot keep a matrix of features by features of this problem; ``None`` if it can."""
     try:
         fits_dense("XᵀX", problem.rows, problem.rows, problem.dtype.itemsize, "take features in stages (stagewise)")
     except ValueError as error:
@@ -20,7 +20,7 @@ def too_large(name: str, problem: Any) -> str | None:
 
 
 def metric_factor(moment: np.ndarray, L: float, lam: float, penalised: int, keep: bool = True) -> Any:
-    """What ``scipy.linalg.cho_factor`` makes of L·moment + λI, λ on the first ``penalised`` entries of the diagonal.
+    """Return the ``scipy.linalg.cho_factor`` of L·moment + λI, λ on the first ``penalised`` entries of the diagonal.
 
     moment : Σ, symmetric, (k, k); ``keep`` False lets it be overwritten where its precision suffices. In single
     precision the factor is tried in double precision too. Raises ``ValueError`` if Σ is so nearly singular that λ does

@@ -112,7 +112,7 @@ class Support:
 
 @dataclass
 class Step:
-    """What a Newton step did: ``taken`` or not, objective before and after, step size, trials, CG steps, and the data
+    """Result of a Newton step: ``taken`` or not, objective before and after, step size, trials, CG steps, and the data
     entries read (by products in single precision, which cost less than those of a sweep)."""
 
     taken: bool

@@ -1,4 +1,4 @@
-"""What the proximal gradient methods share: their state, and the proximal step from an extrapolated point.
+"""Common parts of the proximal gradient methods: their state, and the proximal step from an extrapolated point.
 
 One step costs two products with X and little else: the gradient is taken in blocks of rows, and only rows that are not
 zero before or after the step are kept, moved and summed over.
@@ -202,7 +202,7 @@ class Proximal(Solver):
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
-        """What helps against divergence."""
+        """Advice against divergence."""
         if self.step_length > 1.0 and not self.line_search:
             return f"choose a step length of at most 1 (it is {self.step_length:g}, which is not safe)"
         return Solver.remedy

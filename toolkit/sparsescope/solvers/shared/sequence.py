@@ -1,4 +1,4 @@
-"""What solvers of sequences of models share: their state, what is told of it, how it begins and goes on."""
+"""Common parts of solvers of sequences of models: their state, its events, its start and its steps."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ class SequenceSolver(Solver):
         return None if state.loss == problem.loss else self.warm_start_from(problem, state)
 
     def certificate(self, problem: Any, state: Any, work: Workspace) -> Certificate:
-        """What can be said of a point: no bound is known. ``violation`` is the largest ‖x_jᵀU‖/n over the columns of X,
-        U = ∇ℓ(Ŷ): how much of the residual they could still explain linearly."""
+        """Return the certificate of a point: no bound is known. ``violation`` is the largest ‖x_jᵀU‖/n over the columns
+        of X, U = ∇ℓ(Ŷ), the part of the residual that they could still explain linearly."""
         loss, _, rows, entries = state.point(problem)
         y, of_samples = problem.terms
         loss_gradient(state.Z, y, of_samples, work.U)

@@ -1,4 +1,4 @@
-"""What the primal–dual splitting methods share: their state, step sizes, restarts, and the dual point for the gap.
+"""Common parts of the primal–dual splitting methods: their state, step sizes, restarts, and the dual point for the gap.
 
 A step maps the point v = (V, Q) of primal and dual variables to its image T(v) = (W, U); the state shows W, which comes
 out of a prox and is sparse, and proves its gap with U, which comes out of a projection. ``acceleration`` says what the
@@ -16,7 +16,7 @@ next point is:
                so far. Near the end that is much faster at times; where a small residual says little (ℓ1 on few samples,
                a linear program) it can lead away, which is why it is not the default.
 
-An intercept is moved in a frame of its own (but for ``steps="paper"``): the column of ones is made orthogonal to the
+An intercept is moved in a separate frame (except for ``steps="paper"``): the column of ones is made orthogonal to the
 others and as long as all of them together, or the solution would wait for it.
 """
 
@@ -51,7 +51,7 @@ class SplittingState(State):
     V, VZ, Q : the point from which the next step goes: weights, their scores, dual rows
     V0, VZ0, Q0 : where the epoch began (the point itself if there are no epochs) · epoch : steps since then
     weight : √(σ/τ) · norm : ‖K‖ of the operator that couples primal and dual
-    means, scale : x̄ and s of an intercept that is moved in a frame of its own (``means`` is ``None`` without)
+    means, scale : x̄ and s of an intercept that is moved in a separate frame (``means`` is ``None`` without)
     residual, first_residual : ‖v − T(v)‖_M of the last step, and of the first one of the epoch
     next_leap : the step after which a leap is tried
     part, inner : the features worked on, and the state on the problem with these alone (``None``: on all features);
@@ -86,7 +86,7 @@ class SplittingState(State):
         return [(self.coef, self.V, self.V0), (self.Z, self.VZ, self.VZ0), (self.U, self.Q, self.Q0)]
 
     def mass(self, problem: Problem) -> float:
-        """What the dual rows of the state add up to in a problem without λ: 1/(nλ) of the one that it solves."""
+        """Return the sum of the dual rows of the state in a problem without λ: 1/(nλ) of the problem that it solves."""
         return 1.0 / (problem.n * problem.lam)
 
     def dual_rows(self, U: np.ndarray) -> bool:
@@ -157,7 +157,7 @@ class Splitting(Solver):
         return None
 
     def count(self) -> int:
-        """How many threads are used."""
+        """Return the number of threads."""
         return self.threads or cores()
 
     # ------------------------------------------------------------------------------------------------ begin and go on
@@ -223,7 +223,7 @@ class Splitting(Solver):
         return self.acceleration != "none" and worthwhile(problem)
 
     def strength(self, problem: Problem) -> float:
-        """What the dual norm of XᵀU is held against."""
+        """Return the bound of the dual norm of XᵀU."""
         return problem.n * problem.lam
 
     def choose_features(self, problem: Problem, state: SplittingState) -> None:
@@ -359,10 +359,10 @@ class Splitting(Solver):
         raise TypeError(f"{type(self).__name__} does not define its dual step")
 
     def prepare_dual(self, problem: Problem, state: SplittingState, sigma: float) -> None:
-        """What the dual half of a step needs from all samples before it can begin; most methods need nothing."""
+        """Prepare the dual half of a step with quantities of all samples; most methods need none."""
 
     def parallel(self, state: SplittingState, work: Any) -> list[Any]:
-        """The results of ``work(t)`` for every share of the samples, on threads of their own."""
+        """The results of ``work(t)`` for every share of the samples, in threads."""
         return together([functools.partial(work, t) for t in range(len(state.shares) - 1)])
 
     # ---------------------------------------------------------------------------------------------------------- leaps

@@ -20,7 +20,7 @@ CRITERIA = ("accuracy", "loss")
 
 @dataclass(frozen=True)
 class Eta0Search:
-    """What :func:`search_eta0` found.
+    """Result of :func:`search_eta0`.
 
     eta0 : the best candidate · solver : FOBOS with it · by : the criterion
     table : a dict for each candidate, in the order given, with ``eta0``; ``accuracy`` (share of held-out samples whose

@@ -92,7 +92,7 @@ export class StatusLine {
   drawTick(status, store) {
     const certified = known(status.relative_gap);
     const reached = goalReached(store);
-    // a loss with kinks, and a solver without a dual point of its own
+    // a non-smooth loss, and a solver without its own dual point
     const loose = store.problem && store.problem.kinks && !known(status.dual_entries);
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
