@@ -99,7 +99,15 @@ def test_the_first_screen_says_what_the_problem_is(client: Page) -> None:
     assert facts["objective0"] == pytest.approx(problem.objective(None))
     assert facts["lam_max"] == pytest.approx(problem.lam_max)
     assert sum(facts["class_sizes"]) == 60
-    assert {view["kind"] for view in facts["views"]} == {"threshold", "words", "lines", "raster", "matrix", "spectrum"}
+    assert {view["kind"] for view in facts["views"]} == {
+        "threshold",
+        "words",
+        "lines",
+        "raster",
+        "matrix",
+        "confusion",
+        "spectrum",
+    }
     assert client.last()["status"]["iteration"] == 0
     assert client.last()["lam"] == pytest.approx(0.05 * problem.lam_max)
     assert client.of("controls")
@@ -469,4 +477,29 @@ def test_charts_and_pictures_of_a_frame_are_of_one_iteration() -> None:
     for frame in both():
         assert frame["status"]["iteration"] == frame["picture"]["iteration"]
     page.until(lambda: page.last()["total"] == len(explorer.session.trace), "the rest")  # type: ignore[union-attr]
+    explorer.close()
+
+
+def test_the_weights_of_a_past_iteration_are_shown_again() -> None:
+    explorer = Explorer((X, Y), {"solver": "ista", "lam_ratio": 0.01}, allow_data_choice=False)
+    page = Page(explorer).start()
+    truth = {}
+    for _ in range(6):
+        page.applied(page.send("do", action="step", n=1))
+        session = explorer.session
+        assert session is not None and session.wait_idle()
+        truth[session.status().iteration] = session.run.state.weights().copy()
+    page.send("layout", row=1, at=3)
+
+    def looked() -> list[dict[str, Any]]:
+        return [f["picture"] for f in page.frames() if f["picture"] and f["picture"]["row"] == 1]
+
+    page.until(lambda: looked() and looked()[-1]["iteration"] == 3, "the picture of event 3")
+    np.testing.assert_array_equal(looked()[-1]["row_values"], truth[3][1])
+    page.send("layout", row=1)
+    page.until(lambda: looked()[-1]["iteration"] == 6, "the newest picture")
+    np.testing.assert_array_equal(looked()[-1]["row_values"], truth[6][1])
+    page.send("layout", at=-1)
+    page.until(lambda: page.of("error"), "a refusal")
+    assert "number of an event" in page.of("error")[-1]["text"]
     explorer.close()

@@ -58,7 +58,14 @@ def test_choosing_a_solver_of_sequences_makes_their_problem(solver: str, form: A
     with page_of({"solver": solver, "loss": "squared", "ridge": 1e-3}, (form(X), Y)) as page:
         facts, frame = page.of("problem")[-1], stepped(page, 3)
         assert facts["kind"] == "sequence" and facts["lam_max"] is None
-        assert [view["id"] for view in facts["views"]] == ["convergence", "accuracy", "features", "weights", "spectrum"]
+        assert [view["id"] for view in facts["views"]] == [
+            "convergence",
+            "accuracy",
+            "features",
+            "weights",
+            "confusion",
+            "spectrum",
+        ]
         assert facts["objective0"] == pytest.approx(0.5)  # ½ ‖0 − e_y‖²
         problem = page.explorer.session.problem
         assert problem.kind == "sequence" and problem.lam == 1e-3 == frame["lam"] and frame["total"] == 4

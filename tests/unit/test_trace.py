@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import digits, text
+from helpers import digits, iris, text
 from sparsescope.registry import Column
 from sparsescope.runs.event import NUMBERS
 from sparsescope.runs.run import Run
@@ -362,3 +362,23 @@ def test_a_file_of_format_1_is_read() -> None:
     assert {"train_accuracy", "violation_sum", "active_share", "lam", "segment"} <= set(trace.columns)
     assert not {"search_share", "features", "test_accuracy"} & set(trace.columns), "they hold no number"
     assert trace.weights().shape == (3, 3)
+
+
+def test_the_weights_of_the_newest_events_are_kept_within_their_memory() -> None:
+    X, y = iris()
+    recorder = ss.Recorder(ss.Trace(recent_bytes=4 * 8 * 96))  # four W of 4 × 3 and their rows, eight times over
+    truth = []
+    run = ss.Run(ss.Problem(X, y, lam_ratio=0.01), "ista", stop=ss.stopping.Iterations(60), callbacks=[recorder])
+    for event in run:
+        truth.append(event.state.weights().copy())
+    trace = recorder.trace
+    for index in (59, 58, 57):
+        iteration, W = trace.weights_at(index)
+        assert iteration == index
+        np.testing.assert_array_equal(W, truth[index])
+    iteration, W = trace.weights_at(20)
+    assert iteration <= 20, "of older events, the snapshots of the whole run"
+    np.testing.assert_array_equal(W, truth[iteration])
+    assert trace.weights_at(-1) is None
+    assert sum(kept.nbytes for kept in trace._recent) <= trace.recent_bytes
+    assert not ss.solve(run.problem, "ista", tol=0, max_iter=30).trace._recent, "only live sessions keep them"

@@ -40,6 +40,31 @@ function addressBar() {
   }
 }
 
+// One entry of the browser's history for each gesture: Back and Forward take changes back and make them again. A page
+// that was loaded in between no longer knows what was changed, and begins again from the address of the entry.
+function pastOf(handle) {
+  let place = history.state?.sparsescope ?? 0
+  const onPop = (event) => {
+    const steps = (event.state?.sparsescope ?? 0) - place
+    place += steps
+    for (let k = 0; k < Math.abs(steps); k++) {
+      if (!(steps < 0 ? handle()?.undo() : handle()?.redo())) {
+        location.reload()
+        return
+      }
+    }
+  }
+  addEventListener("popstate", onPop)
+  return {
+    push() {
+      place += 1
+      history.pushState({...history.state, sparsescope: place}, "", location.href)
+    },
+    back: () => history.back(),
+    end: () => removeEventListener("popstate", onPop),
+  }
+}
+
 // What a page has to show after a reload to go on with its run. It lives as long as the tab.
 const REJOIN = "sparsescope.rejoin"
 
@@ -89,6 +114,7 @@ export function render({model, el}) {
   const early = []
   const setQuery = addressBar()
   let iteration = null
+  const past = pastOf(() => handle)
 
   function receive({header, block}) {
     if (header.type === "frame" && header.status) {
@@ -109,6 +135,7 @@ export function render({model, el}) {
   model.on("dark", () => handle?.setTheme(model.dark ? "dark" : "light"))
   model.on("remove", () => {
     gone = true
+    past.end()
     handle?.destroy()
     handle = null
   })
@@ -130,7 +157,7 @@ export function render({model, el}) {
       send: (message) => model.send_msg(message.type === "ready"
         ? {...message, rejoin: sessionStorage.getItem(REJOIN)} : message),
       theme: model.dark ? "dark" : "light",
-      options: {shell: "panel"},
+      options: {shell: "panel", history: past},
     })
     for (const [header, block] of early.splice(0)) {
       receive({header, block})

@@ -217,7 +217,10 @@ class Explorer:
         elif stage is None:
             raise ValueError("there is no problem yet")
         elif kind in LOOKS:
-            self._looks.ask(str(kind), key, stage.session)
+            true, found = msg.get("true", 0), msg.get("found", 0)
+            if not _is_index(true) or not _is_index(found):
+                raise ValueError(f"misread samples are those of two classes, not {brief(true)} and {brief(found)}")
+            self._looks.ask(str(kind), key, stage.session, (true, found))
         elif kind == "value":
             row, cls = msg.get("row"), msg.get("cls")
             if not _is_index(row) or not _is_index(cls):

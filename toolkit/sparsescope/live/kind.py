@@ -183,6 +183,10 @@ class Kind:
         """The picture of the weights that the page wishes; runs in the solver's worker."""
         raise TypeError(f"{type(self).__name__} does not define take")
 
+    def take_past(self, problem: Any, weights: Any, wish: Any) -> Any:
+        """The picture of weights that the trace kept; ``None``: of this kind none are kept. Runs as :meth:`take`."""
+        return None
+
     def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> Any:
         """The threshold strip; ``None``: this kind has none. Runs in the solver's worker, as :meth:`take`."""
         return None

@@ -31,7 +31,8 @@ class Wish:
     entries; ``row``: the row of the inspector or None; ``asks``: exact values asked for, as (id, row, class);
     ``cells``: cells of the picture asked about, as (id, line, column); ``visible``: False leaves the picture out
     and answers the rest; ``part``: of a sequence of models, what is shown (:data:`.steps.PARTS`);
-    ``strip``: dots there is room for in the threshold strip, 0: it is not wanted now.
+    ``strip``: dots there is room for in the threshold strip, 0: it is not wanted now;
+    ``at``: the event of the trace whose weights are shown, None: the newest.
     """
 
     rows: int = 200
@@ -46,6 +47,7 @@ class Wish:
     visible: bool = True
     part: str = "stage"
     strip: int = 0
+    at: int | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ..registry import losses
 from ..runs.run import solve
 from ..runs.session import Session
 from ..runs.trace import Trace
+from .confusion import Confusion, refusal
 from .jobs import Jobs
 from .packer import plain
 
@@ -20,7 +21,7 @@ MAX_VALUES = 240  # singular values that are sent; more cannot be told apart on 
 FEW = 200  # singular values of data for which 1000 would take minutes
 MAX_POINTS = 400  # points of the curves of Theorem 1
 FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
-KINDS = ("spectrum", "rate")
+KINDS = ("spectrum", "rate", "confusion", "misread")
 # W* of Theorem 1: to this relative gap, or as near as this number of seconds allows.
 BEST_TOL, BEST_SECONDS, BEST_STEPS = 1e-12, 30.0, 5000
 
@@ -35,16 +36,24 @@ class Looks:
         self._waiting: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self._known: tuple[Any, Message] | None = None  # the data of the newest spectrum, and its answer
         self._best: tuple[Any, Any] | None = None  # a problem, and its solution
+        self._judged: Confusion | None = None  # the newest
 
-    def ask(self, kind: str, key: str, session: Session) -> None:
+    def ask(self, kind: str, key: str, session: Session, cell: tuple[int, int] = (0, 0)) -> None:
         """Start to work at a question about the session's problem; :meth:`collect` brings the answer under ``key``.
 
-        ``ValueError`` for a problem that has no X.
+        ``cell``: true and predicted class of the samples of the question ``misread``. ``ValueError`` for a problem that
+        has no X.
         """
+        work = {
+            "spectrum": self._spectrum,
+            "rate": self._rate,
+            "confusion": self._confusion,
+            "misread": lambda session: self._misread(session, cell),
+        }[kind]
         if getattr(session.problem, "design", None) is None:
             raise ValueError("this problem has no X whose singular values could be shown")
         self._waiting[kind].append(key)
-        self._jobs[kind].start(self._spectrum(session) if kind == "spectrum" else self._rate(session))
+        self._jobs[kind].start(work(session))
 
     def collect(self) -> list[Message]:
         """Answers that are ready. What went wrong is said in their field ``error``, with ``detail``."""
@@ -71,6 +80,26 @@ class Looks:
                 few = min(design.n, design.d) > EXACT_EACH * LATE
                 self._known = design, spectrum_facts(spectrum(design.plain(), FEW if few else LATE))
             return self._known[1]
+
+        return work
+
+    def _confusion(self, session: Session) -> Callable[[], Message]:
+        def work() -> Message:
+            reason = refusal(session.problem)
+            if reason:
+                return {"reason": reason}
+            iteration, point = session.point()
+            self._judged = Confusion(session.problem, point, session.test, iteration)
+            return {"reason": "", **self._judged.facts()}
+
+        return work
+
+    def _misread(self, session: Session, cell: tuple[int, int]) -> Callable[[], Message]:
+        def work() -> Message:
+            judged = self._judged
+            if judged is None or judged.problem.design is not session.problem.design:
+                raise ValueError("the confusion matrix belongs to other data; compute it again")
+            return judged.misread(*cell)
 
         return work
 

@@ -40,6 +40,7 @@ class Layout:
         self.row: int | None = None
         self.part = PARTS[0]
         self.strip = 0
+        self.at: int | None = None
 
     def update(self, message: dict[str, Any]) -> None:
         """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
@@ -67,6 +68,10 @@ class Layout:
             raise ValueError(f"layout: part is {brief(part)}; allowed: {', '.join(map(repr, PARTS))}")
         if row is not None and (isinstance(row, bool) or not isinstance(row, int) or abs(row) >= 2**31):
             raise ValueError(f"layout: row is {brief(row)}; a row number or null is needed")
+        at = message.get("at")
+        if at is not None and (type(at) is not int or not 0 <= at < 2**53):
+            raise ValueError(f"layout: at is {brief(at)}; the number of an event or null is needed")
+        self.at = at
         self.rows = int(min(max(rows, 8), MAX_PICTURE_ROWS))
         self.columns = int(min(max(columns, 8), MAX_PICTURE_COLUMNS))
         self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])
@@ -76,7 +81,7 @@ class Layout:
 
     def key(self) -> tuple[Any, ...]:
         """Return the key of an old picture: it is still correct if the key is equal."""
-        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part, self.strip
+        return self.rows, self.columns, self.zoom, self.kind, self.visible, self.row, self.part, self.strip, self.at
 
 
 class Stage:
@@ -98,6 +103,7 @@ class Stage:
         self._period = PICTURE_PERIOD
         self._shot: Any = None  # a picture of the kind
         self._shot_iteration = 0
+        self._shot_past = False  # it shows an iteration of the past
         self._strip: Any = None
         self._strip_due = -1e9  # when the next one may be measured
         self._work: tuple[Any, Any] | None = None  # the worker's: a problem's shape and its workspace
@@ -165,17 +171,25 @@ class Stage:
             layout.visible,
             layout.part,
             layout.strip if now >= self._strip_due else 0,
+            layout.at,
         )
         self._asks, self._cells = [], []
         self._asked, self._asked_at, self._pending = key, now, True
         self.session.request(lambda problem, state: self._shoot(problem, state, wish))
 
-    def _shoot(self, problem: Any, state: Any, wish: pictures.Wish) -> tuple[Any, Any]:
-        """The picture and, if it is wanted, the strip. Runs in the solver's worker."""
+    def _shoot(self, problem: Any, state: Any, wish: pictures.Wish) -> tuple[Any, Any, int | None]:
+        """The picture, the strip if it is wanted, and the picture's iteration if that is one of the past. Runs in the
+        solver's worker."""
+        if wish.at is not None:
+            kept = self.session.trace.weights_at(wish.at)
+            shot = None if kept is None else self.kind.take_past(problem, kept[1], wish)
+            if kept is not None and shot is not None:
+                return shot, None, kept[0]
         shot = self.kind.take(problem, state, wish)
         if not wish.strip:
-            return shot, None
-        return shot, self.kind.strip(problem, state, self.session.solver, self._workspace(problem, state), wish.strip)
+            return shot, None, None
+        work = self._workspace(problem, state)
+        return shot, self.kind.strip(problem, state, self.session.solver, work, wish.strip), None
 
     def _workspace(self, problem: Any, state: Any) -> Workspace | None:
         """Arrays for the levels of features, made once; none where the solver avoids arrays of that size too."""
@@ -192,13 +206,14 @@ class Stage:
         found = self.session.picture()
         if found.count == self._answered or found.value is None:
             return []
-        shot, strip = found.value
+        shot, strip, past = found.value
         self._answered, self._pending = found.count, False
         if strip is not None:
             self._strip, self._strip_iteration = strip, found.iteration
             self._strip_due = self._clock() + max(PICTURE_PERIOD, PICTURE_SHARE * strip.cost)
         self._period = max(PICTURE_PERIOD, PICTURE_SHARE * shot.cost, shot.cells.size / PICTURE_RATE)
-        self._shot, self._shot_iteration = shot, found.iteration
+        self._shot, self._shot_past = shot, past is not None
+        self._shot_iteration = found.iteration if past is None else past
         problem = self.prepared.problem
         return [
             {
@@ -209,7 +224,7 @@ class Stage:
                 "cls": cls,
                 "value": plain(value),
                 "name": self.kind.row_name(problem, row),
-                "iteration": found.iteration,
+                "iteration": self._shot_iteration,
                 "block": block,
                 "block_norm": None if norm is None else plain(norm),
             }
@@ -230,7 +245,8 @@ class Stage:
         frame with a picture end at the picture's iteration."""
         block, packer, problem = Block(), self.packer, self.prepared.problem
         header["marks"] = packer.new_marks()
-        header.update(packer.columns(block, math.inf if whole or self._shot is None else self._shot_iteration))
+        alone = whole or self._shot is None or self._shot_past
+        header.update(packer.columns(block, math.inf if alone else self._shot_iteration))
         header["status"] = packer.status()
         header["picture"], header["names"] = None, {}
         shot, self._shot = self._shot, None

@@ -23,6 +23,7 @@ from ..registry import check_whole
 from ..solvers.base import Solver, State
 from .changes import marks_between, part_name
 from .event import Event
+from .result import point_of
 from .run import Run, as_problem, as_solver, is_warm
 from .stopping import Gap, Precision, Stop
 from .trace import Recorder, Trace
@@ -30,6 +31,7 @@ from .trace import Recorder, Trace
 # A run without a stop rule is finished when the relative gap is at rounding level: this many units in the last place of
 # double precision, in which certificates are evaluated; or where the precision of the data carries no further.
 FINISH_ULPS = 5_000.0
+RECENT_BYTES = 8_000_000  # for W after each of the newest events
 IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
 RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which the worker waits for a command
 CLOCK = time.monotonic
@@ -150,7 +152,7 @@ class Session:
         self._target_problem: Any = as_problem(problem)
         self._target_solver = as_solver(solver, problem)
         self._target_solver.require(problem)
-        self._recorder = Recorder()
+        self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES))
         self._stop: Stop | None = None
         self._finest = Gap(finish_gap(), of_null=0.0) | Precision()
         self._run = self._new_run()
@@ -235,6 +237,18 @@ class Session:
             the answer; its ``count`` is 0 as long as there is none.
         """
         return self._picture
+
+    def point(self) -> tuple[int, dict[str, Any]]:
+        """Iteration and copies of the newest weights (W, b, support, model), taken between two steps."""
+        with self._stepping:
+            self._open()
+            assert self._run.state is not None
+            return self._run.state.iteration, point_of(self._run)
+
+    @property
+    def test(self) -> Any:
+        """(X, y) held out, or ``None``."""
+        return self._settings["test"]
 
     def request(self, make: Callable[[Any, State], Any]) -> None:
         """Ask the worker to call a function between two steps; only the newest request is kept.
@@ -550,7 +564,7 @@ class Session:
             run.observe(certify_now=True)  # what was touched answers at once, also while paused
 
     def _reset(self) -> None:
-        self._recorder = Recorder()
+        self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES))
         self._run = self._new_run()
         self._finest.reset()
         self._playing, self._steps = False, 0

@@ -25,6 +25,7 @@ COMMON = (*NUMBERS, "segment")
 # small part of what data and model take, also for 20 newsgroups (130 000 rows).
 SNAPSHOT_BYTES = 16_000_000
 SNAPSHOT_GROWTH = 1.25  # the next snapshot is due at this multiple of the last one's event number
+MOST_RECENT = 200  # newest events whose W is kept
 SPARSE = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 NO_ROWS = np.empty(0, dtype=np.int32)
 
@@ -102,13 +103,18 @@ class Trace:
         description of the problem and the run (JSON).
     snapshot_bytes
         memory for the snapshots of W; when it is full, every second one is dropped.
+    recent_bytes
+        memory for W after each of the newest events, which are not saved: live sessions step back through them.
     """
 
-    def __init__(self, info: dict[str, Any] | None = None, snapshot_bytes: int = SNAPSHOT_BYTES) -> None:
+    def __init__(
+        self, info: dict[str, Any] | None = None, snapshot_bytes: int = SNAPSHOT_BYTES, recent_bytes: int = 0
+    ) -> None:
         self.info: dict[str, Any] = dict(info or {})
         self.marks: list[Mark] = []
         self.snapshots: list[Snapshot] = []
-        self.snapshot_bytes = snapshot_bytes
+        self.snapshot_bytes, self.recent_bytes = snapshot_bytes, recent_bytes
+        self._recent: list[Snapshot] = []
         self._size = 0
         self._data = {name: np.empty(64) for name in COMMON}
         self._reported: dict[str, Column] = {}  # what the solvers of this trace declare
@@ -407,7 +413,28 @@ class Trace:
         """
         if not self.snapshots:
             raise IndexError("the trace has no snapshots of W")
-        taken = self.snapshots[snapshot]
+        return self._weights(self.snapshots[snapshot])
+
+    def weights_at(self, index: int) -> tuple[int, Any] | None:
+        """Return the newest W that is kept of the events up to one.
+
+        Parameters
+        ----------
+        index
+            number of the event.
+
+        Returns
+        -------
+        tuple of int and Any, or None
+            its iteration and W; ``None`` if none is kept.
+        """
+        kept = [s for s in (*self.snapshots, *self._recent) if s.index <= index]
+        if not kept:
+            return None
+        newest = max(kept, key=lambda s: s.index)
+        return newest.iteration, self._weights(newest)
+
+    def _weights(self, taken: Snapshot) -> Any:
         if sp.issparse(taken.values):
             kept, shape = taken.values.tocoo(), (int(self.info["d"]), taken.values.shape[1])
             return sp.csr_array((kept.data, (taken.rows[kept.coords[0]], kept.coords[1])), shape=shape)
@@ -475,6 +502,8 @@ class Trace:
         self._record_working(event)
         if size >= self._next_snapshot or event.message:  # the last point of a run is always kept
             self._take_snapshot(event, size)
+        elif self.recent_bytes:
+            self._take_recent(event, size)
         self._size = size + 1  # last: readers look no further than this
 
     def mark(self, text: str, kind: str = "note") -> Mark:
@@ -535,6 +564,18 @@ class Trace:
         while sum(s.nbytes for s in self.snapshots) > self.snapshot_bytes and len(self.snapshots) > 2:
             self.snapshots = [s for k, s in enumerate(self.snapshots) if k % 2 == 0 or s is self.snapshots[-1]]
 
+    def _take_recent(self, event: Event, index: int) -> None:
+        """Keep W of this event, and forget the oldest beyond the memory for them."""
+        assert self._flags is not None
+        if event.state.snapshot_bytes(self._flags) > self.recent_bytes // 8:
+            return
+        kept = [*self._recent, Snapshot(index, event.iteration, *event.state.snapshot(self._flags))]
+        held = sum(s.nbytes for s in kept)
+        while held > self.recent_bytes or len(kept) > MOST_RECENT:
+            held -= kept[0].nbytes
+            kept.pop(0)
+        self._recent = kept  # readers hold the old ones or these
+
     def copy(self) -> Trace:
         """Return an independent trace with the same past (for forks).
 
@@ -543,7 +584,8 @@ class Trace:
         Trace
             the copy.
         """
-        other = Trace(self.info, self.snapshot_bytes)
+        other = Trace(self.info, self.snapshot_bytes, self.recent_bytes)
+        other._recent = self._recent
         size = self._size
         other._data = {name: column.copy() for name, column in self._data.items()}
         other._reported = dict(self._reported)

@@ -152,6 +152,10 @@ class Covariances(Kind):
         """The network."""
         return "the network"
 
+    def take_past(self, problem: Any, weights: Any, wish: pictures.Wish) -> theta.ThetaPicture:
+        """Θ as a matrix and as a graph."""
+        return theta.take(weights, wish)
+
     def take(self, problem: Any, state: Any, wish: pictures.Wish) -> theta.ThetaPicture:
         """Θ as a matrix and as a graph."""
         return theta.take(state.weights(), wish)

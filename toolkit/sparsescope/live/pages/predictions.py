@@ -41,6 +41,12 @@ WORDS = {
     "kind": "words",
     "empty": "All rows of W are zero: pull λ down until the first feature reaches the bar.",
 }
+CONFUSION = {
+    "id": "confusion",
+    "title": "Confusion",
+    "kind": "confusion",
+    "empty": "Which classes are taken for which, and the samples that are: computed from the newest weights.",
+}
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)
 
@@ -84,7 +90,7 @@ class Predictions(Kind):
     # sets with Newton steps here and is done in a few.
     default_solver: ClassVar[str] = "bcd-ls"  # type: ignore[assignment]
     settings: ClassVar[tuple[Setting, ...]] = (INTERCEPT, BALANCED, SORT)
-    looks: ClassVar[tuple[dict[str, Any], ...]] = (THRESHOLD, WORDS, SPECTRUM)
+    looks: ClassVar[tuple[dict[str, Any], ...]] = (THRESHOLD, WORDS, CONFUSION, SPECTRUM)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
 
@@ -233,6 +239,10 @@ class Predictions(Kind):
     def take(self, problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
         """Rows of W by classes, or images."""
         return pictures.take(state.weights(), wish, problem.regulariser)
+
+    def take_past(self, problem: Any, weights: Any, wish: pictures.Wish) -> pictures.Picture | None:
+        """Rows of W by classes, or images."""
+        return pictures.take(weights, wish, problem.regulariser)
 
     def strip(self, problem: Any, state: Any, solver: Any, work: Any, columns: int) -> thresholds.Strip | None:
         """The level of every feature beside λ."""

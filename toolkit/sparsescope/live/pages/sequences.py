@@ -19,7 +19,7 @@ from .. import settings as st
 from ..crossing import sequence_of
 from ..kind import Settings
 from ..setting import NO_CONTROL, RUN, Setting
-from .predictions import INTERCEPT, SORT, SPECTRUM, Predictions
+from .predictions import CONFUSION, INTERCEPT, SORT, SPECTRUM, Predictions
 
 SETTLED = 1e-6  # the run ends when F falls by less than this part of itself in each of some stages
 SNIPPET_STEPS = 100  # random features never end, but a program that somebody copies should
@@ -56,7 +56,7 @@ class Sequences(Predictions):
         RIDGE,
         SORT,
     )
-    looks: ClassVar[tuple[dict[str, Any], ...]] = (SPECTRUM,)
+    looks: ClassVar[tuple[dict[str, Any], ...]] = (CONFUSION, SPECTRUM)
     parts: ClassVar[tuple[str, ...]] = ("loss",)
     lam_setting: ClassVar[str] = RIDGE.name
     words: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -151,6 +151,10 @@ class Sequences(Predictions):
     def take(self, problem: Any, state: Any, wish: pictures.Wish) -> pictures.Picture:
         """Coefficients of the last stage, of predictions, or of all stages on the columns of X."""
         return steps.take(problem, state, wish)
+
+    def take_past(self, problem: Any, weights: Any, wish: pictures.Wish) -> None:
+        """The models of earlier stages are not kept."""
+        return None
 
     def row_name(self, problem: Any, row: int) -> str | None:
         """Columns of X, and features that are none."""

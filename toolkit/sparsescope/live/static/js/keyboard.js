@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 const KEYS = [
-  ["space", "run or pause"], [".", "one iteration"], ["shift .", "ten iterations"], ["r", "reset: start again"], ["u", "undo: take the last change back"], ["p", "pin this run: it stays as a faint line"],
+  ["space", "run or pause"], [".", "one iteration"], ["shift .", "ten iterations"], ["r", "reset: start again"], ["u", "undo: take the last change back"], [",", "look one iteration back"], ["p", "pin this run: it stays as a faint line"],
   ["x", "logarithmic or linear x axis"], ["y", "logarithmic or linear y axis"], ["?", "this list"], ["esc", "close"],
 ];
 

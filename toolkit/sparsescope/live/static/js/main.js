@@ -1,4 +1,4 @@
-// The face of the module: mount({el, send, theme, options}) -> {receive, setTheme, destroy}.
+// The face of the module: mount({el, send, theme, options}) -> {receive, setTheme, undo, redo, destroy}.
 
 import { Page } from "./page.js";
 import { bindKeys } from "./keyboard.js";
@@ -10,14 +10,15 @@ let mounted = 0;
 
 /**
  * Put an explorer into `el`. `send` takes messages for the explorer; `theme` is "light" or "dark"; `options.height`
- * (pixels) makes the page scroll inside itself.
+ * (pixels) makes the page scroll inside itself; `options.history` = {push, back} is the browser's: a gesture is pushed,
+ * and the shell calls `undo` and `redo` when somebody goes back or forward.
  */
 export function mount({ el, send, theme = "light", options = {} }) {
   const host = h("div", { class: "sparsescope-host" });
   host.style.display = "block";
   if (options.height) Object.assign(host.style, { height: options.height + "px", overflow: "auto" });
   el.append(host);
-  const page = new Page(host, send, theme);
+  const page = new Page(host, send, theme, options);
   mounted += 1;
   // On a page of its own the explorer hears keys wherever the focus is; in a notebook only when it has the focus.
   const keys = bindKeys(options.shell === "widget" ? page.frame : document, {
@@ -26,12 +27,16 @@ export function mount({ el, send, theme = "light", options = {} }) {
     ">": () => page.link.do("step", { n: 10 }),
     ":": () => page.link.do("step", { n: 10 }),
     r: () => page.link.do("reset"),
-    u: () => page.undo(),
+    u: () => page.goBack(),
+    ",": () => page.scrub.step(-1),
     p: () => page.pin(),
     x: () => page.look({ xlog: !page.store.settings.xlog }),
     y: () => page.look({ ylog: page.store.settings.ylog === false }),
     "?": () => page.help.toggle(),
-    Escape: () => page.help.toggle(false),
+    Escape: () => {
+      page.help.toggle(false);
+      page.scrub.release();
+    },
   });
   const debug = debugObject(page);
   window.__sparsescope = debug;
@@ -39,6 +44,8 @@ export function mount({ el, send, theme = "light", options = {} }) {
   return {
     receive: (header, buffers) => page.receive(header, buffers),
     setTheme: (name) => page.setTheme(name),
+    undo: () => page.undo(),
+    redo: () => page.redo(),
     destroy() {
       keys();
       page.destroy();

@@ -6,6 +6,7 @@ import { words } from "./charts/kinds.js";
 import { Advice } from "./advice.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./charts/chartbox.js";
+import { ConfusionChart } from "./charts/confusion.js";
 import { Controls } from "./controls.js";
 import { FeaturesChart } from "./charts/featureschart.js";
 import { Help } from "./keyboard.js";
@@ -21,6 +22,7 @@ import { Past } from "./past.js";
 import { ProblemCard } from "./card.js";
 import { RasterChart } from "./charts/raster.js";
 import { textWidth } from "./charts/axes.js";
+import { Scrubber } from "./scrub.js";
 import { SpectrumChart } from "./charts/spectrum.js";
 import { StageMatrix } from "./charts/stagematrix.js";
 import { Store } from "./store.js";
@@ -41,14 +43,18 @@ const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
 const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 224, features: 288, weights: 320, network: 584, entries: 232, theta: 540, threshold: 176, words: 176 };
 
 export class Page {
-  constructor(host, send, theme) {
+  constructor(host, send, theme, options = {}) {
+    this.history = options.history || null; // of the browser: {push, back}
     this.host = host;
     this.root = host.attachShadow({ mode: "open" });
     this.store = new Store();
     this.palette = new Palette(theme);
     this.axis = new TimeAxis();
     this.past = new Past();
-    this.link = new Link(send, (changes) => this.past.note(this.confirmed, changes, performance.now()));
+    this.noting = (changes) => {
+      if (this.past.note(this.confirmed, changes, performance.now()) && this.history) this.history.push();
+    };
+    this.link = new Link(send, this.noting);
     this.confirmed = {}; // settings as the explorer or the last change left them
     this.tooltip = new Tooltip();
     this.names = new Names(this.store, this.link, () => this.requestDraw());
@@ -74,7 +80,8 @@ export class Page {
     this.help = new Help();
     this.card = new ProblemCard(this.link, () => this.watch.start());
     this.inspector = new Inspector(this);
-    this.actions = new Buttons(this.link, () => this.undo());
+    this.actions = new Buttons(this.link, () => this.goBack());
+    this.scrub = new Scrubber(this);
     this.buttons = this.actions.element;
     this.controls = new Controls(this);
     this.advice = new Advice();
@@ -85,7 +92,7 @@ export class Page {
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Data, loss, penalty, method"), this.controls.element, this.foot());
     const left = h("aside", { class: "left", "aria-label": "settings" }, this.fold);
     this.bar = h("div", { class: "bar-top", role: "region", "aria-label": "λ, run and state" }, this.controls.pinned, this.buttons, this.status.element);
-    const main = h("div", { class: "main" }, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid);
+    const main = h("div", { class: "main" }, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid, this.scrub.element);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
@@ -158,16 +165,32 @@ export class Page {
 
   /** Take the last gesture back: settings as they were before it. */
   undo() {
-    const changes = this.past.undo();
-    if (!changes) return;
+    return this.apply(this.past.undo(this.confirmed));
+  }
+
+  /** Make again what was taken back. */
+  redo() {
+    return this.apply(this.past.redo(this.confirmed));
+  }
+
+  /** Undo by the browser's history where there is one, so that both stay in step. */
+  goBack() {
+    if (this.history && this.past.size) this.history.back();
+    else this.undo();
+  }
+
+  /** Change settings without a new gesture; whether there was something to change. */
+  apply(changes) {
+    if (!changes) return false;
     this.watch.stop();
     this.link.changing = () => {};
     Object.assign(this.store.settings, changes);
     for (const [key, value] of Object.entries(changes)) this.controls.show(key, value);
     this.link.set(changes);
-    this.link.changing = (next) => this.past.note(this.confirmed, next, performance.now());
+    this.link.changing = this.noting;
     Object.assign(this.confirmed, changes);
     this.requestDraw();
+    return true;
   }
 
   /** Keep this run as faint lines beside those to come; the third one pushes the first out. */
@@ -269,7 +292,7 @@ export class Page {
     this.observer.disconnect();
     const makers = {
       lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
-      threshold: ThresholdChart, words: WordList,
+      threshold: ThresholdChart, words: WordList, confusion: ConfusionChart,
     };
     this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
       const Chart = spec.x ? FeaturesChart : makers[spec.kind];
@@ -313,6 +336,7 @@ export class Page {
     const message = {
       rows: 200, columns: 200, zoom: null, mode: "matrix", ...Object.assign({}, ...pictures.map(({ wish }) => wish)),
       visible: pictures.some(({ visible }) => visible), row: this.selected, stream: this.store.stream, strip: strip ? strip.wish.strip : 0,
+      at: this.scrub.index,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;
@@ -376,6 +400,10 @@ export class Page {
     this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0);
     this.card.draw(store);
     this.veil.draw(store);
+    this.scrub.draw(store);
+    const looked = this.scrub.position(store);
+    if (looked >= 0) this.cursorAt = looked;
+    this.grid.classList.toggle("scrubbed", looked >= 0);
     this.watch.follow(store);
     this.advice.draw(store, this.chosen && !this.auto);
     for (const entry of this.charts) {

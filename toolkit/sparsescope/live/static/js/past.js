@@ -1,4 +1,4 @@
-// What was changed, to be taken back: gestures, not single values.
+// What was changed, to be taken back and made again: gestures, not single values.
 
 const GESTURE_APART = 1000; // ms between two changes of the same settings that count as two gestures
 const MOST_GESTURES = 200;
@@ -6,29 +6,47 @@ const MOST_GESTURES = 200;
 export class Past {
   constructor() {
     this.gestures = []; // [{before, keys, at}]
+    this.taken = []; // changes that were taken back, the last one at the end
   }
 
-  /** Note the values before a change, unless it goes on with the last gesture. */
+  /** Note the values before a change, unless it goes on with the last gesture; whether a gesture began. */
   note(settings, changes, now) {
     const keys = Object.keys(changes).sort().join();
     const last = this.gestures[this.gestures.length - 1];
     if (last && last.keys === keys && now - last.at < GESTURE_APART) {
       last.at = now;
-      return;
+      return false;
     }
     const before = Object.fromEntries(Object.keys(changes).map((key) => [key, settings[key]]));
-    if (Object.entries(changes).every(([key, value]) => before[key] === value) || Object.values(before).includes(undefined)) return;
+    if (Object.entries(changes).every(([key, value]) => before[key] === value) || Object.values(before).includes(undefined)) return false;
     this.gestures.push({ before, keys, at: now });
+    this.taken = [];
     if (this.gestures.length > MOST_GESTURES) this.gestures.shift();
+    return true;
   }
 
-  /** The changes that take the last gesture back; null when there is none. */
-  undo() {
+  /** The changes that take the last gesture back; null when there is none. `settings`: as they are. */
+  undo(settings = {}) {
     const last = this.gestures.pop();
-    return last ? last.before : null;
+    if (!last) return null;
+    this.taken.push(valuesOf(last.before, settings));
+    return last.before;
+  }
+
+  /** The changes that make again what was taken back last; null when there is nothing. */
+  redo(settings = {}) {
+    const changes = this.taken.pop();
+    if (!changes) return null;
+    this.gestures.push({ before: valuesOf(changes, settings), keys: Object.keys(changes).sort().join(), at: -Infinity });
+    return changes;
   }
 
   get size() {
     return this.gestures.length;
   }
+}
+
+/** The present values of the same settings. */
+function valuesOf(changes, settings) {
+  return Object.fromEntries(Object.keys(changes).map((key) => [key, settings[key]]));
 }

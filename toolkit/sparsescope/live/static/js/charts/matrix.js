@@ -4,6 +4,7 @@ import { fitCanvas, h, show } from "../dom.js";
 import { count, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { fitText } from "./axes.js";
+import { KeyCursor } from "./keycursor.js";
 import { FONT } from "./palette.js";
 import { paintCells, paintScale } from "./paint.js";
 import { BRACKETS, drawBlocks } from "./blocks.js";
@@ -42,6 +43,7 @@ export class MatrixChart {
     this.nameTools();
     this.places = null; // geometry of what is on the canvas, for the pointer
     this.hovered = "";
+    this.cursor = new KeyCursor(this, "inspects the row");
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => this.leave());
     this.canvas.addEventListener("click", (event) => {
@@ -337,13 +339,17 @@ export class MatrixChart {
       this.leave();
       return;
     }
-    const { store, tooltip, names, link } = this.context;
+    this.context.tooltip.show(event, this.about(cell, (lines) => this.context.tooltip.show(event, lines)));
+  }
+
+  /** What is known of a cell; the exact weight is asked for, and `then` gets the sentences with it. */
+  about(cell, then) {
+    const { store, names, link } = this.context;
     const name = names.of(cell.row) || "row " + cell.row;
     if (cell.cls === null) {
       this.hovered = "";
       const about = cell.block === null ? "" : blockName(store.picture, cell.block) + ", ";
-      tooltip.show(event, [name, `${about}row ${cell.row}; click to inspect`]);
-      return;
+      return [name, `${about}row ${cell.row}; click to inspect`];
     }
     const value = store.picture.scale * (cell.cell / 127);
     const key = `${cell.row},${cell.cls},${cell.line}`;
@@ -351,8 +357,7 @@ export class MatrixChart {
     let lines = known ? this.exactLines : [`${name} → ${store.problem.class_names[cell.cls]}`, "weight ≈ " + short(value, 2)];
     if (!known && cell.binned) lines = cell.cell === 0 ? ["all weights here are zero"] : ["weight ≈ " + short(value, 2), "(the largest of those put together here)"];
     else if (!known && cell.block !== null) lines.push(blockName(store.picture, cell.block));
-    tooltip.show(event, lines);
-    if (this.hovered === key && this.exactVersion === store.picture.version) return;
+    if (this.hovered === key && this.exactVersion === store.picture.version) return lines;
     this.hovered = key;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -363,9 +368,44 @@ export class MatrixChart {
         this.exactKey = key;
         this.exactVersion = this.context.store.picture ? this.context.store.picture.version : 0;
         this.exactLines = answerLines(answer, this.context.store.problem.class_names[answer.cls], cell.binned);
-        tooltip.show(event, this.exactLines);
+        then(this.exactLines);
       });
     }, ASK_DELAY);
+    return lines;
+  }
+
+  /** Lines by columns that the keyboard moves over: rows by classes, or the pixels of all images side by side. */
+  shape() {
+    const { places } = this;
+    if (!places) return null;
+    return places.kind === "matrix" ? [places.k, places.m] : [places.high, places.wide * places.m];
+  }
+
+  spot([line, column]) {
+    const { places } = this;
+    if (!places) return null;
+    if (places.kind === "matrix") {
+      const { area, m, rowHeight } = places;
+      return { left: area.left + (column * area.width) / m, top: area.top + line * rowHeight, width: area.width / m, height: rowHeight };
+    }
+    const tile = places.tiles[Math.floor(column / places.wide)];
+    const [width, height] = [tile.width / places.wide, tile.height / places.high];
+    return { left: tile.left + (column % places.wide) * width, top: tile.top + line * height, width, height };
+  }
+
+  under(cell) {
+    const { left, top, width, height } = this.spot(cell);
+    return this.cellAt({ offsetX: left + width / 2, offsetY: top + height / 2 });
+  }
+
+  tell(cell) {
+    const found = this.under(cell);
+    return found ? this.about(found, () => this.cursor.show()) : [];
+  }
+
+  pick(cell) {
+    const found = this.under(cell);
+    if (found) this.context.select(found.row);
   }
 
   leave() {

@@ -6,6 +6,7 @@ import { ChartBox, MARGIN } from "./chartbox.js";
 import { words } from "./kinds.js";
 import { drawSideTitle, drawTimeAxis, fitText } from "./axes.js";
 import { MarkLayer } from "./marks.js";
+import { KeyCursor } from "./keycursor.js";
 import { pack, rgb } from "./palette.js";
 import { RasterLines } from "./rasterlines.js";
 
@@ -23,6 +24,7 @@ export class RasterChart {
     this.box.plot.append(this.canvas, this.marks.element, this.legend);
     this.off = document.createElement("canvas");
     this.lines = new RasterLines(context.store.active, context.store.working, 0, 0);
+    this.cursor = new KeyCursor(this, "inspects the row");
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => this.context.tooltip.hide());
     this.canvas.addEventListener("click", (event) => {
@@ -51,6 +53,7 @@ export class RasterChart {
       this.drawRows(context, area);
       if (area.height / this.lines.bins < NAME_ROOM) drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
       this.drawScale(context, area);
+      this.drawCursor(context, area);
     }
     this.drawLegend(area, sentence === "");
     this.marks.draw(store.marks, area, (mark) => {
@@ -184,6 +187,40 @@ export class RasterChart {
     );
   }
 
+  /** The iteration under the cursor of the other charts. */
+  drawCursor(context, area) {
+    const { store, axis, palette, cursorAt } = this.context;
+    const clock = store.clock(axis.x);
+    const part = cursorAt >= 0 && clock && cursorAt < clock.length ? axis.part(clock[cursorAt]) : -1;
+    if (!(part >= 0 && part <= 1)) return;
+    context.fillStyle = palette.colour("text");
+    context.fillRect(Math.round(area.left + part * area.width), area.top, 1, area.height);
+  }
+
+  /** Lines by events, for the keyboard. */
+  shape() {
+    return [this.lines.bins, this.context.store.n];
+  }
+
+  spot([line, at]) {
+    const { store, axis } = this.context;
+    const area = this.area();
+    const part = axis.part(store.clock(axis.x)[at]);
+    const height = area.height / this.lines.bins;
+    return part >= 0 && part <= 1 ? { left: area.left + part * area.width, top: area.top + line * height, width: 1, height } : null;
+  }
+
+  tell([line, at]) {
+    const { store, axis } = this.context;
+    const row = this.lines.row((line + 0.5) / this.lines.bins);
+    return row === null || row === undefined ? [] : this.about(row, store.clock(axis.x)[at]);
+  }
+
+  pick([line]) {
+    const row = this.lines.row((line + 0.5) / this.lines.bins);
+    if (row !== null && row !== undefined) this.context.select(row);
+  }
+
   rowAt(event) {
     const { store } = this.context;
     const area = this.area();
@@ -194,13 +231,15 @@ export class RasterChart {
   }
 
   hover(event) {
-    const { store, axis, tooltip, names } = this.context;
+    const { axis, tooltip } = this.context;
     const row = this.rowAt(event);
-    if (row === null) {
-      tooltip.hide();
-      return;
-    }
-    const at = axis.value((event.offsetX - this.area().left) / this.area().width);
+    if (row === null) tooltip.hide();
+    else tooltip.show(event, this.about(row, axis.value((event.offsetX - this.area().left) / this.area().width)));
+  }
+
+  /** What is known of a row at a value of the clock. */
+  about(row, at) {
+    const { store, axis, names } = this.context;
     const inside = ([start, end, ended]) => at >= start && (at < end || !ended);
     const spans = store.active.history(row, CLOCK[axis.x]);
     const here = spans.find(inside);
@@ -209,7 +248,7 @@ export class RasterChart {
     if (here) lines.push(`non-zero from ${short(here[0], 5)}${unit}` + (here[2] ? ` to ${short(here[1], 5)}${unit}` : " until now"));
     else lines.push(spans.length ? `zero at ${short(at, 4)}${unit}; entered ${spans.length}×` : "never non-zero");
     if (store.working.size) lines.push(store.working.history(row, CLOCK[axis.x]).some(inside) ? "in the working set here" : "not worked on here");
-    tooltip.show(event, lines);
+    return lines;
   }
 }
 

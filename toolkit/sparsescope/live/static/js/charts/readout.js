@@ -109,7 +109,7 @@ export class Readout {
   }
 
   leave() {
-    this.at = -1;
+    this.at = -1; // while somebody looks back the page puts it to that iteration again
     show(this.line, false);
     this.chart.context.tooltip.hide();
   }
