@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from sparsescope import moved
-from sparsescope.problems.base import KINDS
+from sparsescope.registry import pages, problems
 
 PACKAGE = Path(__file__).resolve().parents[1] / "toolkit" / "sparsescope"
 
@@ -186,7 +186,7 @@ def asked_kinds(source: str) -> list[int]:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             asked = any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
-            named = any(isinstance(side, ast.Constant) and side.value in KINDS for side in sides) or sum(
+            named = any(isinstance(side, ast.Constant) and side.value in problems for side in sides) or sum(
                 isinstance(side, ast.Attribute)
                 and side.attr == "kind"
                 and isinstance(side.value, ast.Name)
@@ -206,6 +206,36 @@ def test_no_file_asks_what_kind_a_problem_is() -> None:
         for line in asked_kinds(path.read_text(encoding="utf-8"))
     ]
     assert not found, "\n".join(found)
+
+
+def tables_of_kinds(source: str) -> list[int]:
+    """Lines of dicts whose keys are kinds of problems, by name or as the attribute of their class."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if (isinstance(key, ast.Constant) and key.value in problems)
+        or (isinstance(key, ast.Attribute) and key.attr == "kind")
+    ]
+
+
+def test_no_file_has_a_table_of_kinds() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}"
+        for path in sources()
+        for line in tables_of_kinds(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+    assert tables_of_kinds('A = {Problem.kind: 1}\nB = {"covariance": 2}\nC = {"other": 3}') == [1, 2]
+
+
+def test_a_kind_is_one_class_and_one_page() -> None:
+    assert set(pages) == set(problems)
+    for kind in problems:
+        made = problems[kind]
+        assert made.kind == kind == pages[kind].name and pages[kind].problem is made
+        assert made.title and "tiny_sibling" in vars(made)
 
 
 def test_a_question_for_the_kind_is_seen() -> None:

@@ -18,7 +18,6 @@ from sparsescope.kernels.covariance import newton_descent, support_descent
 from sparsescope.problems.linear_algebra import cholesky, inverse
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.runs.watching import WATCHERS
 from sparsescope.solvers import quic
 
 METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if not solvers[name].delegates]
@@ -229,7 +228,7 @@ def test_auto_chooses_and_a_session_obeys() -> None:
     problem = problem_on()
     assert "quic: a sparse inverse covariance" in ss.solve(problem, "auto", tol=1e-9).reason
     with ss.Session(problem) as session:
-        assert session.solver.name == "quic"
+        assert session.solver.name == "auto"
         session.step(3)
         session.change(lam=0.1, diagonal=False)
         session.change(solver="lhac-covariance")
@@ -238,7 +237,7 @@ def test_auto_chooses_and_a_session_obeys() -> None:
         assert [mark.text for mark in session.trace.marks] == [
             "diagonal penalised → free",
             "λ 0.2 → 0.1",
-            "solver quic → lhac-covariance",
+            "solver auto → lhac-covariance",
         ]
         with pytest.raises(ValueError, match="no loss and no penalty"):
             session.change(loss="squared")
@@ -315,7 +314,7 @@ def test_the_rehearsal_runs_every_kernel(monkeypatch: pytest.MonkeyPatch) -> Non
     for kernel in (newton_descent, support_descent):
         monkeypatch.setattr(quic, kernel.__name__, lambda *a, k=kernel: (seen.append(k.__name__), k(*a)))
     problem = problem_on()
-    ss.solvers.QUIC().precompile(WATCHERS[problem.kind].tiny(problem), problem)
+    ss.solvers.QUIC().precompile(problem.tiny_sibling(), problem)
     assert set(seen) == {"newton_descent", "support_descent"}
 
 

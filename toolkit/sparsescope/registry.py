@@ -578,6 +578,7 @@ class Registry:
 
 losses = Registry("loss", "sparsescope.losses")
 penalties = Registry("penalty", "sparsescope.penalties")
+problems = Registry("kind of problem", "sparsescope.problems")
 solvers = Registry("solver", "sparsescope.solvers")
 views = Registry("view", "sparsescope.views")
 datasets = Registry("data set", "sparsescope.datasets")

@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-# The kinds of problems there are, as they appear after "is for". A solver names those that it is for.
-KINDS = {
-    "prediction": "predictions of classes or label sets (sparsescope.Problem)",
-    "sequence": "sequences of models (sparsescope.SequenceProblem)",
-    "covariance": "sparse inverse covariances (sparsescope.CovarianceProblem)",
-}
+from .measuring import Nothing
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,8 @@ class BaseProblem:
     ``name``, ``feature_names``, ``score_names`` (of the columns of its weights) and ``image_shape``.
     """
 
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str] = ""  # its name in registry.problems, by which solvers, views and pages say what they are for
+    title: ClassVar[str] = ""  # in words that fit after "is for"
     default_solver: ClassVar[str] = "auto"  # of a run that names none
     samples: ClassVar[bool] = True  # whether the objective is a mean over samples with targets
     stages: ClassVar[bool] = False  # True: the model is a sequence of fits, whose weights stand by stages
@@ -216,6 +212,64 @@ class BaseProblem:
             "feature_names": None if of.feature_names is None else list(of.feature_names),
             "image_shape": None if of.image_shape is None else list(of.image_shape),
         }
+
+    # -------------------------------------------------------------------------------------------------------- in a run
+    @property
+    def kernel_types(self) -> tuple[Any, ...]:
+        """What decides which kernels a run needs."""
+        return (type(self),)
+
+    def tiny_sibling(self) -> Any:
+        """Return a tiny problem that needs the same kernels: a run compiles them on it before its clock starts.
+
+        Returns
+        -------
+        Any
+            the tiny problem.
+
+        Raises
+        ------
+        TypeError
+            if the kind of problem does not define it.
+        """
+        raise TypeError(f"{type(self).__name__} does not define tiny_sibling")
+
+    def workspace(self, sparse: bool) -> Any:
+        """Return arrays that the certificates of a run share, if they are worth keeping.
+
+        Parameters
+        ----------
+        sparse
+            whether the state's weights are sparse.
+
+        Returns
+        -------
+        Any
+            the arrays, or ``None``.
+        """
+        return None
+
+    def measuring(self, test: Any = None) -> Any:
+        """Return what measures the states of a run beside their certificates.
+
+        Parameters
+        ----------
+        test
+            held-out samples (X, y), or ``None``.
+
+        Returns
+        -------
+        Any
+            an object whose ``measures(problem, state)`` returns numbers by the names of their columns.
+
+        Raises
+        ------
+        ValueError
+            for held-out samples that do not fit.
+        """
+        if test is not None:
+            raise ValueError(f"test is given, and a {self.kind} problem predicts no labels; leave test out")
+        return Nothing()
 
     def describe_sparsity(self, rows: int, entries: int) -> str:
         """Describe the sparsity of weights.

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..registry import problems
 from .base import BaseProblem, Certificate
 from .covariance_certificate import certify_covariance
 from .covariance_input import Covariance, check_weights, from_samples, given_covariance
@@ -60,6 +61,7 @@ class CovarianceProblem(BaseProblem):
     """
 
     kind = "covariance"
+    title = "sparse inverse covariances (sparsescope.CovarianceProblem)"
     samples = False
     least_scale = 1.0  # F, in nats, may be near zero
     intercept = False
@@ -271,6 +273,16 @@ class CovarianceProblem(BaseProblem):
         if self.weights is not None:
             weights = f"given ({hashlib.blake2b(self.weights.tobytes(), digest_size=4).hexdigest()})"
         return {"diagonal": "penalised" if self.diagonal else "free", "weights": weights}
+
+    def tiny_sibling(self) -> CovarianceProblem:
+        """Return a problem of three dependent features: all covariance problems need the same kernels.
+
+        Returns
+        -------
+        Any
+            the tiny problem.
+        """
+        return CovarianceProblem(np.eye(3) + 0.5, lam=0.1)
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -529,3 +541,6 @@ class CovarianceProblem(BaseProblem):
             sizes = np.divide(sizes, self.weights, out=np.zeros_like(sizes), where=self.weights > 0.0)
         np.fill_diagonal(sizes, 0.0)
         return float(sizes.max(initial=0.0))
+
+
+problems.add(CovarianceProblem.kind, CovarianceProblem)

@@ -16,16 +16,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.design import Design
-from ..inputs.labels import LabelSets, check_labels, fits_dense, match_labels
+from ..inputs.labels import LabelSets, check_labels, fits_dense
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
 from ..losses.weighted import WeightedLoss
 from ..penalties import L1L2, ElasticNet, Penalty
-from ..registry import losses, penalties
-from . import constants, metrics, natural, null_fits, sample_weights, scalings
+from ..registry import losses, penalties, problems
+from . import constants, natural, null_fits, sample_weights, scalings
 from .base import BaseProblem, Certificate
 from .certificate import Workspace, certify, double_scores
+from .measuring import Accuracies
 from .null_programs import Critical
+from .predictor import Predictor, handed_on
 from .regulariser import Regulariser, regulariser_of
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
@@ -127,6 +129,7 @@ class Problem(BaseProblem):
     """
 
     kind = "prediction"
+    title = "predictions of classes or label sets (sparsescope.Problem)"
     centres: ClassVar[bool] = True  # whether an intercept lets features be held about their means
 
     def __init__(
@@ -318,7 +321,7 @@ class Problem(BaseProblem):
         ValueError
             for another number of features, and for unknown labels.
         """
-        design = self._design_of(X)
+        design = self.predictor.design_of(X)
         targets = self.match(y)
         weights = sample_weights.combined(sample_weight, None, None, design.n, self.class_names, None)
         if weights is not None and not weights.all():
@@ -546,42 +549,6 @@ class Problem(BaseProblem):
         )
         return terms
 
-    def encode(self, y: Any) -> np.ndarray:
-        """Encode labels of other samples as in :attr:`y`; classes may be missing.
-
-        Parameters
-        ----------
-        y
-            labels in the form that the problem was given.
-
-        Returns
-        -------
-        np.ndarray
-            class numbers (k,), or an indicator (k, m).
-
-        Raises
-        ------
-        ValueError
-            for an unknown label, and for label sets of another width.
-        """
-        found = self.match(y)
-        return found.indicator() if isinstance(found, LabelSets) else found
-
-    def match(self, y: Any) -> np.ndarray | LabelSets:
-        """Encode labels like :meth:`encode`, with label sets as lists: no array of samples by labels is made.
-
-        Parameters
-        ----------
-        y
-            labels in the form that the problem was given.
-
-        Returns
-        -------
-        np.ndarray | LabelSets
-            class numbers (k,), or label lists.
-        """
-        return match_labels(y, self.class_names, self._data.label_values, self.multilabel)
-
     @property
     def key(self) -> tuple[Any, ...]:
         """Key of the problem among its siblings: loss, penalty and λ."""
@@ -674,180 +641,6 @@ class Problem(BaseProblem):
                 raise ValueError(f"b has shape {np.shape(b)}; ({self.m},) is needed")
             coef[self.d] = b
         return coef
-
-    def scores(self, W: Any, b: Any = None, X: Any = None) -> np.ndarray:
-        """Return the scores Z = XW + b.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-        X
-            other samples (k, d); ``None``: those of the problem.
-
-        Returns
-        -------
-        np.ndarray
-            scores (k, m).
-        """
-        design = self._design_of(X)
-        fits_dense("scores", design.n, self.m, design.dtype.itemsize, "ask for the k best labels: rank(W, X=X, k=5)")
-        coef = design.inward(self._given(W, b))
-        return design.matmul(coef.astype(design.dtype, copy=False), np.empty((design.n, self.m), dtype=design.dtype))
-
-    def class_scores(self, Z: np.ndarray) -> np.ndarray:
-        """Return scores by classes or labels.
-
-        For a loss with a single score z it is the pair (0, z), whose softmax gives the probabilities of the binary
-        logistic loss; for all others Z itself.
-
-        Parameters
-        ----------
-        Z
-            scores (k, m).
-
-        Returns
-        -------
-        np.ndarray
-            scores (k, classes).
-        """
-        return np.column_stack([np.zeros_like(Z), Z]) if self.loss.one_score else Z
-
-    def _design_of(self, X: Any) -> Design:
-        """The problem's samples, in its frame, or other ones with as many features, as they are."""
-        design = self.design if X is None else (X.plain() if isinstance(X, Design) else Design(X))
-        if design.d != self.d:
-            raise ValueError(f"X has {design.d} features, the problem {self.d}")
-        return design
-
-    def _stays_sparse(self, W: Any, b: Any, X: Any) -> bool:
-        """Whether scores are asked of which only those for non-zeros of W are needed."""
-        moved = X is None and self.intercept and self.design.frame is not None
-        return sp.issparse(W) and b is None and not self.loss.one_score and not moved
-
-    def _fitting(self, W: Any, design: Design) -> Any:
-        """A sparse W as CSR, in the frame of a design; ``ValueError`` for another shape or entries not finite."""
-        if W.shape != (self.d, self.m):
-            raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
-        if not np.isfinite(W.data).all():
-            raise ValueError("W has entries that are not finite")
-        return sp.csr_array(W if design.frame is None else design.frame.inner_weights(W))
-
-    def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
-        """Predict classes or label sets.
-
-        For a sparse W only the non-zeros of the features of a sample are read.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-        X
-            other samples (k, d); ``None``: those of the problem.
-
-        Returns
-        -------
-        Any
-            numbers of the classes with the largest score, (k,); for label sets an indicator (k, m), uint8, of the
-            labels that score above :meth:`threshold` (a CSR matrix for a sparse W).
-        """
-        if self._stays_sparse(W, b, X):
-            design = self._design_of(X)
-            own = self._fitting(W, design)
-            if self.sets is None:
-                return metrics.best_of(own, design, 1)[0][:, 0].astype(np.int64)
-            return metrics.labels_over(own, design, self.threshold_of(W))
-        Z = self.scores(W, b, X)
-        if not self.multilabel:
-            return np.asarray(self.class_scores(Z).argmax(axis=1))
-        cut = self.threshold(Z if X is None else self.scores(W, b))
-        return np.greater(Z, Z.dtype.type(cut)).astype(np.uint8)
-
-    def rank(self, W: Any, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
-        """Rank the classes or labels of each sample from the largest score down.
-
-        For a sparse W and a ``k`` only the non-zeros of the features of a sample are read.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-        X
-            other samples (n, d); ``None``: those of the problem.
-        k
-            number of labels per sample; ``None``: all.
-
-        Returns
-        -------
-        np.ndarray
-            numbers of the labels, (n, k).
-        """
-        if k is not None and self._stays_sparse(W, b, X):
-            design = self._design_of(X)
-            return metrics.best_of(self._fitting(W, design), design, k)[0].astype(np.int64)
-        return metrics.ranking(self.class_scores(self.scores(W, b, X)), k)
-
-    def threshold(self, Z: np.ndarray) -> float:
-        """Return the score above which a label is predicted.
-
-        Losses whose scores have a natural zero define it (``loss.threshold``). For the others (label ranking is
-        invariant to a constant added to a sample's scores) it is the threshold of largest micro-F1 on the training
-        data, the same for all labels.
-
-        Parameters
-        ----------
-        Z
-            training scores (n, m).
-
-        Returns
-        -------
-        float
-            the threshold.
-
-        Raises
-        ------
-        ValueError
-            for a problem with classes.
-        """
-        if not self.multilabel:
-            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
-        fixed = self.loss.threshold
-        return metrics.best_threshold(Z, self.y) if fixed is None else fixed
-
-    def threshold_of(self, W: Any) -> float:
-        """Return the :meth:`threshold` for the training scores of a sparse W without an intercept.
-
-        No array of samples by labels is made.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), sparse.
-
-        Returns
-        -------
-        float
-            the threshold.
-
-        Raises
-        ------
-        ValueError
-            for a problem with classes.
-        """
-        if self.sets is None:
-            raise ValueError("a threshold belongs to label sets; this problem has one class a sample")
-        fixed = self.loss.threshold
-        if fixed is not None:
-            return fixed
-        if not self._stays_sparse(W, None, None):
-            return self.threshold(self.scores(W))
-        return metrics.best_sparse_threshold(self._fitting(W, self.design), self.design, self.sets)
 
     def objective(self, W: Any, b: Any = None) -> float:
         """Evaluate the objective F(W, b).
@@ -962,6 +755,92 @@ class Problem(BaseProblem):
             the gap.
         """
         return self.certificate(W, b).gap
+
+    # ------------------------------------------------------------------------------------------------------ prediction
+    @property
+    def predictor(self) -> Predictor:
+        """What predicts with weights of this problem."""
+        return Predictor(self)
+
+    scores = handed_on(Predictor.scores)
+    class_scores = handed_on(Predictor.class_scores)
+    predict = handed_on(Predictor.predict)
+    rank = handed_on(Predictor.rank)
+    threshold = handed_on(Predictor.threshold)
+    threshold_of = handed_on(Predictor.threshold_of)
+    encode = handed_on(Predictor.encode)
+    match = handed_on(Predictor.match)
+
+    # -------------------------------------------------------------------------------------------------------- in a run
+    @property
+    def kernel_types(self) -> tuple[Any, ...]:
+        """What decides which kernels a run needs."""
+        return (
+            type(self.loss),
+            type(self.penalty),
+            self.dtype,
+            self.design.is_sparse,
+            self.intercept,
+            self.multilabel,
+            self.sample_weight is None,
+            self.feature_weights is None,
+        )
+
+    def tiny_sibling(self) -> Problem:
+        """Return a tiny problem that needs the same kernels.
+
+        Returns
+        -------
+        Any
+            the tiny problem.
+        """
+        X: Any = np.eye(4, 3, dtype=self.dtype)
+        y = np.array([0, 1, 0, 1])
+        return Problem(
+            sp.csc_array(X) if self.design.is_sparse else X,
+            np.eye(3)[y] if self.multilabel else y,
+            loss=self.loss,
+            penalty=self.penalty.tiny_sibling(),
+            lam=0.01,
+            intercept=self.intercept,
+            sample_weight=None if self.sample_weight is None else y + 1.0,
+            feature_weights=None if self.feature_weights is None else np.full(3, 2.0),
+        )
+
+    def workspace(self, sparse: bool) -> Workspace | None:
+        """Return arrays for certificates; none where they would be larger than a sparse state.
+
+        Parameters
+        ----------
+        sparse
+            whether the state's weights are sparse.
+
+        Returns
+        -------
+        Any
+            the arrays, or ``None``.
+        """
+        return None if sparse else Workspace(self)  # its arrays are n × m
+
+    def measuring(self, test: Any = None) -> Accuracies:
+        """Return what measures the predictions of a run.
+
+        Parameters
+        ----------
+        test
+            held-out samples (X, y), or ``None``.
+
+        Returns
+        -------
+        Any
+            an object whose ``measures(problem, state)`` returns numbers by the names of their columns.
+
+        Raises
+        ------
+        ValueError
+            for held-out samples that do not fit.
+        """
+        return Accuracies(self, test)
 
     # ---------------------------------------------------------------------------------------------------- constants
     def block_constants(self, kind: str = "class-aware") -> np.ndarray:
@@ -1163,3 +1042,6 @@ def _part(registry: Any, base: type, given: Any) -> Any:
     if isinstance(given, base):
         return given
     raise TypeError(f"{given!r} is not a {registry.kind}; give a name ({', '.join(registry)}) or a part")
+
+
+problems.add(Problem.kind, Problem)

@@ -10,8 +10,11 @@ import scipy.sparse as sp
 from ..inputs.feature_maps import DataScale, data_scale
 from ..inputs.labels import fits_dense
 from ..kernels.rows import loss_sum
-from . import metrics
+from ..registry import problems
+from .certificate import Workspace
+from .measuring import ReplayedAccuracies
 from .prediction import Problem
+from .predictor import Predictor
 from .sequence_model import SequenceModel
 
 NO_WEIGHTS = (
@@ -45,6 +48,7 @@ class SequenceProblem(Problem):
     """
 
     kind = "sequence"
+    title = "sequences of models (sparsescope.SequenceProblem)"
     stages = True
     default_solver = "stagewise"  # takes any number of columns and any smooth loss; `auto` may take `cls`
     proves = False
@@ -180,72 +184,10 @@ class SequenceProblem(Problem):
         return float(self._data.cached(("null sequence", self.loss), evaluate))
 
     # ------------------------------------------------------------------------------------------------------- the point
-    def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
-        """Return the predictions Ŷ.
-
-        Parameters
-        ----------
-        model
-            the fitted sequence.
-        b
-            not used.
-        X
-            other samples (k, d); ``None``: those of the problem.
-
-        Returns
-        -------
-        np.ndarray
-            predictions (k, m).
-        """
-        self._check(model, b)
-        design = self._design_of(X)
-        fits_dense("predictions", design.n, self.m, design.dtype.itemsize, "predict fewer samples at a time")
-        return model.scores(design.matrix)
-
-    def predict(self, model: SequenceModel, b: Any = None, X: Any = None) -> Any:
-        """Predict classes or label sets.
-
-        Parameters
-        ----------
-        model
-            the fitted sequence.
-        b
-            not used.
-        X
-            other samples (k, d); ``None``: those of the problem.
-
-        Returns
-        -------
-        Any
-            numbers of the classes with the largest prediction, (k,); for label sets an indicator (k, m), uint8, of
-            the labels above :meth:`threshold`.
-        """
-        Y = self.scores(model, b, X)
-        if not self.multilabel:
-            return np.asarray(self.class_scores(Y).argmax(axis=1))
-        cut = self.threshold(Y if X is None else self.scores(model))
-        return np.greater(Y, Y.dtype.type(cut)).astype(np.uint8)
-
-    def rank(self, model: SequenceModel, b: Any = None, X: Any = None, k: int | None = None) -> np.ndarray:
-        """Rank the classes or labels of each sample from the largest prediction down.
-
-        Parameters
-        ----------
-        model
-            the fitted sequence.
-        b
-            not used.
-        X
-            other samples (n, d); ``None``: those of the problem.
-        k
-            number of labels per sample; ``None``: all.
-
-        Returns
-        -------
-        np.ndarray
-            numbers of the labels, (n, k).
-        """
-        return metrics.ranking(self.class_scores(self.scores(model, b, X)), k)
+    @property
+    def predictor(self) -> SequencePredictor:
+        """What predicts with models of this problem; methods of the problem that take W take a model."""
+        return SequencePredictor(self)
 
     def objective(self, model: SequenceModel, b: Any = None) -> float:
         """Evaluate F at a model's predictions.
@@ -322,6 +264,52 @@ class SequenceProblem(Problem):
                 f"{type(model).__name__}{' with an intercept' if b is not None else ''}"
             )
 
+    # -------------------------------------------------------------------------------------------------------- in a run
+    def tiny_sibling(self) -> SequenceProblem:
+        """Return a tiny problem that needs the same kernels.
+
+        Returns
+        -------
+        Any
+            the tiny problem.
+        """
+        return SequenceProblem.of(super().tiny_sibling())
+
+    def workspace(self, sparse: bool) -> Workspace:
+        """Return arrays for certificates.
+
+        Parameters
+        ----------
+        sparse
+            whether the state's weights are sparse.
+
+        Returns
+        -------
+        Any
+            the arrays, or ``None``.
+        """
+        return Workspace(self)
+
+    def measuring(self, test: Any = None) -> ReplayedAccuracies:
+        """Return what measures the predictions of a run.
+
+        Parameters
+        ----------
+        test
+            held-out samples (X, y), or ``None``.
+
+        Returns
+        -------
+        Any
+            an object whose ``measures(problem, state)`` returns numbers by the names of their columns.
+
+        Raises
+        ------
+        ValueError
+            for held-out samples that do not fit.
+        """
+        return ReplayedAccuracies(self, test)
+
     def gradient(self, W: Any, b: Any = None) -> Any:
         """Raise ``TypeError``: a sequence problem has no weights.
 
@@ -355,3 +343,38 @@ class SequenceProblem(Problem):
             always.
         """
         raise TypeError(NO_WEIGHTS)
+
+
+class SequencePredictor(Predictor):
+    """Prediction with a model, which replays its steps.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    """
+
+    def scores(self, model: SequenceModel, b: Any = None, X: Any = None) -> np.ndarray:
+        """Return the predictions Ŷ.
+
+        Parameters
+        ----------
+        model
+            the fitted sequence.
+        b
+            not used.
+        X
+            other samples (k, d); ``None``: those of the problem.
+
+        Returns
+        -------
+        np.ndarray
+            predictions (k, m).
+        """
+        self.problem._check(model, b)
+        design = self.design_of(X)
+        fits_dense("predictions", design.n, self.problem.m, design.dtype.itemsize, "predict fewer samples at a time")
+        return model.scores(design.matrix)
+
+
+problems.add(SequenceProblem.kind, SequenceProblem)

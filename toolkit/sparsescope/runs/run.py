@@ -21,7 +21,7 @@ from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
 from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
 from .trace import Recorder
-from .watching import WATCHERS, is_warm, warm_up
+from .watching import is_warm, warm_up
 
 __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solve", "warm_up"]
 
@@ -101,7 +101,7 @@ class Run:
         self._clock = CLOCK if clock is None else clock
         self._start = (W, b)
         self.state = state
-        self._watcher = WATCHERS[self.problem.kind](self.problem, test)
+        self._measuring = self.problem.measuring(test)
         self._work: Any = None  # arrays for certificates
         self._bounds, self._schedule = Bounds(), Schedule()
         self._opened = False
@@ -296,7 +296,7 @@ class Run:
                 facts = _certificate_facts(self.certificate())
             except FloatingPointError as error:
                 raise FloatingPointError(self._diverged(str(error))) from None
-            facts |= self._watcher.measures(problem.natural, state)
+            facts |= self._measuring.measures(problem.natural, state)
             self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
             loss, omega, rows, entries = state.point(problem.natural)
@@ -394,7 +394,7 @@ class Run:
         """
         assert self.state is not None
         if self._work is None:
-            self._work = self._watcher.workspace(self.problem.natural, self.state)
+            self._work = self.problem.natural.workspace(self.state.sparse)
         inner = self.problem.natural
         found = self.solver.certificate(inner, self.state, self._work)
         return self.improved(as_given(inner, found, budget=not self.solver.follows_lam))

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..problems.base import KINDS, Certificate
+from ..problems.base import Certificate
 from ..problems.prediction import Problem
-from ..registry import solvers
+from ..registry import problems, solvers
 from .base import Solver, State, settings
 from .shared.newton import able
 
@@ -111,7 +111,7 @@ def _lacking(problem: Problem) -> str:
 class Auto(Solver):
     """Chooses a solver for the problem; the state it makes is that solver's, with ``delegate`` and ``reason``."""
 
-    kinds = tuple(KINDS)
+    kinds = tuple(problems)
     title = "automatic"
     menu_order = 200
     delegates = True

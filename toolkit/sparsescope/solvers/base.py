@@ -15,10 +15,10 @@ import numpy as np
 
 from ..inputs.frame import Frame
 from ..kernels.rows import loss_sum, support_flags
-from ..problems.base import KINDS, Certificate
+from ..problems.base import Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import LAST, Column, Field, collect_fields, documented, field, solvers
+from ..registry import LAST, Column, Field, collect_fields, documented, field, problems, solvers
 
 T = TypeVar("T", bound="type[Solver]")
 
@@ -258,7 +258,7 @@ class Solver:
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
     remark: ClassVar[str] = ""  # what docs/parts.md says beside ``doc``
-    kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of problem_base.KINDS
+    kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of registry.problems
     losses: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
@@ -302,8 +302,8 @@ class Solver:
         if problem.kind not in self.kinds:
             fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
             return (
-                f"{self.name} is for {' and '.join(KINDS[kind] for kind in self.kinds)}; for "
-                f"{KINDS[problem.kind]} there are {', '.join(fitting) or 'no solvers'}"
+                f"{self.name} is for {' and '.join(problems.title(kind) for kind in self.kinds)}; for "
+                f"{problems.title(problem.kind)} there are {', '.join(fitting) or 'no solvers'}"
             )
         if not self.takes_sample_weights and getattr(problem, "sample_weight", None) is not None:
             return (
