@@ -219,7 +219,7 @@ def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPa
     explorer.run()
     explorer.wait("s.points > 12")
     explorer.page.set_viewport_size({"width": 1720, "height": 900})  # the bar has room for it
-    expect(explorer.part("status-dual")).to_be_visible()
+    expect(explorer.part("status-dual_entries")).to_be_visible()
     chart = explorer.part("chart-duality")
     chart.scroll_into_view_if_needed()  # what is out of sight is not drawn
     for name in ("objective F", "dual value D", "active samples", "dual non-zeros"):

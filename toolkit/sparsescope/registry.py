@@ -176,6 +176,9 @@ def field(
     return Field("", default, low, high, doc, log, choices, kind, open_low)
 
 
+PERCENT = "100*"  # before a column's name: the share in percent
+
+
 @dataclass(frozen=True)
 class Column:
     """A number that events carry beside the common ones, declared once by whoever reports it.
@@ -191,7 +194,15 @@ class Column:
     of_step
         Whether the number belongs to one iteration, so that it says nothing about a whole λ of a path.
     drawn
-        Whether a picture of the live page is made of it.
+        Whether pictures are made of it, so that the live page gets it at every event.
+    label, short
+        Names in legends and tooltips, and at the ends of lines, where there is little room.
+    status
+        Name in the live page's line of newest values; empty: it does not stand there.
+    colour, dash
+        How its line is drawn: a named colour of ``views.style.THEMES`` and a dash pattern.
+    absent
+        Sentence for a picture of a run whose solver does not report it.
     """
 
     name: str
@@ -199,6 +210,17 @@ class Column:
     unit: str = ""
     of_step: bool = True
     drawn: bool = False
+    label: str = ""
+    short: str = ""
+    status: str = ""
+    colour: str = ""
+    dash: str = "solid"
+    absent: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Name of what charts draw: the column itself or, of a share, its percentage (``100*name``)."""
+        return f"{PERCENT}{self.name}" if self.unit == "share" else self.name
 
 
 def check_whole(name: str, value: Any, low: int) -> int:

@@ -303,3 +303,11 @@ test("a view's numbers are saved as they were measured", () => {
   assert.equal(csvText([["a,b", 'c"d', NaN, 0.1]]), '"a,b","c""d",,0.1\r\n');
   assert.equal(csvText(rows).split("\r\n")[2].split(",")[4], "", "nothing is written where nothing was measured");
 });
+
+test("a share that a solver reports is drawn in percent, whatever its name", () => {
+  const store = new Store();
+  const [header, bytes] = frame({ index: [0, 1], iteration: [0, 1], passes: [0, 1], seconds: [0, 1], objective: [2, 1], longer_share: [0.25, 0.5] });
+  store.takeFrame(header, bytes);
+  assert.deepEqual([...store.values("100*longer_share")], [25, 50]);
+  assert.equal(store.values("100*unknown_share"), null);
+});

@@ -141,9 +141,16 @@ def facts(problem: Any, source: Any) -> dict[str, Any]:
         "lam_reference": float(problem.lam_reference),
         "intercept": problem.intercept,
         "views": specs(problem),
+        "reported": reported(kind.name),
         "palette": {"themes": style.THEMES, "diverging": style.DIVERGING},
         **kind.facts(problem, source),
     }
+
+
+def reported(kind: str) -> list[dict[str, str]]:
+    """What solvers of a kind of problem report and the page shows beside the common numbers, as they declare it."""
+    columns = {c.name: c for name in solvers if kind in solvers[name].kinds for c in solvers[name].columns if c.status}
+    return [{"name": c.name, "status": c.status, "doc": c.doc, "unit": c.unit} for c in columns.values()]
 
 
 def specs(problem: Any) -> list[dict[str, Any]]:

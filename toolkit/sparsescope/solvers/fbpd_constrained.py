@@ -87,7 +87,12 @@ class Budgeted(Splitting):
     follows_lam = False
     columns = (
         *DUAL_COLUMNS,
-        Column("excess", "violation of the budget on the mean loss, 0 if it is satisfied", of_step=False),
+        Column(
+            "excess",
+            "violation of the budget η on the mean hinge, 0 if it is satisfied",
+            of_step=False,
+            status="over budget",
+        ),
         Column(
             "equivalent_lam",
             "λ of the problem without a budget that has the same solution, by the dual point",

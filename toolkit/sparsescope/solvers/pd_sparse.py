@@ -248,7 +248,17 @@ class PDSparse(Solver):
     menu_order = 110
     columns = (
         *DUAL_COLUMNS,
-        Column("search_share", "share of the work that went into searches for what to work on", "share", drawn=True),
+        Column(
+            "search_share",
+            "share of the work that went into searches for what to work on",
+            "share",
+            drawn=True,
+            label="searching",
+            short="search",
+            status="searching",
+            colour="green",
+            absent="this solver does not search for labels",
+        ),
         Column("search_seconds", "CPU seconds so far of passes that search", "s", of_step=False),
         Column("update_seconds", "CPU seconds so far of passes over what is active already", "s", of_step=False),
     )

@@ -136,10 +136,9 @@ class View(ABC):
           ``most_excess``, between which ``(F - F*) / |F|`` is proved to lie
           (:func:`sparsescope.views.convergence.excess`), ``known_excess``, the same for a known reference
           (:func:`sparsescope.views.convergence.known_excess`), ``nonzero_percent`` = 100 * nonzero_rows / d,
-          ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``active_percent``
-          = 100 * active_share, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,
-          ``used_entries`` = (nonzero_entries + d) / 2, ``weights_per_feature`` = nonzero_entries / d, and
-          ``search_percent`` = 100 * search_share.
+          ``working_percent``, the same for the solver's working set, ``dual`` = objective - gap, ``100*name``, the
+          share ``name`` in percent, ``dual_percent`` = 100 * dual_entries / (m - 1), ``working_entries`` = working_set,
+          ``used_entries`` = (nonzero_entries + d) / 2 and ``weights_per_feature`` = nonzero_entries / d.
         - ``"raster"``: the active set over time; ``empty``.
         - ``"matrix"``: the weights, rows by classes; ``sorts``, ``images``, ``empty``.
         - ``"stages"``: coefficients of a sequence of models; as before, and ``parts`` of it that can be shown.

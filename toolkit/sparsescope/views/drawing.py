@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .. import registry
+from ..registry import PERCENT
 from . import style
 from .base import X_AXES
 
@@ -44,7 +45,10 @@ class Reading:
         self.n = len(trace)
 
     def column(self, name: str) -> np.ndarray:
-        """Column ``name`` as float64 of shape (n,); all NaN if the trace does not have it."""
+        """Column ``name`` as float64 of shape (n,); all NaN if the trace does not have it. ``100*name``: a share in
+        percent."""
+        if name.startswith(PERCENT):
+            return 100.0 * self.column(name.removeprefix(PERCENT))
         if name not in self.trace.columns:
             return np.full(self.n, np.nan)
         return np.asarray(self.trace[name][: self.n], dtype=np.float64)

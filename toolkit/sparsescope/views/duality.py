@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .. import registry
-from ..registry import field
+from ..registry import PERCENT, field
+from ..runs.event import solver_columns
 from . import drawing, style
 from .base import X_AXES, View
 
@@ -19,14 +20,20 @@ if TYPE_CHECKING:
 LEFT_TITLE = "values F and D"
 RIGHT_TITLE = "of samples, of dual entries [%]"
 LEFT = ("objective", "dual")
-RIGHT = ("active_percent", "dual_percent")
-PERCENT = (-4, 104)  # a little more than 0 to 100, so that a share of almost nothing is not hidden by the axis
+RIGHT = (f"{PERCENT}active_share", "dual_percent")
+PERCENT_RANGE = (-4, 104)  # a little more than 0 to 100, so that a share of almost nothing is not hidden by the axis
 # The other picture: numbers that stay small when there are very many labels.
 COUNTS_TITLE = "labels k_A, weights k_W"
 WORK_TITLE = "of samples, of the work [%]"
-PICTURES = {"values": (LEFT, RIGHT), "sparsity": (("dual_entries", "weights_per_feature"),
-                                                  ("active_percent", "search_percent"))}  # fmt: skip
 LABELS = {"values": "F and D", "sparsity": "sparsity"}
+
+
+def pictures() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What each picture has on the left and on the right: the second one every share that a solver says is drawn."""
+    shares = tuple(column.shown for column in solver_columns().values() if column.drawn and column.unit == "share")
+    return {"values": (LEFT, RIGHT), "sparsity": (("dual_entries", "weights_per_feature"), shares)}
+
+
 # The first dual values may lie far below anything of interest: the axis goes this many times the rest deeper at most.
 DEPTH = 1.5
 
@@ -48,15 +55,15 @@ class Duality(View):
     empty = "Nothing to draw yet: no iteration has been recorded."
 
     x = field("iterations", choices=tuple(X_AXES), doc="the clock on the x axis")
-    show = field("values", choices=tuple(PICTURES), doc="values and shares, or numbers of labels and weights")
+    show = field("values", choices=tuple(LABELS), doc="values and shares, or numbers of labels and weights")
     marks = field(True, doc="a labelled line where something was changed during the run")
 
     def spec(self, problem: Problem) -> dict[str, Any]:
         axes: dict[str, dict[str, Any]] = {
             "values": {"left": {"title": LEFT_TITLE, "log": False, "between": list(LEFT)},
-                       "right": {"title": RIGHT_TITLE, "range": list(PERCENT)}},
+                       "right": {"title": RIGHT_TITLE, "range": list(PERCENT_RANGE)}},
             "sparsity": {"left": {"title": COUNTS_TITLE, "log": True},
-                         "right": {"title": WORK_TITLE, "range": list(PERCENT)}},
+                         "right": {"title": WORK_TITLE, "range": list(PERCENT_RANGE)}},
         }  # fmt: skip
         if not problem.samples:  # there are no shares of samples or labels that could be shown
             return {
@@ -68,7 +75,7 @@ class Duality(View):
                 "left": axes["values"]["left"],
                 "y": lines("values")[: len(LEFT)],
             }
-        order = sorted(PICTURES, key=lambda picture: picture != self.show)
+        order = sorted(LABELS, key=lambda picture: picture != self.show)
         choices = [{"label": LABELS[p], "y": lines(p), **axes[p]} for p in order]
         first = {key: choices[0][key] for key in ("y", "left", "right")}
         return {"id": self.name, "title": self.title, "kind": "lines", **first, "empty": self.empty, "choices": choices}
@@ -84,9 +91,11 @@ class Duality(View):
             return drawing.add_sentence(fig, self, self.empty)
         x, segment = reading.x(self.x), reading.segments()
         known = quantities(reading, drawing.size(trace, problem, "m"), drawing.size(trace, problem, "d"))
-        values, missing = {column: known[column] for side in PICTURES[self.show] for column in side}, []
+        sides = pictures()[self.show]
+        values = {c: known[c] if c in known else reading.column(c) for side in sides for c in side}
+        missing = []
         for column, y in values.items():
-            right = column in PICTURES[self.show][1]
+            right = column in sides[1]
             # the dual point does not jump where λ changes, so its lines are not broken there
             whole = right or self.show != "values"
             log = self.show != "values" and not right  # k_A and k_W may be far apart
@@ -98,8 +107,8 @@ class Duality(View):
             if right:
                 fig.update_layout(
                     margin_r=64,
-                    yaxis2={"title": {"text": right_title}, "side": "right", "overlaying": "y", "range": list(PERCENT),
-                            "showgrid": False, "tickmode": "linear", "dtick": 20},
+                    yaxis2={"title": {"text": right_title}, "side": "right", "overlaying": "y",
+                            "range": list(PERCENT_RANGE), "showgrid": False, "tickmode": "linear", "dtick": 20},
                 )  # fmt: skip
         fitted: dict[str, Any] = {"type": "log"}
         if self.show == "values":
@@ -114,22 +123,21 @@ class Duality(View):
 
 
 def lines(picture: str) -> list[dict[str, str]]:
-    """The four lines of a picture, two for each axis."""
+    """The lines of a picture."""
     return [
         style.QUANTITIES[c].line(axis)
-        for axis, side in zip(("left", "right"), PICTURES[picture], strict=True)
+        for axis, side in zip(("left", "right"), pictures()[picture], strict=True)
         for c in side
     ]
 
 
 def quantities(reading: drawing.Reading, m: int | None, d: int | None) -> dict[str, np.ndarray]:
-    """Return the drawn quantities by column, (n,) each: values, percentages and numbers per sample or feature."""
-    entries, unknown = reading.column("dual_entries"), np.full(reading.n, np.nan)
-    return {"objective": reading.column("objective"), "dual": reading.column("dual"),
-            "active_percent": 100.0 * reading.column("active_share"),
-            "dual_percent": 100.0 * entries / (m - 1) if m else unknown, "dual_entries": entries,
-            "weights_per_feature": reading.column("nonzero_entries") / d if d else unknown,
-            "search_percent": 100.0 * reading.column("search_share")}  # fmt: skip
+    """Return the drawn quantities that are no columns of the trace, by name, (n,) each."""
+    unknown = np.full(reading.n, np.nan)
+    return {
+        "dual_percent": 100.0 * reading.column("dual_entries") / (m - 1) if m else unknown,
+        "weights_per_feature": reading.column("nonzero_entries") / d if d else unknown,
+    }
 
 
 def between(objective: np.ndarray, dual: np.ndarray) -> list[float]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from ..runs.event import solver_columns
+
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 # Okabe–Ito, a little darker (green, purple) on white and a little lighter on dark paper, so that every colour used for
@@ -67,7 +69,19 @@ SET_MEASURES = {
     "micro_f1": "micro-F1", "macro_f1": "macro-F1", "ranking_loss": "ranking loss",
 }  # fmt: skip
 
-QUANTITIES: dict[str, Quantity] = {
+
+class _Quantities(dict[str, Quantity]):
+    """Quantities by name; those that solvers report are as they declared them."""
+
+    def __missing__(self, name: str) -> Quantity:
+        for column in solver_columns().values():
+            if column.drawn and column.colour and column.shown == name:
+                label, short = column.label or column.name, column.short or column.label or column.name
+                return Quantity(name, label, column.colour, column.dash, column.absent, short)
+        raise KeyError(name)
+
+
+QUANTITIES: dict[str, Quantity] = _Quantities({
     q.column: q
     for q in (
         Quantity("objective", "objective F", "ink", "dot", "no objective was recorded", "F"),
@@ -93,20 +107,15 @@ QUANTITIES: dict[str, Quantity] = {
                  "no test error above zero was evaluated (a run needs test data for it)", "test"),
         Quantity("nonzero_percent", "non-zero rows", "ink", "longdashdot", "no row counts were recorded", "rows"),
         Quantity("dual", "dual value D", "vermillion", "solid", "no dual value was evaluated", "D"),
-        Quantity("active_percent", "active samples", "purple", "longdashdot",
-                 "this solver keeps no dual point (active samples, dual non-zeros)", "active"),
         Quantity("dual_percent", "dual non-zeros", "green", "dash",
                  "this solver keeps no dual point (active samples, dual non-zeros)", "dual"),
-        Quantity("dual_entries", "active labels a sample (k_A)", "ink", "solid",
-                 "this solver keeps no dual point (active labels)", "k_A"),
         Quantity("weights_per_feature", "weights a feature (k_W)", "vermillion", "longdash", "no counts were recorded",
                  "k_W"),
-        Quantity("search_percent", "searching", "green", "solid", "this solver does not search for labels", "search"),
         Quantity("working_entries", "worked on", "green", "longdash", "this solver has no working set", "worked on"),
         Quantity("used_entries", "not zero", "ink", "dash", "no counts were recorded", "not zero"),
         Quantity("working_percent", "working set", "green", "dot", "this solver works on all rows", "working"),
     )
-}  # fmt: skip
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

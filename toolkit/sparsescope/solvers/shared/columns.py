@@ -6,10 +6,11 @@ from ...registry import Column
 
 # Solvers with an inner problem (Tang and Scheinberg 2013, Eq. 28, where κ_o is the number of iterations).
 INNER_COLUMNS = (
-    Column("inner_sweeps", "sweeps of this iteration over its working set (κ_i)"),
-    Column("coordinate_steps", "coordinates looked at in these sweeps"),
-    Column("step_flops", "flops for each of them"),
+    Column("inner_sweeps", "sweeps of this iteration over its working set (κ_i)", status="κ"),
+    Column("coordinate_steps", "coordinates looked at in these sweeps", status="coordinates"),
+    Column("step_flops", "flops for each of them", status="flops each"),
 )
+NO_DUAL = "this solver keeps no dual point"
 # Solvers that keep a dual point.
 DUAL_COLUMNS = (
     Column(
@@ -18,8 +19,23 @@ DUAL_COLUMNS = (
         "share",
         of_step=False,
         drawn=True,
+        label="active samples",
+        short="active",
+        colour="purple",
+        dash="longdashdot",
+        absent=f"{NO_DUAL} (active samples, dual non-zeros)",
     ),
-    Column("dual_entries", "mean number of non-zeros of a dual row off the true class", of_step=False, drawn=True),
+    Column(
+        "dual_entries",
+        "mean number of non-zeros of a dual row off the true class",
+        of_step=False,
+        drawn=True,
+        label="active labels a sample (k_A)",
+        short="k_A",
+        status="dual non-zeros",
+        colour="ink",
+        absent=f"{NO_DUAL} (active labels)",
+    ),
 )
 # Solvers that sweep over rows (Blondel et al. 2013, Eq. 9 and 10).
 SEEN_COLUMNS = (

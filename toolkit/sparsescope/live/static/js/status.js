@@ -1,7 +1,7 @@
 // The status line, the boxes for errors and notices, and what a screen reader is told.
 
 import { h, setAttribute, setText, show } from "./dom.js";
-import { compact, count, known, number, scientific, seconds } from "./charts/format.js";
+import { compact, count, known, number, scientific, seconds, short } from "./charts/format.js";
 import { words } from "./charts/kinds.js";
 
 const MODES = {
@@ -38,18 +38,18 @@ export class StatusLine {
     this.mode = h("span", { class: "mode", "data-testid": "mode" });
     this.tick = h("span", { class: "tick" });
     this.message = h("span", { class: "status-message", "data-testid": "status-message" });
+    this.item = item;
+    this.reported = h("span", { class: "status-reported" }); // what solvers report, as they declare it
+    this.reportedKey = "";
     const gap = item("gap", "gap", 6);
     gap.append(this.tick);
     this.element = h(
       "div", { class: "status", "data-testid": "status-line" },
       this.mode, item("iteration", "iteration", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 9), item("test", "test", 6), item("work", "κ", 10), item("dual", "dual non-zeros", 4), item("budget", "over budget", 6),
+      item("objective", "F", 9), gap, item("rows", "rows", 9), item("test", "test", 6), this.reported,
     );
-    for (const name of ["rate", "passes", "seconds", "work", "dual", "budget"]) this.items[name].parentElement.classList.add("minor");
+    for (const name of ["rate", "passes", "seconds"]) this.items[name].parentElement.classList.add("minor");
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
-    this.items.work.parentElement.title = "work of the last step: sweeps over its working set (κ) · single coordinates looked at × flops for each";
-    this.items.dual.parentElement.title = "non-zeros of the dual point, a sample, off the true class";
-    this.items.budget.parentElement.title = "by how much the mean hinge is above the budget eta; 0: the budget is kept";
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
     this.spoken = 0;
     this.saidMode = "";
@@ -75,10 +75,7 @@ export class StatusLine {
     setText(label.firstChild, rows.label);
     setAttribute(label, "title", rows.title);
     value("rows", known(some) ? count(some) + (known(all) ? ` of ${count(all)}` : "") : "–", some);
-    value("work", `${count(status.inner_sweeps)} · ${compact(status.coordinate_steps)} × ${compact(status.step_flops)}`, status.inner_sweeps);
-    value("dual", known(status.dual_entries) ? number(status.dual_entries, 2) : "–", status.dual_entries);
-    value("budget", known(status.excess) ? scientific(status.excess) : "–", status.excess);
-    for (const [name, column] of [["work", "inner_sweeps"], ["dual", "dual_entries"], ["budget", "excess"]]) this.items[name].parentElement.hidden = !known(status[column]);
+    this.drawReported(store.problem ? store.problem.reported : [], status);
     const right = status.test_accuracy ?? status.test_precision_at_1;
     value("test", known(right) ? (100 * right).toFixed(1) + " %" : "–", right);
     this.items.test.parentElement.hidden = !known(right);
@@ -87,6 +84,27 @@ export class StatusLine {
     const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong
     setText(this.message, said || (store.late ? "shared server, slowed" : ""));
     this.speak(store, status);
+  }
+
+  /** The newest numbers that the solver reports beside the common ones; those it does not report are hidden. */
+  drawReported(columns, status) {
+    const key = JSON.stringify(columns);
+    if (key !== this.reportedKey) {
+      this.reportedKey = key;
+      this.reported.replaceChildren(...columns.map((column) => {
+        const node = this.item(column.name, column.status, 4);
+        node.classList.add("minor");
+        node.title = column.doc;
+        return node;
+      }));
+    }
+    for (const { name, unit } of columns) {
+      const value = status[name];
+      const node = this.items[name];
+      setText(node, !known(value) ? "–" : unit === "share" ? `${short(100 * value, 3)} %` : Math.abs(value) < 1000 ? short(value, 3) : compact(value));
+      setAttribute(node, "data-value", known(value) ? value : "");
+      node.parentElement.hidden = !known(value);
+    }
   }
 
   drawTick(status, store) {

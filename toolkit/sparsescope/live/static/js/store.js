@@ -9,6 +9,7 @@ import { keepEvents } from "./charts/thinning.js";
 
 const LIMIT = 2000; // events kept; thinning starts at a quarter more
 const GESTURE = 1; // seconds between two changes of λ that are parts of one gesture
+const PERCENT = "100*"; // before the name of a column: the share in percent
 const CLOCKS = { iterations: "iteration", passes: "passes", seconds: "seconds" };
 
 export class Store {
@@ -194,10 +195,14 @@ export class Store {
       const right = this.column(name.replace("_error", measure));
       return right ? right.map((value) => 100 * (1 - value)) : null;
     }
-    if (name === "active_percent" || name === "dual_percent") {
-      const share = this.column(name === "active_percent" ? "active_share" : "dual_entries");
-      const whole = name === "active_percent" ? 1 : this.problem ? this.problem.m - 1 : NaN;
-      return share ? share.map((value) => (100 * value) / whole) : null;
+    if (name.startsWith(PERCENT)) {
+      const share = this.column(name.slice(PERCENT.length));
+      return share ? share.map((value) => 100 * value) : null;
+    }
+    if (name === "dual_percent") {
+      const entries = this.column("dual_entries");
+      const whole = this.problem ? this.problem.m - 1 : NaN;
+      return entries ? entries.map((value) => (100 * value) / whole) : null;
     }
     if (name === "working_entries") return this.column("working_set");
     if (name === "used_entries") {
@@ -208,10 +213,6 @@ export class Store {
       const entries = this.column("nonzero_entries");
       const d = this.problem ? this.problem.d : NaN;
       return entries ? entries.map((value) => value / d) : null;
-    }
-    if (name === "search_percent") {
-      const share = this.column("search_share");
-      return share ? share.map((value) => 100 * value) : null;
     }
     return this.column(name);
   }
