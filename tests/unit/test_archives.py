@@ -62,7 +62,7 @@ def test_svmlight_indices_are_sized_before_anything_is_built(tmp_path: Path) -> 
     file.write_text("1 1:1 2:1\n2 1:1 1000000000:1\n")
     refused(
         file,
-        r"wide\.svm asks for 7\.45 GiB of memory: feature 1000000000 in line 2.*"
+        r"wide\.svm needs 7\.45 GiB of memory: feature 1000000000 in line 2.*"
         r"Raise the limit with SPARSESCOPE_MEMORY_GB=8",
     )
     file.write_text("1 1:1 2:1\n2 1:1 " + "9" * 5000 + ":1\n")
@@ -96,7 +96,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     file = archive(tmp_path / "bomb.npz", X=bomb, y=array(Y))
     del bomb
     assert file.stat().st_size < 1_000_000
-    refused(file, r"bomb\.npz asks for 0\.373 GiB of memory: key 'X' alone for 0\.373 GiB.*SPARSESCOPE_MEMORY_GB=1")
+    refused(file, r"bomb\.npz needs 0\.373 GiB of memory: key 'X' alone for 0\.373 GiB.*SPARSESCOPE_MEMORY_GB=1")
 
 
 def test_sparse_parts_with_a_huge_shape(tmp_path: Path) -> None:

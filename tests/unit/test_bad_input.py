@@ -240,7 +240,7 @@ def test_data_without_any_information(kind: Any) -> None:
             found = ss.solve(problem, solver, max_iter=3)
             assert found.objective == 2.0 and found.gap == pytest.approx(0.0, abs=1e-12) and not found.W.any()
     for door in (lambda: problem.lam_reference, lambda: ss.path(problem)):
-        with pytest.raises(ValueError, match="λ_max is 0: no feature tells the classes apart"):
+        with pytest.raises(ValueError, match="λ_max is 0: no feature separates the classes"):
             door()
     assert ss.path(problem, lams=[1.0, 0.1]).nonzero_rows.tolist() == [0, 0]
 

@@ -96,7 +96,7 @@ def test_where_theorem_1_says_nothing_the_reason_is_told() -> None:
     problem = ss.Problem(X, Y, loss="logistic", penalty="ridge")
     shifted = ss.Problem(X, Y, loss="logistic", penalty="ridge", intercept=True)
     assert "applies to gls only" in spectra.no_rate(problem, registry.solvers.create("fista-ls"), trace)
-    assert "knows no intercept" in spectra.no_rate(shifted, gls, trace)
+    assert "has no intercept" in spectra.no_rate(shifted, gls, trace)
     assert spectra.no_rate(problem, gls, trace) == "No iteration has been recorded yet."
     trace.mark("λ 0.2 → 0.1", "lam")
     assert "was changed during this run" in spectra.no_rate(problem, gls, trace)

@@ -65,7 +65,7 @@ def test_the_loss_agrees_with_liblinear() -> None:
 
 def test_labels_and_changes_that_do_not_fit_one_score_are_refused() -> None:
     X, y = flowers()
-    with pytest.raises(ValueError, match=r"one score and tells two classes apart, and y has 3 \(0, 1, 2\)"):
+    with pytest.raises(ValueError, match=r"one score, which separates two classes, and y has 3 \(0, 1, 2\)"):
         ss.Problem(X, y, loss="binary-logistic")
     with pytest.raises(ValueError, match="one class only"):
         ss.Problem(X, np.ones_like(y), loss="binary-logistic")

@@ -62,7 +62,7 @@ def test_theorem_1_bounds_what_gls_does_in_any_units(loss: str) -> None:
 def test_what_theorem_1_does_not_cover_is_named() -> None:
     X, y = digits()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", intercept=True)
-    with pytest.raises(ValueError, match="knows no intercept"):
+    with pytest.raises(ValueError, match="has no intercept"):
         theorem1(problem, np.zeros((64, 10)), 3)
     with pytest.raises(ValueError, match="monotone is 2"):
         theorem1(ss.Problem(X, y, loss="logistic", penalty="ridge"), np.zeros((64, 10)), 3, monotone=2.0)

@@ -216,7 +216,7 @@ def run_solve(options: argparse.Namespace) -> int:
         observers.insert(1, Checkpoints(recorder.trace, file))
     interrupted = False
     with warnings.catch_warnings():
-        # How the run ended is said below, and by the exit code.
+        # The end of the run is reported below, and by the exit code.
         warnings.filterwarnings("ignore", message=".* ended before the tolerance")
         try:
             result = solve(
@@ -261,7 +261,7 @@ def run_datasets(options: argparse.Namespace) -> int:
 
 
 def run_doctor(options: argparse.Namespace) -> int:
-    """Facts one by one; the exit code says whether something needed is missing."""
+    """Facts one by one; the exit code shows whether something needed is missing."""
     missing = []
     _say(f"sparsescope {__version__}, Python {platform.python_version()} on {platform.system()} {platform.machine()}")
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):

@@ -192,7 +192,7 @@ class Column:
     unit
         ``"share"`` for a number in [0, 1], ``"s"`` for seconds, or empty.
     of_step
-        Whether the number belongs to one iteration, so that it says nothing about a whole λ of a path.
+        Whether the number belongs to one iteration, and not to a whole λ of a path.
     drawn
         Whether pictures are made of it, so that the live page gets it at every event.
     label, short
@@ -402,7 +402,9 @@ class Registry:
     @property
     def _entries(self) -> dict[str, Entry]:
         if not self._loaded:
-            importlib.import_module(str(self._home))  # another thread that asks meanwhile waits here for the whole list
+            importlib.import_module(
+                str(self._home)
+            )  # another thread that needs it meanwhile waits here for the whole list
             self._loaded = True
         return self._known
 

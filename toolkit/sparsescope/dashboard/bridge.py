@@ -102,10 +102,10 @@ class Bridge:
     Parameters
     ----------
     pane: the component that carries the messages.
-    make_explorer: called without arguments when the page says it is ready, so that pages which are fetched but never
+    make_explorer: called without arguments when the page is ready, so that pages which are fetched but never
         opened (robots, link previews) cost no solver work.
     admit: called before that; a sentence why there is no place, or the empty text.
-    local: whether only people at this machine see the page; others are told of an error without paths and lines of
+    local: whether only people at this machine see the page; others see an error without paths and lines of
         code, which are in the log.
     left_behind: the explorer that a page with this token had before it was loaded again, or None.
     """
@@ -150,7 +150,7 @@ class Bridge:
                     self._send({"type": "rejoin", "token": self.token})
             if self.explorer is not None:
                 self.explorer.on_message(message)
-        except Exception as error:  # whatever goes wrong is said on the page: it has no other place to be seen
+        except Exception as error:  # every error is shown on the page: it is visible nowhere else
             self._fail(error)
         self.poll()
         document = pn.state.curdoc

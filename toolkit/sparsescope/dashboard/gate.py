@@ -1,6 +1,6 @@
 """Decides which requests reach the explorer: by Host, by Origin, by token; and never by a session id in the address.
 
-A browser lets any page connect to a server on this machine. What tells our page from others is the name in the
+A browser lets any page connect to a server on this machine. Our page is distinguished from others by the name in the
 ``Host`` header: a foreign page whose name was bound to 127.0.0.1 (DNS rebinding) still sends its own name. Origin alone
 does not help there, because such a page has the same origin as the server it talks to. So every request, plain or
 websocket, has to name a host of the allow-list, and an Origin, where there is one, has to be the page's own.
@@ -146,7 +146,7 @@ class Gate:
         if SESSION_HEADER in request.headers or any(name in request.arguments for name in SESSION_ARGUMENTS):
             return Refusal(403, "Sessions cannot be named in the address. Open the page without it.")
         if not self.knows(self._given_token(request)):
-            return Refusal(403, "This explorer asks for the token that was printed where it was started.", ask=True)
+            return Refusal(403, "This explorer needs the token that was printed where it was started.", ask=True)
         return None
 
     def _given_token(self, request: HTTPServerRequest) -> str | None:

@@ -56,7 +56,7 @@ def _check_packed(fragment: str) -> None:
     try:
         waiting = [json.loads(fragment)]
     except ValueError:
-        return  # the protocol's own parser says what is wrong with it
+        return  # the protocol's own parser reports the fault
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):

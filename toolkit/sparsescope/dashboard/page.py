@@ -55,7 +55,7 @@ class Site:
     Attributes
     ----------
     data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
-    settings: settings for a page whose address says nothing (for instance `{"dataset": "digits"}`).
+    settings: settings for a page whose address has none (for instance `{"dataset": "digits"}`).
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
     """
@@ -68,13 +68,13 @@ class Site:
 
     @property
     def full(self) -> bool:
-        """Whether no further explorer may start. A page takes a place when its websocket says that it is ready: one
+        """Whether no further explorer may start. A page takes a place when its websocket is ready: one
         that was only fetched takes none."""
         return 0 < self.max_sessions <= sum(bridge.explorer is not None for bridge in self.open)
 
     @property
     def _awaits_somebody(self) -> bool:
-        """Whether an explorer has lost its page and may be asked for again: only the page's secret tells by whom."""
+        """Whether an explorer has lost its page and may be requested again, by the page's secret only."""
         return any(bridge.explorer is not None and not bridge.connected for bridge in self.open)
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Site:
         self.open.discard(bridge)
 
     def _left_behind(self, token: str, settings: dict[str, Any]) -> live.Explorer | None:
-        """The explorer of a page that was loaded again in the same tab; None if its address asks for another one.
+        """The explorer of a page that was loaded again in the same tab; None if its address requests another one.
 
         A page that is still connected keeps its explorer: browsers copy the token into a duplicated tab.
         """
@@ -148,7 +148,7 @@ class Site:
 
 
 def _query() -> dict[str, str]:
-    """The settings in the page's address as they came; the explorer cleans them and says on the page what was wrong."""
+    """The settings in the page's address as they came; the explorer cleans them and reports faults on the page."""
     return {key: values[-1].decode("utf-8", "replace") for key, values in pn.state.session_args.items() if values}
 
 

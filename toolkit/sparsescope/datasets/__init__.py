@@ -1,7 +1,7 @@
 """Data sets: bundled, generated, and files of users.
 
 ``load("digits")`` gives a :class:`Dataset`; ``X, y = load("digits")`` unpacks its training part. :func:`names` lists
-what can be loaded, :func:`describe` says what it is, :func:`make_text` and :func:`make_multilabel_text` generate
+what can be loaded, :func:`describe` describes it, :func:`make_text` and :func:`make_multilabel_text` generate
 problems of any size, :func:`make_extreme` those with very many classes or labels, :func:`from_arrays` wraps arrays.
 """
 
@@ -174,7 +174,7 @@ class Listing(tuple[Listed, ...]):
 
 
 def describe() -> Listing:
-    """Describe all that :func:`load` knows by name; loads nothing.
+    """Describe all names that :func:`load` accepts; loads nothing.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def finish(raw: Raw, name: str, *, test_size: float, seed: int, scale: str | Non
 
 
 def check_options(test_size: float, seed: int, scale: str | None, dtype: str) -> None:
-    """The options common to all loaders; ValueError says which one is wrong and what is allowed."""
+    """The options common to all loaders; ValueError names the wrong one and what is allowed."""
     if isinstance(test_size, bool) or not isinstance(test_size, numbers.Real) or not 0 <= test_size < 1:
         raise ValueError(f"test_size is {test_size!r}; allowed: a share from 0 (no test part) to below 1")
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:

@@ -10,7 +10,7 @@ Every quantity is taken from the training part and applied to both parts.
 ``"tfidf"``      count * idf with idf = ln((1 + n) / (1 + df)) + 1, then unit rows; values must not be negative
 ``"log-tfidf"``  (1 + ln count) * idf, then unit rows; non-zero values must be at least 1
 
-The default (``scale=None``) looks at the training part: values within [-1, 1] -> none; images -> max; other dense
+The default (``scale=None``) follows the training part: values within [-1, 1] -> none; images -> max; other dense
 data -> standard; sparse whole numbers without a negative one (counts) -> log-tfidf; other sparse data -> max.
 """
 

@@ -59,7 +59,7 @@ class History:
 
 
 class Told:
-    """An observer that tells scikit-learn's callbacks of a fit and each of its iterations; True if one asks to stop.
+    """Observer that calls scikit-learn's callbacks for a fit and each of its iterations; True if one requests a stop.
 
     ``fitted`` gives, from an event, the attributes of an estimator that predicts with the weights of that moment.
     """

@@ -66,7 +66,7 @@ def run_paper(options: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         print(f"sparsescope paper: {_words(error)}", file=sys.stderr)
         return USAGE
-    # Data and folders that cannot be used are told like those of every other command.
+    # Data and folders that cannot be used are reported like those of every other command.
     pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
     folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     return _conduct(paper, chosen, pools, settings, folder)

@@ -107,7 +107,7 @@ class Folder:
 
 
 def processor() -> str:
-    """The processor's name as the system tells it."""
+    """The processor's name as the system reports it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text(errors="replace").splitlines():

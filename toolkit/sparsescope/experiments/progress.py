@@ -15,7 +15,7 @@ Job = tuple[str, "Callable[[], pd.DataFrame]"]
 
 
 class Report:
-    """Told of every job of a measurement, and of every finished part. This one says nothing and keeps the parts."""
+    """Observer of the jobs of a measurement and of its finished parts. This one prints nothing and keeps the parts."""
 
     def __init__(self) -> None:
         self.parts: list[pd.DataFrame] = []

@@ -29,7 +29,7 @@ CLOCK = time.thread_time
 FIRST_POINTS = 12
 GROWTH = 1.04
 NEVER = 2**62  # certificates only at the first and the last event: their cost is large, and nothing here reads them
-# What knows the optimum best, in this order; the first that is registered and takes the problem is used.
+# Solvers that find the optimum best, in this order; the first that is registered and takes the problem is used.
 REFERENCE_SOLVERS = ("working-set", "bcd-ls")
 
 POINT = ("iteration", "passes", "seconds", "objective", "nonzero_rows", "trials", "seen_violation_sum",
@@ -38,7 +38,7 @@ POINT = ("iteration", "passes", "seconds", "objective", "nonzero_rows", "trials"
 
 @dataclass(frozen=True)
 class Reference:
-    """The best known optimum of a problem, and how far a certificate says it may be off.
+    """The best known optimum of a problem, and its distance bound by a certificate.
 
     objective : F of W (d, m), an upper bound of F* · dual : a proved lower bound of F* · gap : (F − dual)/F
     accuracy : on the held-out part · nonzero_rows of W · usable_rows : features that are not zero in all samples

@@ -22,7 +22,7 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """All decided cases together; a claim that holds in some of them only says in how many."""
+        """All decided cases together; for a claim that holds in some of them only, their number."""
         decided = [f.holds for f in self.findings if f.holds is not None]
         if not decided:
             return OPEN

@@ -55,11 +55,11 @@ def memory_limit() -> int:
 
 
 def check_memory(path: Path | str, needed: float, why: str) -> None:
-    """Raise ValueError if a file asks for more memory than it may; ``why`` says what asks for it."""
+    """Raise ValueError if a file needs more memory than allowed; ``why`` names the reason."""
     limit = memory_limit()
     if needed > limit:
         raise ValueError(
-            f"{path} asks for {needed / 2**30:.3g} GiB of memory: {why}; at most {limit / 2**30:.3g} GiB "
+            f"{path} needs {needed / 2**30:.3g} GiB of memory: {why}; at most {limit / 2**30:.3g} GiB "
             f"are given to one file. Raise the limit with {LIMIT_VARIABLE}={math.ceil(needed / 2**30)}"
         )
 
@@ -72,7 +72,7 @@ def read_arrays(path: Path | str) -> dict[str, np.ndarray]:
     FileNotFoundError
         if there is no such file
     ValueError
-        if it is no such file, is damaged, holds Python objects, or asks for more memory than allowed; nothing is
+        if it is no such file, is damaged, holds Python objects, or needs more memory than allowed; nothing is
         unpacked before the sizes of all arrays are known
     """
     try:
@@ -113,7 +113,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 
 
 def _announced(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | str) -> int:
-    """Bytes that an array says it holds; ValueError where that is not what the archive holds."""
+    """Bytes of an array by its header; ValueError where the archive holds another number."""
     key = _key(member.filename)
     try:
         with archive.open(member) as file:

@@ -1,4 +1,4 @@
-"""Blocks of features: how a user says them, and the arrays that kernels need.
+"""Blocks of features: the forms in which users give them, and the arrays of kernels.
 
 Every feature is in exactly one block. There are four ways to say the blocks:
 
@@ -55,7 +55,7 @@ def is_whole(value: Any) -> bool:
 
 
 def canonical(blocks: Any, owner: str) -> Canonical:
-    """Blocks as a user says them in one hashable form: an int, or a tuple of ints, of tuples of ints, or of texts.
+    """Blocks as a user gives them, in one hashable form: an int, or a tuple of ints, of tuples of ints, or of texts.
 
     Raises ``TypeError`` or ``ValueError``, beginning with ``owner``, for everything that can be seen to be wrong
     without the data.

@@ -33,7 +33,7 @@ class DataScale:
 def data_scale(X: Any, seed: int = 0, width: float | None = None) -> DataScale:
     """The mean row of X (n, d), dense or sparse, and the median of ‖x − x'‖² over random pairs, or the width given.
 
-    Raises ``ValueError`` if more than half of the pairs are equal samples: then the median is 0 and says nothing.
+    Raises ``ValueError`` if more than half of the pairs are equal samples: then the median is 0 and no scale.
     """
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()

@@ -226,13 +226,13 @@ def read_lists(
 
 
 def indicator(Y: Any, what: str = "y") -> np.ndarray:
-    """An indicator matrix as uint8 (n, m) in C order; ``ValueError`` says where an entry is neither 0 nor 1."""
+    """An indicator matrix as uint8 (n, m) in C order; ``ValueError`` names an entry that is neither 0 nor 1."""
     Y = checked_indicator(Y, what)
     return LabelSets.of(Y).indicator() if sp.issparse(Y) else np.array(Y, dtype=np.uint8, order="C")
 
 
 def checked_indicator(Y: Any, what: str) -> Any:
-    """An indicator matrix as an array or sparse matrix; ``ValueError`` says where an entry is neither 0 nor 1."""
+    """An indicator matrix as an array or sparse matrix; ``ValueError`` names an entry that is neither 0 nor 1."""
     if sp.issparse(Y):
         coo = sp.coo_array(check_sparse(Y, what))
         coo.sum_duplicates()

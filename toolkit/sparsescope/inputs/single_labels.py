@@ -11,7 +11,7 @@ import scipy.sparse as sp
 def label_array(y: Any, what: str = "y") -> np.ndarray:
     """One label a sample, (n,): whole numbers, truth values or words; a single row or column is taken as it is.
 
-    ``ValueError`` for missing labels, fractions, dates, and words beside numbers: it says what is allowed.
+    ``ValueError`` for missing labels, fractions, dates, and words besides numbers; the message names what is allowed.
     """
     if sp.issparse(y):
         raise ValueError(f"{what} is a sparse matrix beside single labels; one label a row is needed here")

@@ -28,8 +28,8 @@ def schema(
 
     ``names`` are the data sets to choose from (None: all), ``given`` the (name, title) of data handed over in Python.
     ``reasons`` gives for (kind, name) why a choice is impossible beside the others; what is missing is possible. For
-    (setting, "") it says why a whole control has no effect.
-    ``chosen`` says which solver ``auto`` chose and why.
+    (setting, "") it gives the reason why a whole control has no effect.
+    ``chosen``: the solver that ``auto`` chose, and why.
     """
     reasons, kind = reasons or {}, kinds.of(settings)
     handed = given is not None and settings["dataset"] == given[0]

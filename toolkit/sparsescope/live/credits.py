@@ -22,7 +22,7 @@ class Credits:
 
     @property
     def ready(self) -> bool:
-        """True once the page has said that it is ready."""
+        """True once the page has reported that it is ready."""
         return self._ready
 
     @property

@@ -1,4 +1,4 @@
-"""Carries out what the page asks for: reads data, prepares problems (in a thread), owns the stage and its session."""
+"""Carries out the requests of the page: reads data, prepares problems (in a thread), owns the stage and its session."""
 
 from __future__ import annotations
 

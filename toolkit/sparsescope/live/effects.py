@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-PATIENCE = 5.0  # seconds after which a command counts as applied whatever its condition says
+PATIENCE = 5.0  # seconds after which a command counts as applied whatever its condition
 BUSY = ("running", "compiling")
 
 Condition = Callable[[], bool]

@@ -84,7 +84,7 @@ class Explorer:
         self._stream = self._seq = 0
         self._told_version = self._director.version  # of the settings, to the shell
         self._sent_version = 0  # of the settings, to the page
-        self._shown: tuple[Any, ...] | None = None  # what the last frame said besides numbers
+        self._shown: tuple[Any, ...] | None = None  # content of the last frame besides numbers
         self._polled: float | None = None
         self._interval = 0.0
         self._closed = False
@@ -111,7 +111,7 @@ class Explorer:
         return st.to_query(settings)
 
     def on_message(self, msg: Message) -> None:
-        """Take a message of the page. What is wrong with it is said on the page, not raised."""
+        """Take a message of the page. Errors in it are shown on the page, not raised."""
         if self._closed:
             return
         try:
@@ -346,7 +346,7 @@ def _ids(msg: Message) -> list[str]:
 
 
 def _id(given: Any) -> str:
-    """The text by which the page knows a command, sent back to it: short ones only."""
+    """The page's id of a command, sent back to it: short ones only."""
     if not _is_index(given) and not (isinstance(given, str) and len(given) <= MAX_ID):
         raise ValueError(f"an id is {brief(given)}; a text of at most {MAX_ID} characters is needed")
     return str(given)

@@ -1,6 +1,6 @@
 """The page of a kind of problem: how the problem is made, what is asked of it, what is shown and said.
 
-The rest of ``live`` asks the page instead of asking what kind a problem is. Every file of ``pages/`` adds one, which
+The rest of ``live`` uses the page instead of testing the kind of a problem. Every file of ``pages/`` adds one, which
 has no state; ``kinds.of(settings)`` is the one that settings mean, ``kinds.of_problem(problem)`` that of a problem.
 """
 

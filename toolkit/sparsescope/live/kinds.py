@@ -54,7 +54,7 @@ def without_classes(source: Any) -> str:
 
 def settle(settings: dict[str, Any], source: Any) -> tuple[Kind, list[str]]:
     """The kind of problem for settings and data. Where the data do not allow the task, ``settings`` are changed to one
-    that they do allow, and a notice says so."""
+    that they do allow, with a notice."""
     why = without_classes(source)
     if not why or settings["task"] == for_matrices().task:
         return of(settings), []

@@ -1,6 +1,6 @@
 """Single controls of the page, made from the registries and the fields of the parts.
 
-Nothing here knows which losses, penalties and solvers exist, nor which kinds of problems: what a control means is
+Nothing here depends on which losses, penalties and solvers exist, nor on the kinds of problems: what a control means is
 declared with its setting, or in the words that its page puts in their place.
 """
 
@@ -173,7 +173,7 @@ def lam_control(
     words: Words = NO_WORDS,
 ) -> dict[str, Any]:
     """The λ slider, in units of λ_max on a logarithmic scale; ``lam_reference`` is None until the data are there, and
-    ``bound`` says that it is only an upper bound of λ_max."""
+    ``bound``: it is only an upper bound of λ_max."""
     made = setting_control(st.LAM_RATIO, settings, words=words) | {"scale": lam_reference}
     if not finite:
         made["label"] = "λ / λ_ref"

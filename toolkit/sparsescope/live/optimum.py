@@ -12,7 +12,7 @@ from .jobs import Jobs
 
 TOL = 1e-9  # relative gap of a reference: lines reach down to it
 MOST_SECONDS = 30.0  # solver seconds after which its bounds are taken as they are
-REST = 0.7  # seconds for which the problem has to stay the same: a slider in somebody's hand asks for nothing
+REST = 0.7  # seconds for which the problem has to stay the same: a slider being dragged starts nothing
 _one = threading.Lock()  # references of a process are computed one after the other; pages share its cores
 
 
@@ -84,7 +84,7 @@ class Optimum:
         try:
             found = job.result(0.0)
         except (RuntimeError, ValueError, FloatingPointError, MemoryError):
-            self._failed = True  # the range says what is proved; it is not asked for again
+            self._failed = True  # the range shows what is proved; it is not computed again
             return
         if found.dual <= found.objective:
             trace.note_optimum(self._target, found.dual, found.objective)

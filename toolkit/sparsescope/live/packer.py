@@ -39,7 +39,7 @@ SPARSE = (
     "violation",
     "paper_violation",
 )
-# How often these were evaluated is told: the page says it beside their lines.
+# The page shows how often these were evaluated, beside their lines.
 COUNTED = ("relative_gap",)
 STATUS = (
     "iteration",
@@ -86,7 +86,7 @@ class Block:
 
 
 class RowChanges:
-    """A set of rows as the page knows it (the support, the working set), and how it changes between the events sent.
+    """A set of rows as the page has it (the support, the working set), and how it changes between the events sent.
 
     ``came`` and ``went`` give the rows that came and went at an event; ``order`` lists all rows that ever came.
     """
@@ -146,7 +146,7 @@ class Packer:
         self._reported = solver_columns()
         drawn = [name for name, column in self._reported.items() if column.drawn]
         self._more = tuple(dict.fromkeys((*more, *drawn)))
-        self.sent = 0  # events of the trace that the page knows of
+        self.sent = 0  # events of the trace that the page has
         self.kept = 0  # events that were really sent (thinning leaves some out)
         self.marks = 0
         self.pictures = 0
@@ -155,7 +155,7 @@ class Packer:
         self._working = RowChanges(trace.taken, trace.dropped, d)
         self._known: dict[str, tuple[float, int]] = {}
         self._measured = dict.fromkeys(COUNTED, 0)
-        self._bounds: dict[int, tuple[Any, ...]] = {}  # of segments, as the page knows them
+        self._bounds: dict[int, tuple[Any, ...]] = {}  # of segments, as the page has them
         self._optima = 0
         self._segment: int | None = None
 

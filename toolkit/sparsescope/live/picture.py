@@ -171,7 +171,7 @@ def quantise(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
-    """The picture of ``weights`` (d, m), dense or CSR, that ``wish`` asks for; the problem's regulariser knows its
+    """The picture of ``weights`` (d, m), dense or CSR, that ``wish`` requests; the problem's regulariser knows its
     blocks, if any. Of sparse weights only the cells of the picture are made dense."""
     groups = None if regulariser is None else regulariser.blocks
     began = time.perf_counter()

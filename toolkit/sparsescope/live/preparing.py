@@ -51,7 +51,7 @@ def prepare(settings: Mapping[str, Any], source: Any, old: Any, before: str = ""
 
     With ``old``, the problem now shown, the new one is its sibling and shares its data and constants. A loss that does
     not take the labels of new data, and a solver that does not take the problem, are replaced by the first that does,
-    and a notice says so. ``before`` is the solver now shown.
+    with a notice. ``before`` is the solver now shown.
     """
     wanted = dict(settings)
     kind, notices = kinds.settle(wanted, source)

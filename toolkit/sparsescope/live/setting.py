@@ -13,7 +13,7 @@ from typing import Any
 from ..registry import Field
 from .saying import brief
 
-# What a change of a setting asks for: nothing but another picture; an order to the run under way; a problem with
+# The consequence of a change of a setting: only another picture; an order to the run under way; a problem with
 # another part on the same data; a problem made anew.
 LOOK, RUN, PART, PROBLEM = "look", "run", "part", "problem"
 NO_CONTROL = ""
@@ -34,7 +34,7 @@ class Setting:
     formula
         Formula under the explanation.
     effect
-        What a change asks for: ``LOOK``, ``RUN``, ``PART`` or ``PROBLEM``.
+        Consequence of a change: ``LOOK``, ``RUN``, ``PART`` or ``PROBLEM``.
     place
         Where its control stands: ``"above"`` or ``"below"`` that of λ, in the ``"bar"``, in the group ``"run"``, or
         nowhere (``NO_CONTROL``: a chart has one).
@@ -52,7 +52,7 @@ class Setting:
     unit
         Unit of these values.
     of_split
-        Whether it concerns how a named data set is read, so that it says nothing about data handed over.
+        Whether it concerns the reading of a named data set, and not data handed over.
     fineness
         Multiplier of the number of a slider's steps.
     tag

@@ -25,7 +25,7 @@ MOST = {"solver.features": 4000}
 
 @dataclass(frozen=True)
 class Part:
-    """A setting that holds the name of a part: ``registry`` it is from, and what its menu says."""
+    """A setting that holds the name of a part: ``registry`` it is from, and the text of its menu."""
 
     name: str
     registry: Registry

@@ -56,7 +56,7 @@ class Looks:
         self._jobs[kind].start(work(session))
 
     def collect(self) -> list[Message]:
-        """Answers that are ready. What went wrong is said in their field ``error``, with ``detail``."""
+        """Answers that are ready. An error is in their field ``error``, with ``detail``."""
         found = []
         for kind, jobs in self._jobs.items():
             outcome = jobs.collect()
@@ -146,7 +146,7 @@ def no_rate(problem: Any, solver: Any, trace: Trace) -> str:
     if solver.name != "gls":
         return "Theorem 1 applies to gls only; choose it as the method."
     if problem.intercept:
-        return "Theorem 1 begins at W = 0 and knows no intercept; switch the intercept off."
+        return "Theorem 1 begins at W = 0 and has no intercept; switch the intercept off."
     if any(mark.kind in ("loss", "penalty", "lam", "solver") for mark in trace.marks):
         return "The problem or the method was changed during this run, and Theorem 1 begins at W = 0; reset the run."
     return "" if len(trace) > 1 else "No iteration has been recorded yet."

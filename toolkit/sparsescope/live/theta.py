@@ -77,7 +77,7 @@ class ThetaPicture:
 
 
 def take(Theta: np.ndarray, wish: Wish) -> ThetaPicture:
-    """The picture of Θ (p, p), symmetric with a positive diagonal, that ``wish`` asks for."""
+    """The picture of Θ (p, p), symmetric with a positive diagonal, that ``wish`` requests."""
     began = time.perf_counter()
     p = Theta.shape[0]
     pairs, ties, degrees, labels = graph(Theta)

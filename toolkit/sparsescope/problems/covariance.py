@@ -2,7 +2,7 @@
 
     minimise over Θ ≻ 0   −logdet Θ + tr(SΘ) + λ Σ_ij C_ij|Θ_ij|                (Tang and Scheinberg 2013, Eq. 27)
 
-S is a covariance or correlation matrix (p, p), Θ estimates its inverse; Θ_ij = 0 says that features i and j are
+S is a covariance or correlation matrix (p, p), Θ estimates its inverse; Θ_ij = 0 means that features i and j are
 independent given the others. The solution falls apart into the connected components of |S_ij| > λC_ij, i ≠ j (Witten,
 Friedman and Simon 2011): an isolated feature has Θ_ii = 1/(S_ii + λC_ii).
 """

@@ -47,7 +47,7 @@ def certify(problem: BaseProblem, W: Any, b: Any = None, *, dual: Any = None) ->
     --------
     >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
     >>> certificate = ss.certify(problem, np.zeros((problem.d, problem.m)))
-    >>> certificate.gap > 0
+    >>> bool(certificate.gap > 0)
     True
     """
     if not problem.proves:

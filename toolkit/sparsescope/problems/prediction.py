@@ -1,4 +1,4 @@
-"""Problem: data, loss, penalty and λ together, and everything that can be said about a point of it.
+"""Problem: data, loss, penalty and λ, with objective, gradient, certificates and predictions.
 
     F(W, b) = (1/n) Σ_i ℓ(W_·ᵀx_i + b, y_i) + λ Ω(W)                                      (MATH §1, problem P)
 
@@ -217,7 +217,7 @@ class Problem(BaseProblem):
         if self.loss.one_score and self.classes != 2:
             names = ", ".join(self.class_names[:MOST_NAMES]) + (", …" if self.classes > MOST_NAMES else "")
             raise ValueError(
-                f"the {self.loss.title} loss has one score and tells two classes apart, and y has "
+                f"the {self.loss.title} loss has one score, which separates two classes, and y has "
                 f"{self.classes} ({names}); choose two of them, or a loss with a score for each class"
             )
 
@@ -969,7 +969,7 @@ class Problem(BaseProblem):
         unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam
         if unit <= 0.0:
             raise ValueError(
-                "λ_max is 0: no feature tells the classes apart even slightly (is X zero everywhere?), so "
+                "λ_max is 0: no feature separates the classes even slightly (is X zero everywhere?), so "
                 "all weights are zero whatever λ is"
             )
         return unit
@@ -1006,7 +1006,7 @@ class Problem(BaseProblem):
 
     @property
     def null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss knows them."""
+        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss defines them."""
         if not (self.multilabel and self.intercept):
             return None
         return self._data.cached(

@@ -164,7 +164,7 @@ def theorem1(
         for another penalty, an intercept, or constants that are not allowed.
     """
     if problem.intercept:
-        raise ValueError("Theorem 1 begins at W = 0 and knows no intercept; make the problem without one")
+        raise ValueError("Theorem 1 begins at W = 0 and has no intercept; make the problem without one")
     L = float(problem.loss.curvature(problem.m)) if lipschitz is None else float(lipschitz)
     W = problem.coefficients(solution).astype(np.float64)
     Z = problem.design.matmul(W.astype(problem.dtype), np.empty((problem.n, problem.m), problem.dtype))

@@ -55,7 +55,7 @@ def race_figure(race: Any, x: str, theme: str = "light") -> go.Figure:
     limits = drawing.log_range(drawn)
     _add_labels(fig, ends, limits)
     width = race.width
-    if width == width and width > 10.0 ** limits[0]:  # below this nobody knows where F* is
+    if width == width and width > 10.0 ** limits[0]:  # below this F* is not known
         band = {"line_width": 0, "layer": "below", "fillcolor": style.faint(colours["muted"])}
         fig.add_hrect(y0=10.0 ** limits[0], y1=width, **band)
     known = f"F* = {race.best:.8g}, known to {width:.1e}" if width == width else "F* is not certified"

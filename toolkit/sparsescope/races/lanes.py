@@ -16,7 +16,7 @@ from ..solvers.base import Solver
 UNITS = ("seconds", "passes", "iterations")
 MOST_LANES = 64
 CLOCK = time.thread_time
-# A certificate costs a product with the data, and nothing in a race looks at it but the last one.
+# A certificate costs a product with the data, and only the last one is used in a race.
 ONLY_AT_THE_ENDS = 2**62
 
 

@@ -116,7 +116,7 @@ class RaceRun:
                 return None
             lane = min(running, key=lambda lane: lane.spent(self.unit))
             event = lane.advance()
-            if event is None:  # it diverged, and says so
+            if event is None:  # it diverged, with a message
                 continue
             message = self._verdict(lane, event)
             if message:

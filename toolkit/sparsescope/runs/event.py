@@ -1,4 +1,4 @@
-"""Event: what an iterate tells an observer."""
+"""Event: the numbers of an iterate, as observers receive them."""
 
 from __future__ import annotations
 

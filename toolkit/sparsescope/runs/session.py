@@ -1,4 +1,4 @@
-"""Session: a run in a worker thread that obeys commands between two steps. It knows nothing of screens.
+"""Session: a run in a worker thread that obeys commands between two steps. It does not depend on any display.
 
 Commands go into a queue and return at once; readers look at ``status()``, ``trace`` and ``picture()``. Whoever draws
 never waits for a step to end, and the worker never touches a widget.
@@ -417,7 +417,7 @@ class Session:
             with self._lock:
                 busy = bool(self._commands) or self._wish is not None
             if not busy and self._status.mode in RESTING:
-                with self._stepping:  # the worker is between two steps: what it says now holds until the next command
+                with self._stepping:  # the worker is between two steps: its state holds until the next command
                     resting = self._status.mode in RESTING and not (self._playing or self._steps)
                     if resting and not self._commands:
                         return True
@@ -535,7 +535,7 @@ class Session:
             self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
 
     def _finished(self, event: Event, rate: float | None = None) -> bool:
-        """Whether the run ends with this event; then the status says why."""
+        """Whether the run ends with this event; then the status has the reason."""
         message, run = event.message, self._run
         if not message and (run.stop is None or run.stop is self._stop):
             reason = self._finest.check(event)

@@ -139,7 +139,7 @@ class Gap(Stop):
         problem
             the problem.
         solver
-            the solver, which knows its target.
+            the solver, which defines the target.
 
         Returns
         -------

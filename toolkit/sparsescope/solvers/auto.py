@@ -115,7 +115,7 @@ class Auto(Solver):
     title = "automatic"
     menu_order = 200
     delegates = True
-    doc = "Chooses a solver for the problem and says why."
+    doc = "Chooses a solver for the problem and gives the reason."
     source = "this project"
     takes_sample_weights = takes_feature_weights = True
 

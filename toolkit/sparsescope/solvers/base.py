@@ -265,7 +265,7 @@ class Solver:
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
     takes_feature_weights: ClassVar[bool] = False  # whether it weighs features: kernels are given problem.row_penalty
     takes_intercept: ClassVar[bool] = True
-    sparse: ClassVar[bool] = False  # True: weights as State.sparse says; it begins at a dual point, not at given W
+    sparse: ClassVar[bool] = False  # True: weights as of State.sparse; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it

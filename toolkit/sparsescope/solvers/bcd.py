@@ -46,7 +46,7 @@ from .shared.columns import SEEN_COLUMNS
 ORDERS = ("cyclic", "permuted", "random", "greedy")
 # Scores are updated step by step; after this many iterations they are computed afresh, so rounding cannot pile up.
 REFRESH = 20
-SHRINK_EVERY = 4  # iterations between two looks at which rows can be left out
+SHRINK_EVERY = 4  # iterations between two checks of which rows can be left out
 UNSHRINK_SHARE = 0.1  # all rows take part again when the residual has fallen to this share of what it was then
 MOST_SHRUNK = 20  # iterations in a row without the rows left out
 LEAST_TRIALS = 30  # a step of 2^-30 that still fails the test is at rounding level: the row is left as it is
@@ -123,11 +123,11 @@ class _BCD(Solver):
         state.working_set = float(order.size)
         state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
         state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
-        if problem.row_penalty.is_norm and state.rows is None:  # a sum over some of the rows says nothing about all
+        if problem.row_penalty.is_norm and state.rows is None:  # a sum over some of the rows is no bound for all
             state.seen_violation, state.seen_violation_sum = float(report[SEEN_MAX]), float(report[SEEN_SUM])
         else:
             state.seen_violation = state.seen_violation_sum = float("nan")
-        if self.shrinking and self.selection != "greedy":  # the greedy rule looks at all rows anyway
+        if self.shrinking and self.selection != "greedy":  # the greedy rule reads all rows anyway
             self._shrink(problem, state, float(report[RESIDUAL]))
 
     def _shrink(self, problem: Problem, state: BCDState, residual: float) -> None:
@@ -241,7 +241,7 @@ class BCDConstant(_BCD):
     constants: str = field(
         "class-aware",
         choices=("class-aware", "tight", "paper"),
-        doc="K_j: as printed in the paper, its tight value, or the bound that knows the classes",
+        doc="K_j: as printed in the paper, its tight value, or the bound that uses the classes",
     )
     greedy_batch: int = field(
         16, 1, 100_000, "rows updated between two greedy rankings (greedy selection only)", log=True

@@ -2,7 +2,7 @@
 
     W ← prox_{nλτΩ}(V − τXᵀQ),   b without the prox
     U_i ← prox_{σℓ*}(Q_i + σ(2Z − Z_V)_i)
-    (V, Q) ← (W, U), or what the acceleration asks for (solvers/shared/splitting.py)
+    (V, Q) ← (W, U), or the point of the acceleration (solvers/shared/splitting.py)
 
 with Z = XW, Z_V = XV. It solves n·F, so U_i is in the domain of ℓ* and λ keeps its meaning (λ₃ of the paper is 1/(nλ)).
 The prox of ℓ* is a projection: for the Crammer–Singer hinge of Q_i + e_y + σ((2Z − Z_V)_i + r_i) on the unit simplex,

@@ -6,14 +6,14 @@
     W ← prox_{τΩ}(V − τXᵀQ)
     Û ← Q + σ(2Z − Z_V + r);   (U, t) ← argmin Σ_i ½‖U_i − Û_i‖² + σnη·t over U_i ∈ t·(Δ − e_y), t ≥ 0
 The second line is a search for t: the derivative of the sum in t is convex, falling and piecewise linear, so Newton's
-method from the last t ends after two or three looks at the rows. It is this project's; τσ‖X‖² ≤ 1 as in ``fbpd``.
+method from the last t ends after two or three evaluations of the rows. It is this project's; τσ‖X‖² ≤ 1 as in ``fbpd``.
 
 ``slacks="each"``: the paper's epigraphical projection, with one ζ_i a sample:
         max_r((T W)_ir + r_ir) ≤ ζ_i for all i,   Σζ ≤ nη,   T W = Z − Z[y]·1ᵀ
     W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
     Ŷ ← Y + σT(2W − V),   ξ̂ ← ξ + σ'(2ζ − ζ_V)
     (Y, ξ) ← what the projection of (Ŷ/σ, ξ̂/σ') on the epigraphs takes away, times (σ, σ')
-    the next point is the image, or what the acceleration asks for (solvers/splitting.py)
+    the next point is the image, or the point of the acceleration (solvers/splitting.py)
 
 The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
 separate blocks, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
@@ -298,7 +298,7 @@ class FBPDConstrained(Budgeted):
     menu_order = 90
     remark = (
         "With one multiplier for the budget or by the paper's epigraphical projection; a budget out of reach "
-        "is explained (`ss.solvers.smallest_hinge` tells what can be reached)."
+        "is explained (`ss.solvers.smallest_hinge` computes what can be reached)."
     )
     doc = "The smallest penalty whose mean hinge keeps a budget η."
     source = "Chierchia et al. 2015, Alg. 2"

@@ -6,7 +6,7 @@
     W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'(H − Y) on {Σζ ≤ nmη}
     Y ← max(Y + σ(T(2W − V) + r − (2ζ − ζ_V)), 0)
     H ← what the projection of H + σ(2ζ − ζ_V) on rows that are constant and not negative takes away
-    the next point is the image, or what the acceleration asks for (solvers/splitting.py)
+    the next point is the image, or the point of the acceleration (solvers/splitting.py)
 
 There is no projection but clipping and means; the price is a coupling through n·m numbers more. With τ' = c²τ the
 operator has the norm² of [‖T‖, −c; 0, c], which is (1 + 1/√2)‖T‖² at c² = ‖T‖²/2; the paper has c = 1.

@@ -106,7 +106,7 @@ class FOBOS(Solver):
             report,
         )
         if not (report[FINITE] and np.isfinite(state.coef).all()):
-            state.coef[:] = before  # whoever looks at the state sees numbers
+            state.coef[:] = before  # the state holds finite numbers
             raise FloatingPointError(
                 f"{self.name} diverged in iteration {state.iteration + 1}: the step size eta0 = {self.eta0:g} is too "
                 f"large for these data. Reset, and {self.remedy}"

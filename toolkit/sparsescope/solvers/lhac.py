@@ -35,7 +35,7 @@ class LHACState(EntryState):
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
-        gamma = max(float(problem.block_constants().max()), 1e-12)  # the paper's 1 knows no units of X
+        gamma = max(float(problem.block_constants().max()), 1e-12)  # the paper's 1 ignores the units of X
         self.model = LowRankHessian(self.coef.size, self.memory, gamma)
         self.move: tuple[np.ndarray, np.ndarray] | None = None  # places and steps of the last move, and
         self.before = np.empty(0)  # the gradient before it

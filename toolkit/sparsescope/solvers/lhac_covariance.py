@@ -30,7 +30,7 @@ class Memory:
         k = block.at.size
         self.rows, self.columns = np.tril_indices(k)
         self.scale = np.where(self.rows == self.columns, 1.0, math.sqrt(2.0))
-        # The largest curvature of the model at a diagonal Θ; the paper's 1 knows no units of S.
+        # The largest curvature of the model at a diagonal Θ; the paper's 1 ignores the units of S.
         self.model = LowRankHessian(self.rows.size, memory, float(np.diag(block.Sigma).max()) ** 2)
 
     def vector(self, A: np.ndarray) -> np.ndarray:

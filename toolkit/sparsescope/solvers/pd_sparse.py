@@ -120,7 +120,7 @@ class PDSparseState(State):
         self._weights = None
 
     def make_room(self) -> None:
-        """Make the pools as large as the pass that gave up asks for."""
+        """Make the pools as large as the pass that ran out of room needs."""
         if self.report[NEEDED] > 0.0:
             self.rows = grown(self.rows, self.rows.labels.size + int(self.report[NEEDED]))
         if self.report[NEEDED_ACTIVE] > 0.0:
@@ -237,7 +237,7 @@ class PDSparse(Solver):
     point, not on the number of labels.
     """
 
-    nu: int = field(1, 1, 64, "ν: parts of the labels, of which a search looks at one (the paper has 3; 1: all labels)")
+    nu: int = field(1, 1, 64, "ν: parts of the labels, of which a search scans one (the paper has 3; 1: all labels)")
     sampling: bool = field(False, doc="searches draw some of a sample's features, the larger ones more often")
     doubling: bool = field(True, doc="searches return twice as many labels whenever they are most of the work")
     inner: int = field(20, 0, 100, "largest number of sweeps over the active labels alone after each search")

@@ -6,7 +6,7 @@ repeat for each component of the problem:
     D ← sweeps of coordinate descent over the free entries on tr(GD) + ½tr(ΣDΣD) + ΣλC|Θ + D|:
         a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal), b = G_ij + σ_iᵀDσ_j, c = Θ_ij + D_ij,
         D_ij ← D_ij − c + S(c − b/a, λC_ij/a);  DΣ is kept up to date: O(p) a step
-    Θ ← Θ + αD by Armijo's rule; a Cholesky factor tells whether Θ + αD is positive definite
+    Θ ← Θ + αD by Armijo's rule; a Cholesky factor exists exactly where Θ + αD is positive definite
 The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough. Near it,
 where S is ill-conditioned, they are too slow: then, if the sweeps hardly changed which entries are in use,
 conjugate gradients (this project's addition; cg_steps = 0 is the paper's method) solve the model on these, up to

@@ -94,7 +94,7 @@ class SpaRSA(Solver):
             state.K = min(max(turn / n / state.size, LEAST), MOST)
 
     def _raised(self, problem: Problem, state: SpaRSAState, rise: float) -> float:
-        """α after a rejected step: the curvature it met says more than a factor, above all when α was far too small."""
+        """α after a rejected step: the curvature it met, which is better than a factor."""
         met = 2.0 * (rise - state.slope) / state.size if state.size > 0.0 else 0.0
         if not np.isfinite(met):  # a step so long that it left the range of numbers
             met = first_constant(problem, True, "class-aware")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LEFT_TITLE = "accuracy (share correct)"
 RIGHT_TITLE = "non-zero rows [%]"
 RIGHT_TITLE_WORKING = "non-zero rows, working set [%]"
-# What the left axis says, measure by measure.
+# Titles of the left axis by measure.
 SET_TITLES = {
     "precision_at_1": "precision@1 (best label correct)", "precision_at_3": "precision@3 (of the 3 best labels)",
     "precision_at_5": "precision@5 (of the 5 best labels)", "micro_f1": "micro-F1 of predicted sets",
@@ -153,7 +153,7 @@ def working_percent(trace: Trace, n: int, d: int | None) -> np.ndarray:
 
 
 def has_sets(trace: Trace, problem: Problem | None) -> bool:
-    """Whether the run was on label sets: the problem says so, or the trace has their measures."""
+    """Whether the run was on label sets: so the problem's facts, or the trace has their measures."""
     if problem is not None:
         return bool(getattr(problem, "multilabel", False))
     return bool(np.isfinite(trace["train_precision_at_1"]).any())

@@ -1,6 +1,6 @@
 """Base of views: pure functions from a trace (and its problem) to a picture, with two interfaces.
 
-``view.spec(problem)`` says in plain JSON what the live page draws; ``view.figure(trace, problem)`` draws a finished
+``view.spec(problem)`` describes in JSON what the live page draws; ``view.figure(trace, problem)`` draws a finished
 plotly figure for notebooks and documents. Both take names, colours and dashes from :mod:`sparsescope.views.style`.
 A view holds its own options and nothing else, reads the trace, and changes nothing.
 """

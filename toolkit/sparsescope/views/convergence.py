@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("objective", "known_excess", "relative_gap", "violation", "paper_violation")
 AXIS_TITLE = "F · F − F* · gap · violation"
-# Of problems whose optimum nobody knows: of a sequence of models there is no gap, and the best F is the last one.
+# For problems with unknown optimum: of a sequence of models there is no gap, and the best F is the last one.
 UNPROVED, UNPROVED_TITLE = ("objective", "violation"), "F · violation"
 
 
@@ -141,7 +141,7 @@ class Convergence(View):
         fig.update_yaxes(title_text=AXIS_TITLE)
         if not reading.n:
             return drawing.add_sentence(fig, self, self.empty)
-        # No lack without a reference: the range says what is proved.
+        # Without a reference nothing is missing: the range shows what is proved.
         chosen = [c for c in COLUMNS if getattr(self, c) and (c != "known_excess" or trace.optima)]
         if not chosen and not self.excess:
             return drawing.add_sentence(fig, self, f"Every line is switched off; there are {', '.join(COLUMNS)}.")

@@ -88,7 +88,7 @@ def about(trace: Trace, problem: Problem | None) -> str:
     """Data, loss, penalty and solver the run began with, as far as they are known: the line under the title."""
     info = trace.info
     parts = {key: str(info[key]).removesuffix("()") for key in ("loss", "penalty") if info.get(key)}
-    if problem is not None:  # registry names, which people know, where the problem tells that they are meant
+    if problem is not None:  # registry names, where the problem has them
         for key, kind in (("loss", registry.losses), ("penalty", registry.penalties)):
             part = getattr(problem, key, None)  # other kinds of problems have neither
             name = kind.name_of(part)

@@ -1,7 +1,7 @@
 """One look for every chart: a colour and a dash pattern per quantity, two themes, three colour scales.
 
 Lines are named colours, not hex values: the name is the same in both themes and in the browser's module, and only
-:data:`THEMES` says what it looks like on light and on dark paper. The hues are those of Okabe and Ito, which people
+:data:`THEMES` holds its colours on light and on dark paper. The hues are those of Okabe and Ito, which people
 with the common colour deficiencies can tell apart; the dash pattern tells lines apart in print and for everybody else.
 """
 

@@ -25,7 +25,7 @@ NO_THETA = "Nothing to draw: these weights are no inverse covariance. {} shows r
 
 
 def read(view: Any, trace: Trace, problem: Problem | None) -> tuple[np.ndarray, str] | str:
-    """Θ (p, p) of the view's snapshot and when that was, or the sentence that says why there is none."""
+    """Θ (p, p) of the view's snapshot and when that was, or the reason why there is none."""
     if not trace.snapshots:
         return str(view.empty)
     if getattr(problem, "kind", trace.info.get("kind", "")) not in view.kinds:

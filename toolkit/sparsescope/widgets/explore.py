@@ -90,7 +90,7 @@ def _checked(settings: Message) -> Message:
 class ExplorerWidget(anywidget.AnyWidget):
     """Made by :func:`explore`. The last expression of a notebook cell shows it; `close()` ends its worker.
 
-    The explorer is built when a view says it is ready, and everything that touches it runs on the event loop that
+    The explorer is built when a view is ready, and everything that touches it runs on the event loop that
     handles the widget's messages (JupyterLab may give widgets their own loop, so that they live while a cell runs).
     """
 

@@ -120,7 +120,7 @@ def convergence(tables: Tables, lam: float) -> go.Figure | None:
         # A method that was close to diverging must not press all others flat.
         most = 10.0 * float(part.loc[part["iteration"] == 0, "relative"].max())
         shown = np.minimum(drawing.positive(part["relative"]), most)
-        if len(shown) and gap > shown.min():  # below that line the picture says nothing
+        if len(shown) and gap > shown.min():  # below that line the picture shows nothing certain
             drawing.level(fig, i, 1, gap, f"F* is certified to {power(gap)}", "left", log=True)
         else:
             drawing.corner(fig, i, 1, f"F* is certified to {power(gap)}")

@@ -34,7 +34,7 @@ def compare_objectives(pool: Pool, settings: Settings, report: Report | None = N
     lams = np.geomspace(*protocol.lam_range(pool.name), limit.lams)
     cases = [(k, loss, name) for k in range(limit.splits) for loss, name in SOLVER_OF.items()]
     cases += [(k, protocol.LOGISTIC, "BCD (LS)") for k in range(min(limit.ls_splits, limit.splits))]
-    # A limit for the whole fit would cut off the slow objective: only --seconds asks for one.
+    # A limit for the whole fit would cut off the slow objective: only --seconds sets one.
     seconds = settings.seconds
     jobs = [
         (

@@ -1,4 +1,4 @@
-"""The numbers of the protocol: as in the paper where it says them, our choice where it does not."""
+"""The numbers of the protocol: as in the paper where it gives them, our choice where it does not."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Limits:
 
     target : runs end at this relative distance from the optimum · seconds : or after this number of solver seconds
     reference_tol, reference_seconds : the certified optimum · eta0_passes : of each candidate step
-    lams, splits, ls_splits : of Fig. 5 and Table 2 (ls: of the logistic loss with line search, of which the paper says
-    one number)
+    lams, splits, ls_splits : of Fig. 5 and Table 2 (ls: of the logistic loss with line search, with one number
+    in the paper)
     """
 
     target: float
@@ -94,7 +94,7 @@ DIFFERENCES = (
     " not of their authors' code.",
     "Points are taken once in an outer iteration (a pass over all rows, or over all samples for FOBOS): what "
     "happens inside the first pass is not seen.",
-    "F* is the best value known, and a duality gap says how far it may be from the true optimum. Levels below"
+    "F* is the best value known, and a duality gap bounds its distance from the true optimum. Levels below"
     " that gap are not compared. Runs end at a relative distance of 1e-6 (quick: 1e-5), or at their time "
     "limit.",
     "The solvers without line search use the paper's constants K_j and K, not the sharper ones of this "
@@ -102,5 +102,5 @@ DIFFERENCES = (
     "The candidates for FOBOS's η0 are compared by the loss on a fifth of the training part, after a few "
     "passes over the rest. Their time is not charged to FOBOS.",
     "Fig. 1 is a drawing in the paper; here the models are fitted.",
-    "Fig. 5 and Table 2: no time limit unless --seconds asks for one; quick takes 4 λ and one split.",
+    "Fig. 5 and Table 2: no time limit unless --seconds sets one; quick takes 4 λ and one split.",
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LEVELS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 NEAR = 0.1  # a number of rows counts as the optimum's within this share of it
 MOST_ROWS = 0.9  # where the optimum uses more of the features that occur, there is no sparsity to reach
-SETTLED = 1e-3  # the support of a point with a larger relative gap says little about the optimum's
+SETTLED = 1e-3  # the support of a point with a larger relative gap may differ much from the optimum's
 ONE_POINT = 0.01
 INFINITY = float("inf")
 

@@ -32,7 +32,7 @@ DIFFERENCES = (
     "--seconds). Each α starts where the larger one before it ended. The hinge is fitted by Alg. 1, and in its "
     "constrained form with η = αL by `fbpd-constrained` with one multiplier for the budget (in the races Alg. 2 is the "
     'paper\'s, with slack variables, and "restarts" this form); the smooth losses by FISTA with a constant step.',
-    "25 random subsets of images, 10 of text; --splits asks for fewer (quick: 1).",
+    "25 random subsets of images, 10 of text; --splits sets fewer (quick: 1).",
     "Fig. 3: Alg. 2 and the linear constraints get the η at which their solution is that of Alg. 1 at this α (the mean "
     "hinge at the certified solution), so the three solve one problem; the paper gives each its own best η. Right: α "
     "is, for each loss its own, the largest one whose error on the first subset is within a point of the smallest.",

@@ -1,4 +1,4 @@
-"""The numbers of the protocol: as in the paper where it says them, our choice where it does not."""
+"""The numbers of the protocol: as in the paper where it gives them, our choice where it does not."""
 
 from __future__ import annotations
 

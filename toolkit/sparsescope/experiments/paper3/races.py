@@ -68,7 +68,7 @@ class Path:
         return done
 
     def _thin(self) -> None:
-        # Later points follow each other closely: every second one of them tells as much.
+        # Later points follow each other closely: every second one of them is enough.
         keep = [k for k in range(len(self.points)) if k < FIRST_POINTS or k % 2]
         self.seconds = [self.seconds[k] for k in keep]
         self.iterations = [self.iterations[k] for k in keep]

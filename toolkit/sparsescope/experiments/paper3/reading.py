@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INFINITY = float("inf")
 WITHIN = 2.0  # points of error: values of α that do not lose more are as good as the best
-SURE = 1e-2  # a relative gap above this says that a fit was far from its end: its error is not the model's
+SURE = 1e-2  # a relative gap above this shows that a fit was far from its end: its error is not the model's
 
 
 def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -4,7 +4,7 @@ DIFFERENCES = (
     "The paper's nine sets do not come with the package; name those you have with --data (svmlight files, as the "
     "LIBSVM page has them, or .npz). The stand-ins are pydocs (20 classes) and two generated sets "
     "with 2000 classes and 2000 labels. Where only a part of a set can be had (sector without its training file), the "
-    "accuracies are not the paper's: the table of data says how many samples there are.",
+    "accuracies are not the paper's: the table of data gives the number of samples.",
     "Training and test part are the data's own where there are such; of other data a quarter of each label is held "
     "out for test. bibtex has 4880 training samples here, in the split of Mulan, and 5991 in the paper.",
     "λ is chosen from 0.01, 0.1, 1 and 10 (quick: 0.1 and 1) as in the paper, by the accuracy on held-out data: a "

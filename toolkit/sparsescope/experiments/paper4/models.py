@@ -126,7 +126,7 @@ def _liblinear(pool: Pool, split: Split, name: str, settings: Settings, limit: p
 def extrapolated(split: Split, fit: peers.Fit) -> dict[str, Any]:
     """Time, bytes and non-zeros for all classes, from those that were trained, and nothing on accuracy.
 
-    The time of prediction is that of a dense W, which has all its columns anyway; a sparse one tells nothing.
+    The time of prediction is that of a dense W, which has all its columns anyway; a sparse one is not measured.
     """
     share = split.problem.m / len(fit.trained)
     kept = stored(fit.W[:, fit.trained])

@@ -52,7 +52,7 @@ def not_for_races(data: Pool) -> str | None:
 
 
 def chosen_rows(data: Pool, seed: int) -> np.ndarray:
-    """The samples of the two classes that are told apart (4 and 9 of digits, else the largest), in random order."""
+    """The samples of the two classes to be separated (4 and 9 of digits, else the largest), in random order."""
     names = list(map(str, data.class_names))
     if set(protocol.GISETTE) <= set(names):
         classes = [names.index(name) for name in protocol.GISETTE]

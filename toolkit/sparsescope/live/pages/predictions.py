@@ -159,7 +159,7 @@ class Predictions(Kind):
     @property
     def flat(self) -> str:
         """Return the message for data whose classes no feature separates."""
-        return "λ_max is zero: at W = 0 no feature tells the classes apart, so there is nothing to fit"
+        return "λ_max is zero: at W = 0 no feature separates the classes, so there is nothing to fit"
 
     # ------------------------------------------------------------------------------------------------------ the page
     def facts(self, problem: Any, source: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 **Lower bound.** For flows q ≥ 0 off the true class with Σ_r q_ir ≤ t for every sample, U = q − (q1)∘onehot and V = XᵀU,
 every W that keeps the budget has Ω(W) ≥ max over s ≥ 0 of s(μΣq − ntη) − Ω*(−sV). The dual iterate gives q and t.
 While it swings, t may fall to 0, where it proves nothing; so the best bound so far is kept. With s, q and t fixed it is
-a line in η, so it stays a bound when η moves, and its slope −nts = −1/λ says which λ has the same solution.
+a line in η, so it stays a bound when η moves, and its slope −nts = −1/λ gives the λ with the same solution.
 **Upper bound.** The iterates violate the constraint by a little until the end. A feasible point is made from them: s·W
 with the smallest s > 1 that is feasible, or the mixture with an earlier point that had slack; as the hinge and Ω are
 convex, the values of that point are enough for a bound. When a run ends, its weights become this feasible point
@@ -151,7 +151,7 @@ def knowledge(problem: Problem, state: Any) -> Known:
 
 
 def first_suspicion(problem: Problem, unit: float) -> float:
-    """The lower bound of Ω at which a run first asks whether its budget can be kept; ``unit`` : the scale of λ."""
+    """The lower bound of Ω at which a run first checks whether its budget is feasible; ``unit`` : the scale of λ."""
     return SUSPICIOUS * problem.loss.margin / unit
 
 
@@ -255,7 +255,7 @@ def _first_feasible(
 
 def _along(problem: Problem, Z: np.ndarray, eta: float) -> tuple[float, float]:
     """The smallest factor > 1 at which the mean hinge of factor·Z is at most η, and the mean hinge there; a larger mean
-    hinge says that there is none."""
+    hinge shows that there is none."""
     n, margin = problem.n, problem.loss.margin
     factor = 1.0
     total, slope = hinge_along(Z, problem.y, margin, factor)

@@ -6,7 +6,7 @@ away:
 
     (I − T')p = T(v) − v,   v + p is a fixed point
 
-T' is never formed. GMRES (Saad and Schultz 1986) asks for products with it alone, and (T(v + εq) − T(v))/ε is one,
+T' is never formed. GMRES (Saad and Schultz 1986) needs only products with it, and (T(v + εq) − T(v))/ε is one,
 exactly so where T is affine. In an inner product in which T is nonexpansive, kernel and range of I − T' are orthogonal,
 so GMRES ends at a solution even where there are many. Whether the leap was one is for the caller to see: away from the
 end, v + p is on another piece, and may be anywhere.
@@ -31,7 +31,7 @@ SHARE, FIRST_LEAP = 0.1, 100  # products of leaps to steps so far, and steps bef
 PATIENCE = 0.5  # after a leap that led nowhere, steps before the next one, as a share of all steps so far
 LONGEST, NUMBERS = 300, 400_000  # products of one leap, and numbers kept for it: their sums must not outweigh the steps
 BETTER = 0.01  # share of the residual at which a leap is taken: less may be had far from any solution
-LOOK = 10  # products between two looks at how much of the system is left
+LOOK = 10  # products between two evaluations of the residual of the system
 SOLVED = 1e-6  # share of its right-hand side at which the system counts as solved
 CLOSED = 1e-10  # length of what a product adds to the others at which there is nothing left to add
 FINE, ROUNDING = 1e-2, 1e-9  # ε in units of ‖T(v) − v‖, and of ‖v‖ at least

@@ -53,7 +53,7 @@ class Support:
 
     Directions from many data are computed in single precision: they only have to point down, and the gradient before
     and the line search after are in full precision. A block is used where the columns are so full that its regular
-    layout wins. ``dtype`` says which precision it is.
+    layout wins. ``dtype`` is its precision.
     """
 
     def __init__(self, problem: Problem, rows: np.ndarray, single: bool, block: bool | None = None) -> None:
@@ -128,7 +128,7 @@ class Newton:
     """Newton steps for one problem: the damping, the support with its data, and the arrays of a step.
 
     ``cg_steps`` is how many conjugate-gradient steps a Newton step may take at first; it grows where F is as quadratic
-    as the model says, which is near the solution.
+    as the model predicts, which is near the solution.
     """
 
     def __init__(self, problem: Problem, cg_steps: int, single: bool | None = None, block: bool | None = None) -> None:

@@ -72,7 +72,7 @@ class RowPieces:
 class BlockPieces(RowPieces):
     """Pieces of a penalty over blocks of features within a class: of those blocks and classes that are not zero.
 
-    The vectors W_{B,k} are laid side by side as rows of an array (``places`` says where their entries stand among the
+    The vectors W_{B,k} are laid side by side as rows of an array (``places``: the positions of their entries among the
     weights in use) and filled up with zeros to the length of the longest, which changes neither Ω nor its derivatives.
     """
 

@@ -21,7 +21,7 @@ from ..fbpd import FBPD
 from .splitting import Splitting, SplittingState
 
 REACH = 100.0  # the lower bound is for weights up to this many times as long as those that were found
-LOOK = 50  # iterations between two looks at the bounds
+LOOK = 50  # iterations between two evaluations of the bounds
 
 
 @settings

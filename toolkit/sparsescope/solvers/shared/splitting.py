@@ -235,7 +235,7 @@ class Splitting(Solver):
         part = choose(problem, state.U, state.coef, self.strength(problem), state.part, state.choices)
         state.choices, state.since = state.choices + 1, 0
         state.passes += 1.0
-        if part is not None and part is state.part:  # None, the first time, asks for the whole problem's step sizes
+        if part is not None and part is state.part:  # None, the first time: the whole problem's step sizes
             return
         state.part = part
         if part is None:
@@ -388,7 +388,7 @@ class Splitting(Solver):
         primal = math.sqrt(max(float(np.vdot(step, framed(state, step))), 0.0))
         dual = float(np.linalg.norm(state.U - state.Q0))
         if self.steps == "adaptive" and primal > 0.0 and state.epoch >= self.telling:
-            # A dual point that stands still (a budget that is kept without it) asks for longer primal steps as well.
+            # A dual point that stands still (a budget that is kept without it) needs longer primal steps as well.
             wanted = min(max(dual / primal, state.weight / MOST_SHIFT), state.weight * MOST_SHIFT)
             state.weight = wanted**DAMPING * state.weight ** (1.0 - DAMPING)
         state.settle()
