@@ -1,4 +1,4 @@
-"""Which classes are taken for which, and the samples that are: computed when somebody looks."""
+"""Confusion of classes, and the samples concerned: computed on request."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Confusion:
 
 
 def refusal(problem: Any) -> str:
-    """Why there is no confusion matrix; empty if there is one."""
+    """Return why there is no confusion matrix; empty if there is one."""
     if not isinstance(problem, Problem):
         return "nothing is predicted here"
     if problem.multilabel:

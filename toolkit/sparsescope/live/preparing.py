@@ -148,7 +148,7 @@ def facts(problem: Any, source: Any) -> dict[str, Any]:
 
 
 def reported(kind: str) -> list[dict[str, str]]:
-    """What solvers of a kind of problem report and the page shows beside the common numbers, as they declare it."""
+    """Return the columns that solvers of a kind of problem report and the page shows besides the common numbers."""
     columns = {c.name: c for name in solvers if kind in solvers[name].kinds for c in solvers[name].columns if c.status}
     return [{"name": c.name, "status": c.status, "doc": c.doc, "unit": c.unit} for c in columns.values()]
 

@@ -216,7 +216,7 @@ class BaseProblem:
     # -------------------------------------------------------------------------------------------------------- in a run
     @property
     def kernel_types(self) -> tuple[Any, ...]:
-        """What decides which kernels a run needs."""
+        """Return the key of the kernels that a run needs."""
         return (type(self),)
 
     def tiny_sibling(self) -> Any:

@@ -1,4 +1,4 @@
-"""What a run measures of a state beside its certificate: how good the predictions are, where there are some."""
+"""Measures of a state besides its certificate: the quality of the predictions, where there are any."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Accuracies:
         self.test = None if test is None else _Test(problem, *_pair(test))
 
     def measures(self, problem: Any, state: Any) -> dict[str, float]:
-        """How good the predictions are: fields of an event."""
+        """Return the measures of the predictions: fields of an event."""
         test, predictor = self.test, problem.predictor
         if state.sparse:
             W = state.weights()

@@ -759,7 +759,7 @@ class Problem(BaseProblem):
     # ------------------------------------------------------------------------------------------------------ prediction
     @property
     def predictor(self) -> Predictor:
-        """What predicts with weights of this problem."""
+        """Predictor for weights of this problem."""
         return Predictor(self)
 
     scores = handed_on(Predictor.scores)
@@ -774,7 +774,7 @@ class Problem(BaseProblem):
     # -------------------------------------------------------------------------------------------------------- in a run
     @property
     def kernel_types(self) -> tuple[Any, ...]:
-        """What decides which kernels a run needs."""
+        """Return the key of the kernels that a run needs."""
         return (
             type(self.loss),
             type(self.penalty),

@@ -186,7 +186,7 @@ class SequenceProblem(Problem):
     # ------------------------------------------------------------------------------------------------------- the point
     @property
     def predictor(self) -> SequencePredictor:
-        """What predicts with models of this problem; methods of the problem that take W take a model."""
+        """Predictor for models of this problem; methods of the problem that take W take a model."""
         return SequencePredictor(self)
 
     def objective(self, model: SequenceModel, b: Any = None) -> float:

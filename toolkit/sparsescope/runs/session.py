@@ -239,7 +239,13 @@ class Session:
         return self._picture
 
     def point(self) -> tuple[int, dict[str, Any]]:
-        """Iteration and copies of the newest weights (W, b, support, model), taken between two steps."""
+        """Copy the newest weights between two steps.
+
+        Returns
+        -------
+        tuple[int, dict[str, Any]]
+            the iteration, and W, b, support and model by name.
+        """
         with self._stepping:
             self._open()
             assert self._run.state is not None

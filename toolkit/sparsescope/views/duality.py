@@ -29,7 +29,7 @@ LABELS = {"values": "F and D", "sparsity": "sparsity"}
 
 
 def pictures() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What each picture has on the left and on the right: the second one every share that a solver says is drawn."""
+    """Left and right axis of each picture: the second one shows every share that a solver declares as drawn."""
     shares = tuple(column.shown for column in solver_columns().values() if column.drawn and column.unit == "share")
     return {"values": (LEFT, RIGHT), "sparsity": (("dual_entries", "weights_per_feature"), shares)}
 
