@@ -16,6 +16,7 @@ from helpers import (
     gradient,
     gradient_rows,
     interpreted,
+    iris,
     loss_rows,
     penalty_rows,
     random_point,
@@ -206,3 +207,12 @@ def test_ista_and_fista_share_their_settings_but_for_the_restart() -> None:
         ss.solvers.FISTA(growth=1.0)
     with pytest.raises(ValueError, match="ISTA: constants is 'tigth'; did you mean 'tight'"):
         ss.solvers.ISTA(constants="tigth")
+
+
+@pytest.mark.parametrize("growth", [1.1, 2.0])
+def test_a_line_search_does_not_stall_where_values_differ_by_rounding_only(growth: float) -> None:
+    problem = ss.Problem(*iris(), loss="logistic", penalty="l1")
+    problem = problem.with_lam(0.1 * problem.lam_max)
+    solver = solvers.create("ista", line_search=True, growth=growth)
+    found = ss.solve(problem, solver, tol=1e-10, max_iter=5000, record=False, certify_every=10)
+    assert found.converged, found

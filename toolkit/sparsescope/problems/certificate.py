@@ -10,6 +10,7 @@ import numpy as np
 from ..inputs.design import BLOCK, Design
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from .base import Certificate
+from .free_duals import FreeFit
 from .regulariser import Regulariser
 
 
@@ -55,6 +56,15 @@ class Workspace:
         self.scale = 1.0
         self.gap = np.nan  # of the point and this dual point
         self.block = np.empty((0, problem.m))
+        self.free: FreeFit | None = None  # of entries without penalty
+
+    def free_fit(self, problem: PenalisedLoss) -> FreeFit | None:
+        """The fit of the entries without penalty, made once for a penalty; ``None`` if there are none."""
+        if problem.regulariser.free is None:
+            return None
+        if self.free is None or not self.free.fits(problem):
+            self.free = FreeFit(problem)
+        return self.free
 
     def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
@@ -123,8 +133,9 @@ def certify(
 
     The dual point is U = ∇ℓ(Z), or what ``dual_rows`` writes (a solver's own dual point, with rows in the domain of ℓ*;
     it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
-    s = min(1, λ/Ω°(XᵀU/n)). The rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse
-    data, unless the penalty ties rows.
+    s = min(1, λ/Ω°(XᵀU/n)). With entries that are not penalised it is ∇ℓ where these are refitted (free_duals.py). The
+    rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty ties
+    rows.
 
     Everything is evaluated in double precision. For data in single precision the scores are computed anew from the
     weights, so that the gap is that of the point and not of the rounding on the way to it.
@@ -138,19 +149,26 @@ def certify(
     else:
         loss = loss_gradient(Z, *problem.terms, work.U) / n
     omega, rows, entries = regulariser.value(W)
+    free, fitted = work.free_fit(problem), None
+    repairs = problem.intercept or free is not None
     top, conjugate = 0.0, 0.0
     for start, stop, G in work.gradients(problem):
         regulariser.violations(G, 1.0 / n, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
         if work.levels is not None:
             regulariser.levels(G, 1.0 / n, work.levels[start:stop])
-        if not problem.intercept:
+        if not repairs:
             norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
-        repair_dual(work.U, *problem.terms)
+    if repairs:
+        fitted = None if free is None else free.solve(problem, Z, work.U)
+        if fitted is None and problem.intercept:
+            repair_dual(work.U, *problem.terms)
         for start, stop, G in work.gradients(problem):
+            if fitted is not None and regulariser.free is not None:
+                G[regulariser.free[start:stop]] = 0.0  # rounding
             if work.levels is not None:
                 regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
             norm, star = regulariser.duals(G, 1.0 / n, lam)
@@ -159,8 +177,11 @@ def certify(
         work.dual_levels[:] = work.levels
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
     work.scale = scale
-    loss_part = repaired_conjugate_sum if problem.intercept else conjugate_sum
-    dual = -loss_part(Z, work.U, scale, *problem.terms) / n - lam * conjugate
+    if fitted is not None:
+        loss_part = conjugate_sum(fitted, work.U, scale, *problem.terms)
+    else:
+        loss_part = (repaired_conjugate_sum if problem.intercept else conjugate_sum)(Z, work.U, scale, *problem.terms)
+    dual = -loss_part / n - lam * conjugate
     require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
     gap = objective - dual

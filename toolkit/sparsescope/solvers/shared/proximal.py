@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.blocks import list_blocks, prox_listed_blocks
-from ...kernels.proximal import OMEGA, REPORT, SIZE, SLOPE, TURN, extrapolate, list_rows, prox_listed
+from ...kernels.proximal import OMEGA, REPORT, SIZE, SLOPE, TURN, extrapolate, list_rows, prox_listed, turned_gradient
 from ...kernels.rows import loss_gradient, loss_sum, support_flags
 from ...problems.prediction import Problem
 from ...problems.regulariser import BlockRegulariser
@@ -52,6 +52,7 @@ class ProximalState(State):
         self.f = self.slope = self.size = self.omega = self.turn = float("nan")
         self.t = 1.0
         self.K = float("nan")
+        self.turned: np.ndarray | None = None  # gradients of the losses at a point on trial
 
     def exchange(self) -> None:
         """Make the current point the previous one; its arrays are free to receive the next."""
@@ -169,12 +170,26 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
             break
         value = loss_sum(state.Z, y, loss) / n
         bound = state.f + state.slope + 0.5 * state.K * state.size
-        if value <= bound + 8.0 * eps * (abs(state.f) + abs(value)):
+        slack = 8.0 * eps * (abs(state.f) + abs(value))
+        if value <= bound + slack and (value <= bound - slack or _curves_less(problem, state)):
             break
         state.K *= growth
     state.step_size = 1.0 / state.K
     state.working_set = float(problem.rows)
     state.iteration += 1
+
+
+def _curves_less(problem: Problem, state: ProximalState) -> bool:
+    """Whether the curvature along a step is at most K, from how far its gradients turned: that can still be told where
+    the values of the loss differ by rounding only, and steps too long for K would never settle."""
+    if state.extrapolates:  # the scores of V are gone
+        return True
+    if state.turned is None:
+        state.turned = np.empty_like(state.U)
+    _, turn = turned_gradient(state.Z, state.old_Z, *problem.terms, state.U, state.turned)
+    size = float(np.linalg.norm(state.U)) + float(np.linalg.norm(state.Z))
+    noise = 8.0 * float(np.finfo(problem.dtype).eps) * size * float(np.linalg.norm(state.Z - state.old_Z))
+    return bool(turn <= problem.n * state.K * state.size + noise)
 
 
 def first_constant(problem: Problem, line_search: bool, kind: str) -> float:
