@@ -19,7 +19,7 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import datasets, estimators, losses, penalties, registry, solvers, views
-    from .estimators import SparseClassifier
+    from .estimators import SparseClassifier, SparseClassifierCV
     from .inputs import transformers
     from .inputs.design import Design
     from .jit.parts import part
@@ -56,6 +56,7 @@ __all__ = [
     "SequenceProblem",
     "Session",
     "SparseClassifier",
+    "SparseClassifierCV",
     "Trace",
     "__version__",
     "certify",
@@ -97,6 +98,7 @@ _HOME = {
     "SequenceProblem": "problems.sequence",
     "Session": "runs.session",
     "SparseClassifier": "estimators",
+    "SparseClassifierCV": "estimators",
     "Trace": "runs.trace",
     "certify": "problems.judging",
     "explore": "widgets",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..inputs.transformers import RandomFourierFeatures, RandomLogits, RandomProducts
 from .classifier import SparseClassifier
+from .classifier_cv import SparseClassifierCV
 from .files import load
 
-__all__ = ["RandomFourierFeatures", "RandomLogits", "RandomProducts", "SparseClassifier", "load"]
+__all__ = ["RandomFourierFeatures", "RandomLogits", "RandomProducts", "SparseClassifier", "SparseClassifierCV", "load"]

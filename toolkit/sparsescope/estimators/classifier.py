@@ -281,6 +281,3 @@ class SparseClassifier(LinearModel):
             weights = np.ones(X.shape[0]) if weights is None else weights
             weights = weights * np.array([factors[k] for k in range(m)])[targets.y]
         return of_each.with_(lam=lam).on(X, targets.y, weights)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_weights")

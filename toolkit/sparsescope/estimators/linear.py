@@ -1,73 +1,38 @@
+<<<<<<< HEAD
 """Base of the linear classifiers: targets, weights, predictions, and the display of a fitted one."""
+=======
+"""What the classifiers with weights W share: their problem and solver, and W as people see it."""
+>>>>>>> 8048cd9 (SparseClassifierCV: λ by cross-validation along one warm-started path for each fold; intercepts are centred where the loss sees differences only)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..losses import Loss
 from ..problems.prediction import DEFAULT_LOSS, Problem
-from ..registry import losses
 from ..runs.run import as_solver
 from ..solvers.base import Solver
-from .callbacks import CallbackSupportMixin
-from .files import Savable
-from .showing import sparkline, summary
-from .targets import Targets, as_given, read_targets
+from .predicting import Classifier, seed_of
+from .targets import Targets
 from .weights import Weights
 
-KINDS = [np.float64, np.float32]
 MOST_DENSE = 50_000_000  # numbers of coef_ beyond which it is a sparse matrix
 
 
-def loss_of(given: Any) -> Any:
-    """Return a loss, its class or ``None`` from what an estimator was given, without complaining: for tags."""
-    if isinstance(given, str) and given in losses:
-        return losses[given]
-    return given if isinstance(given, Loss) or (isinstance(given, type) and issubclass(given, Loss)) else None
-
-
-class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
-    """Base of the classifiers with weights W. A subclass has the parameters below and sets ``_weights`` when fitted.
+class LinearModel(Classifier):
+    """Base of the classifiers with weights W, which a subclass keeps by :meth:`_keep`.
 
     Parameters used here: ``loss``, ``penalty``, ``solver``, ``fit_intercept``, ``standardize``, ``feature_weights``,
     ``class_weight``, ``random_state``.
     """
 
     _weights: Weights
-    classes_: np.ndarray
-    loss: Any
-    saved = ("classes_", "multilabel_", "sparse_targets_", "threshold_", "lam_", "lam_ratio_", "loss_", "n_iter_",
-             "dual_gap_", "relative_gap_", "objective_", "history_", "n_features_in_", "feature_names_in_",
-             "_sparse_coef")  # fmt: skip
+    saved: ClassVar[tuple[str, ...]] = (*Classifier.saved, "lam_ratio_", "dual_gap_", "relative_gap_", "_sparse_coef")
 
-    # ------------------------------------------------------------------------------------------------- what is given
-    def _read(self, X: Any, y: Any, classes: Any = None, reset: bool = True) -> tuple[Any, Targets]:
-        X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KINDS, multi_output=True
-        )  # fmt: skip
-        targets = read_targets(y, classes)
-        if targets.classes.size > 2 and getattr(loss_of(self.loss), "one_score", False):
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}, and loss {self.loss!r} has one score; choose one with a score for each class"
-            )
-        return X, targets
-
-    def _sample_weight(self, given: Any, X: Any) -> np.ndarray | None:
-        if given is None:
-            return None
-        weights = _check_sample_weight(given, X, dtype=np.float64)
-        if not weights.any():
-            raise ValueError("Sample weights must contain at least one non-zero number")
-        return np.asarray(weights)
-
+    # ------------------------------------------------------------------------------------------------- what is solved
     def _problem(self, X: Any, targets: Targets, sample_weight: Any, **changed: Any) -> Problem:
         names = getattr(self, "feature_names_in_", None)
         params = self.get_params(deep=False) | changed
@@ -88,26 +53,19 @@ class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator)
     def _solver(self, problem: Problem) -> Solver:
         params = self.get_params(deep=False)
         solver = as_solver(params["solver"], problem)
-        seed = params["random_state"]
+        seed = seed_of(params["random_state"])
         if seed is None or not any(f.name == "seed" for f in solver.fields):
             return solver
-        if not isinstance(seed, int | np.integer):
-            from sklearn.utils import check_random_state
-
-            seed = check_random_state(seed).randint(2**31 - 1)
-        return as_solver(solver, seed=int(seed))
+        return as_solver(solver, seed=seed)
 
     # --------------------------------------------------------------------------------------------------- what is kept
     def _keep(self, problem: Problem, targets: Targets, W: Any, b: Any) -> None:
         self._take(problem, targets)
+        if b is not None and _sees_no_constant(problem.loss, problem.m):
+            b = b - b.mean()
         self._weights = Weights.of(W, b)
         self.threshold_ = self._threshold(problem, W, b) if targets.multilabel else 0.0
         self._sparse_coef = self._weights.sparse or self._weights.d * self._weights.m > MOST_DENSE
-
-    def _take(self, problem: Problem, targets: Targets) -> None:
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
-        self.sparse_targets_ = bool(sp.issparse(targets.y))
-        self.loss_, self.lam_ = problem.loss, problem.lam
 
     @staticmethod
     def _threshold(problem: Problem, W: Any, b: Any) -> float:
@@ -115,12 +73,26 @@ class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator)
             return float(problem.loss.threshold)
         return problem.threshold_of(W) if sp.issparse(W) and b is None else problem.threshold(problem.scores(W, b))
 
-    def _folds(self) -> bool:
-        """Whether there are two classes with a score each: what people see is the difference of the two."""
-        return not self.multilabel_ and self._weights.m == 2
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self._weights.arrays()
 
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
+        self._weights = Weights.from_arrays(arrays)
+        self._check_classes(self._weights.m, self._weights.d)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_weights")
+
+    def _width(self) -> int:
+        check_is_fitted(self)
+        return self._weights.m
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._weights.scores(X)
+
+    # --------------------------------------------------------------------------------------------- W as people see it
     def _shown(self) -> Weights:
-        check_is_fitted(self, "_weights")
+        check_is_fitted(self)
         return self._weights.difference() if self._folds() else self._weights
 
     @property
@@ -142,27 +114,28 @@ class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator)
     @property
     def support_(self) -> np.ndarray:
         """Numbers of the features in use, sorted."""
-        check_is_fitted(self, "_weights")
+        check_is_fitted(self)
         return self._weights.support.copy()
 
     @property
     def weights_(self) -> tuple[Any, np.ndarray | None]:
         """(W, b) as a problem takes them, (n_features, m) and (m,): ``ss.certify(problem, *model.weights_)``."""
-        check_is_fitted(self, "_weights")
+        check_is_fitted(self)
         return self._weights.full(), self._weights.bias.copy() if self.get_params(deep=False)["fit_intercept"] else None
 
     def sparsify(self) -> Any:
         """Show ``coef_`` as a sparse matrix. Predictions, which only touch non-zero rows, stay as they are."""
-        check_is_fitted(self, "_weights")
+        check_is_fitted(self)
         self._sparse_coef = True
         return self
 
     def densify(self) -> Any:
         """Show ``coef_`` as an array."""
-        check_is_fitted(self, "_weights")
+        check_is_fitted(self)
         self._sparse_coef = False
         return self
 
+<<<<<<< HEAD
     def _arrays(self) -> dict[str, np.ndarray]:
         return self._weights.arrays()
 
@@ -250,21 +223,21 @@ class LinearModel(Savable, ClassifierMixin, CallbackSupportMixin, BaseEstimator)
         tags.classifier_tags.multi_class = not getattr(loss, "one_score", False)
         return tags
 
+=======
+>>>>>>> 8048cd9 (SparseClassifierCV: λ by cross-validation along one warm-started path for each fold; intercepts are centred where the loss sees differences only)
     def _fit_facts(self) -> list[tuple[str, str]]:
-        facts = [("λ", f"{self.lam_:.3g}")]
-        if self.lam_ratio_ == self.lam_ratio_:
-            facts = [("λ/λ_max", f"{self.lam_ratio_:.3g}")]
+        known = self.lam_ratio_ == self.lam_ratio_
+        facts = [("λ/λ_max", f"{self.lam_ratio_:.3g}") if known else ("λ", f"{self.lam_:.3g}")]
         facts.append(("rows", f"{self._weights.support.size} of {self._weights.d}"))
         if self.relative_gap_ == self.relative_gap_:
             facts.append(("relative gap", f"{self.relative_gap_:.1e}"))
         return [*facts, ("iterations", str(self.n_iter_))]
 
-    def _html_repr(self) -> str:
-        shown = str(estimator_html_repr(self))
-        if not hasattr(self, "_weights"):
-            return shown
-        gaps = self.history_["relative_gap"]
-        return shown + summary(self._fit_facts(), sparkline(gaps, "Relative duality gap by iteration, logarithmic"))
 
-    def _repr_html_inner(self) -> str:
-        return self._html_repr()
+def _sees_no_constant(loss: Any, m: int) -> bool:
+    """Whether a constant added to all scores of a sample changes nothing, so that intercepts can be centred: two
+    solutions that differ by it alone are then shown as one."""
+    z = np.linspace(-1.0, 1.5, m)
+    y: Any = 0 if "classes" in loss.target_types else (np.arange(m) < max(1, m // 2)).astype(np.uint8)
+    moved = float(loss.value(z + 1.0, y)) - float(loss.value(z, y))
+    return m > 1 and abs(moved) <= 1e-9

@@ -5,23 +5,34 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
 
 WIDTH, HEIGHT, PAD = 160.0, 28.0, 3.0
 
 
-def sparkline(values: Sequence[float] | np.ndarray, label: str) -> str:
-    """Draw positive numbers on a logarithmic scale as a small inline SVG; empty for fewer than two.
+def sparkline(values: Sequence[float] | np.ndarray, label: str, logarithmic: bool = True) -> str:
+    """Draw numbers as a small inline SVG; empty for fewer than two.
 
     Parameters
     ----------
     values
-        Numbers in order; those that are not positive and finite are left out.
+        Numbers in order; those that are not finite (and positive, on a logarithmic scale) are left out.
     label
         Text for readers who do not see the picture.
+    logarithmic
+        Whether the scale is logarithmic.
     """
-    kept = [(k, math.log10(v)) for k, v in enumerate(map(float, values)) if v > 0.0 and math.isfinite(v)]
+    kept = [
+        (k, math.log10(v) if logarithmic else v)
+        for k, v in enumerate(map(float, values))
+        if math.isfinite(v) and (v > 0.0 or not logarithmic)
+    ]
     if len(kept) < 2:
         return ""
     low, high = min(v for _, v in kept), max(v for _, v in kept)
@@ -49,3 +60,29 @@ def summary(facts: Sequence[tuple[str, str]], picture: str = "") -> str:
         '<div class="sparsescope-fit" style="display:flex;flex-wrap:wrap;gap:0.3em 1.2em;align-items:center;'
         f'font-family:sans-serif;font-size:0.85em;margin:0.3em 0">{cells}{picture}</div>'
     )
+
+
+class ShownFit:
+    """An estimator that shows, below scikit-learn's diagram, what its fit came to.
+
+    A subclass gives the names and values in ``_fit_facts()`` and a picture in ``_fit_picture()``.
+    """
+
+    def _fit_facts(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def _fit_picture(self) -> str:
+        raise NotImplementedError
+
+    def _html_repr(self) -> str:
+        estimator: Any = self
+        assert isinstance(estimator, BaseEstimator)
+        shown = str(estimator_html_repr(estimator))
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError:
+            return shown
+        return shown + summary(self._fit_facts(), self._fit_picture())
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()

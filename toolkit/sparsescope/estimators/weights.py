@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 FEW = 0.3  # share of dense columns up to which copying them is cheaper than multiplying all
 SPARSE = ("data", "indices", "indptr")  # the arrays of a CSR matrix
-CHUNK_NUMBERS = 4_000_000  # of scores that are made at once
 
 
 @dataclass(frozen=True)
@@ -109,9 +108,3 @@ class Weights:
         Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
         Z += self.bias
         return Z
-
-    def parts(self, X: Any) -> Any:
-        """Yield (start, scores) of stretches of the samples, so that few scores are held at once."""
-        size = max(1, CHUNK_NUMBERS // max(self.m, 1))
-        for start in range(0, X.shape[0], size):
-            yield start, self.scores(X[start : start + size])
