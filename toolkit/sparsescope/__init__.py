@@ -19,7 +19,13 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import datasets, estimators, losses, penalties, registry, solvers, views
-    from .estimators import SparseClassifier, SparseClassifierCV
+    from .estimators import (
+        SparseClassifier,
+        SparseClassifierCV,
+        SparseInverseCovariance,
+        SparseInverseCovarianceCV,
+        StagewiseClassifier,
+    )
     from .inputs import transformers
     from .inputs.design import Design
     from .jit.parts import part
@@ -57,6 +63,9 @@ __all__ = [
     "Session",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparseInverseCovariance",
+    "SparseInverseCovarianceCV",
+    "StagewiseClassifier",
     "Trace",
     "__version__",
     "certify",
@@ -99,6 +108,9 @@ _HOME = {
     "Session": "runs.session",
     "SparseClassifier": "estimators",
     "SparseClassifierCV": "estimators",
+    "SparseInverseCovariance": "estimators",
+    "SparseInverseCovarianceCV": "estimators",
+    "StagewiseClassifier": "estimators",
     "Trace": "runs.trace",
     "certify": "problems.judging",
     "explore": "widgets",

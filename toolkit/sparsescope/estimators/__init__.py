@@ -8,6 +8,18 @@ from __future__ import annotations
 from ..inputs.transformers import RandomFourierFeatures, RandomLogits, RandomProducts
 from .classifier import SparseClassifier
 from .classifier_cv import SparseClassifierCV
+from .covariance import SparseInverseCovariance, SparseInverseCovarianceCV
 from .files import load
+from .stagewise import StagewiseClassifier
 
-__all__ = ["RandomFourierFeatures", "RandomLogits", "RandomProducts", "SparseClassifier", "SparseClassifierCV", "load"]
+__all__ = [
+    "RandomFourierFeatures",
+    "RandomLogits",
+    "RandomProducts",
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparseInverseCovariance",
+    "SparseInverseCovarianceCV",
+    "StagewiseClassifier",
+    "load",
+]

@@ -200,7 +200,13 @@ class SparseClassifierCV(LinearModel):
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how metadata go to the splitter and the scorer, as scikit-learn's routing asks for it."""
+        """Tell scikit-learn's routing how metadata go to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            Of the fit, the splitter and the scorer.
+        """
         scorer = check_scoring(SparseClassifier(loss=self.loss), scoring=self.scoring)
         router = MetadataRouter(owner=self).add_self_request(self)
         router = router.add(
