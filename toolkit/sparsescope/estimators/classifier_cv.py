@@ -186,7 +186,7 @@ class SparseClassifierCV(LinearModel):
 
     # --------------------------------------------------------------------------------------------------------- scores
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
-        """What goes to the splitter and to the scorer; without routing the weights go to the scorer, as they count."""
+        """Metadata of the splitter and the scorer; without routing the sample weights go to the scorer."""
         from sklearn import get_config
 
         if get_config()["enable_metadata_routing"]:

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Base of the linear classifiers: targets, weights, predictions, and the display of a fitted one."""
-=======
-"""What the classifiers with weights W share: their problem and solver, and W as people see it."""
->>>>>>> 8048cd9 (SparseClassifierCV: λ by cross-validation along one warm-started path for each fold; intercepts are centred where the loss sees differences only)
+"""Base of the classifiers with weights W: their problem and solver, and W as people see it."""
 
 from __future__ import annotations
 
@@ -135,96 +131,6 @@ class LinearModel(Classifier):
         self._sparse_coef = False
         return self
 
-<<<<<<< HEAD
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return self._weights.arrays()
-
-    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        self._weights = Weights.from_arrays(arrays)
-        m = self._weights.m
-        classes: Any = self.classes_
-        if np.ndim(classes) != 1 or len(classes) != (2 if m == 1 else m) or self.n_features_in_ != self._weights.d:
-            raise ValueError(f"{np.size(classes)} classes and {self.n_features_in_!r} features for these weights")
-        self.threshold_, self.multilabel_ = float(self.threshold_), bool(self.multilabel_)
-        self.loss_ = getattr(self, "loss_", None)  # a user-defined loss is not kept
-
-    # ---------------------------------------------------------------------------------------------------- predictions
-    def _samples(self, X: Any) -> Any:
-        check_is_fitted(self, "_weights")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=KINDS)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of samples: (n,) for two classes (positive: the second), else (n, classes or labels).
-
-        Only the columns of X whose weights are not all zero are read.
-        """
-        samples = self._samples(X)
-        return self._decision(self._weights.scores(samples))
-
-    def _decision(self, Z: np.ndarray) -> np.ndarray:
-        if self._folds():
-            return Z[:, 1] - Z[:, 0]
-        return Z[:, 0] if Z.shape[1] == 1 else Z
-
-    def predict(self, X: Any) -> Any:
-        """Classes of samples (n,); for label sets an indicator (n, labels), sparse if the training had a sparse one."""
-        X = self._samples(X)
-        found: list[Any] = []
-        for _, Z in self._weights.parts(X):
-            decision = self._decision(Z)
-            if self.multilabel_:
-                above = np.greater(decision, decision.dtype.type(self.threshold_))
-                found.append(sp.csr_matrix(above, dtype=np.int64) if self.sparse_targets_ else above)
-            else:
-                found.append((decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1))
-        if not self.multilabel_:
-            return self.classes_[np.concatenate(found)]
-        return as_given(sp.vstack(found) if self.sparse_targets_ else np.vstack(found), self.sparse_targets_)
-
-    @property
-    def predict_proba(self) -> Any:
-        """Probabilities of the classes, (n, classes), where the loss gives them (``logistic``, ``binary-logistic``).
-
-        Raises
-        ------
-        AttributeError
-            for other losses: :class:`sklearn.calibration.CalibratedClassifierCV` estimates them.
-        """
-        self._require_probabilities()
-        return self._predict_proba
-
-    @property
-    def predict_log_proba(self) -> Any:
-        """Logarithms of :attr:`predict_proba`."""
-        self._require_probabilities()
-        return lambda X: np.log(self._predict_proba(X))
-
-    def _require_probabilities(self) -> None:
-        loss = loss_of(self.loss_ if hasattr(self, "loss_") else self.loss)
-        made = loss() if isinstance(loss, type) else loss
-        width = 1 if getattr(made, "one_score", False) else 2
-        if made is None or made.probabilities(np.zeros((1, width))) is None:
-            name = "this" if made is None else f"the {made.title}"
-            raise AttributeError(
-                f"{type(self).__name__} with {name} loss gives no probabilities; choose loss='logistic', or wrap it: "
-                f"sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))"
-            )
-
-    def _predict_proba(self, X: Any) -> np.ndarray:
-        samples = self._samples(X)
-        return np.asarray(self.loss_.probabilities(self._weights.scores(samples)))
-
-    # -------------------------------------------------------------------------------------------------------- showing
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        loss = loss_of(self.loss)
-        tags.classifier_tags.multi_label = self.loss is None or "sets" in getattr(loss, "target_types", ())
-        tags.classifier_tags.multi_class = not getattr(loss, "one_score", False)
-        return tags
-
-=======
->>>>>>> 8048cd9 (SparseClassifierCV: λ by cross-validation along one warm-started path for each fold; intercepts are centred where the loss sees differences only)
     def _fit_facts(self) -> list[tuple[str, str]]:
         known = self.lam_ratio_ == self.lam_ratio_
         facts = [("λ/λ_max", f"{self.lam_ratio_:.3g}") if known else ("λ", f"{self.lam_:.3g}")]

@@ -1,4 +1,4 @@
-"""What the classifiers share: targets, predictions from scores, probabilities, and how a fitted one is shown."""
+"""Base of the classifiers: targets, predictions from scores, probabilities, and the display of a fitted one."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Classifier(ShownFit, Savable, ClassifierMixin, CallbackSupportMixin, BaseE
             raise ValueError(f"{np.size(classes)} classes and {self.n_features_in_!r} features for these weights")
         self.threshold_, self.multilabel_ = float(self.threshold_), bool(self.multilabel_)
         self.sparse_targets_ = bool(self.sparse_targets_)
-        self.loss_ = loss_of(getattr(self, "loss_", None))  # a loss of one's own is not kept
+        self.loss_ = loss_of(getattr(self, "loss_", None))  # a user-defined loss is not kept
 
     # ---------------------------------------------------------------------------------------------------- predictions
     def _samples(self, X: Any) -> Any:

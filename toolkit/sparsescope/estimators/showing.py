@@ -63,7 +63,7 @@ def summary(facts: Sequence[tuple[str, str]], picture: str = "") -> str:
 
 
 class ShownFit:
-    """An estimator that shows, below scikit-learn's diagram, what its fit came to.
+    """Mixin that displays the outcome of a fit below scikit-learn's diagram.
 
     A subclass gives the names and values in ``_fit_facts()`` and a picture in ``_fit_picture()``.
     """
