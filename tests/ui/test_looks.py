@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import axe_playwright_python
 import pytest
 from explorer_page import UNHURRIED, ExplorerPage
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 LUMINANCE = """(element) => {
   for (let e = element; e; e = e.parentElement || (e.getRootNode() && e.getRootNode().host)) {
@@ -99,3 +102,81 @@ def test_no_chart_is_blank_without_a_sentence(explorer: ExplorerPage) -> None:
         sentence = explorer.part(f"chart-empty-{name}")
         if sentence.is_visible():
             assert len(sentence.inner_text().split()) > 3
+
+
+# Panel's own shell: its progress bar has no name, and its page title is an empty heading. Everything else is ours.
+PANELS = ("MuiLinearProgress", "MuiTypography")
+
+
+def findings(explorer: ExplorerPage) -> list[str]:
+    """What axe-core finds on the page as it is now, without Panel's own shell."""
+    source = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    explorer.page.evaluate(source)
+    found = explorer.page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap("
+        "(rule) => rule.nodes.map((node) => `${rule.id}: ${node.html}`))"
+    )
+    return [text for text in found if not any(name in text for name in PANELS)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_page(explorer: ExplorerPage, scheme: str) -> None:
+    explorer.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    explorer.open(**UNHURRIED)
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", scheme)
+    assert findings(explorer) == []
+    explorer.run()
+    explorer.pause()
+    explorer.click("confusion-button")
+    expect(explorer.part("confusion-matrix")).to_be_visible()
+    explorer.click("step-back")
+    expect(explorer.part("scrub-live")).to_be_visible()
+    explorer.click("help-button")
+    assert findings(explorer) == []
+
+
+def test_the_past_is_a_drag_away_and_back_takes_changes_back(explorer: ExplorerPage) -> None:
+    explorer.open(**UNHURRIED)
+    explorer.run()
+    explorer.wait("s.points > 30")
+    explorer.pause()
+    newest = explorer.debug("status.iteration")
+    explorer.part("scrub").focus()
+    for _ in range(9):
+        explorer.page.keyboard.press("ArrowLeft")
+    explorer.click("step-back")
+    # The weights are those of the very iteration, and the other charts point at it.
+    explorer.wait("s.page.store.picture.iteration === x", newest - 10)
+    expect(explorer.part("scrub-said")).to_contain_text(f"iteration {newest - 10} of {newest}")
+    at = explorer.page.evaluate(
+        "() => { const p = window.__sparsescope.page; return p.store.column('iteration')[p.cursorAt] }"
+    )
+    assert at == newest - 10
+    explorer.page.keyboard.press("Escape")
+    explorer.wait("s.page.store.picture.iteration === x", newest)
+    explorer.choose("penalty-select", "l1")
+    explorer.wait("s.settings.penalty === 'l1' && !s.page.store.preparing")
+    explorer.page.go_back()
+    explorer.wait("s.settings.penalty === 'l1/l2' && !s.page.store.preparing")
+    explorer.page.go_forward()
+    explorer.wait("s.settings.penalty === 'l1' && !s.page.store.preparing")
+    explorer.click("undo-button")
+    explorer.wait("s.settings.penalty === 'l1/l2'")
+    plot = explorer.part("chart-weights").locator(".chart-plot")
+    plot.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        explorer.page.keyboard.press(key)
+    expect(plot.locator("p.sr-only")).to_contain_text("weight")
+    assert not explorer.errors
+
+
+def test_at_150_percent_everything_fits_and_lambda_is_in_sight(browser: Browser, server: str) -> None:
+    context = browser.new_context(viewport={"width": 853, "height": 480}, device_scale_factor=1.5)
+    try:
+        explorer = ExplorerPage(context.new_page(), server).open(**UNHURRIED)
+        assert explorer.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        for part in ("run-button", "status-gap"):
+            expect(explorer.part(part)).to_be_in_viewport()
+        expect(explorer.page.get_by_label("λ").first).to_be_in_viewport()
+    finally:
+        context.close()

@@ -21,7 +21,7 @@ from . import settings as st
 from .credits import Credits
 from .director import Director
 from .saying import brief
-from .snippet import python_snippet
+from .snippet import python_snippet, run_snippet
 from .spectra import KINDS as LOOKS
 from .spectra import Looks
 from .stage import Layout, Stage
@@ -211,7 +211,11 @@ class Explorer:
             raise ValueError(f"unknown question {brief(kind)}; its kind is a text")
         answer: Message = {"type": "answer", "id": key, "kind": kind}
         if kind == "snippet":
-            self._outbox.append({**answer, "text": python_snippet(self.settings)})
+            if msg.get("of") == "run" and stage is not None:
+                text = run_snippet(stage.prepared.settings, stage.session)
+            else:
+                text = python_snippet(self.settings)
+            self._outbox.append({**answer, "text": text})
         elif kind not in ("value", "cell", "names", *LOOKS):
             raise ValueError(f"unknown question {brief(kind)}; known: value, cell, names, snippet, {', '.join(LOOKS)}")
         elif stage is None:

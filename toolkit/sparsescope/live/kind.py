@@ -203,6 +203,10 @@ class Kind:
             "print(result)",
         ]
 
+    def parts_of(self, problem: Any) -> dict[str, Any]:
+        """Return the parts of a problem that may change while it runs, as ``problem.with_`` takes them."""
+        return {name: getattr(problem, name) for name in self.parts}
+
     def snippet(self, settings: Mapping[str, Any], data: str) -> list[str]:
         """Lines of Python that make ``problem`` from the expression ``data``."""
         raise TypeError(f"{type(self).__name__} does not define snippet")

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..inputs.html import facts_table
 from ..registry import problems
 from .base import BaseProblem, Certificate
 from .covariance_certificate import certify_covariance
@@ -327,6 +328,18 @@ class CovarianceProblem(BaseProblem):
         where = f"{self.name}: " if self.name else ""
         samples = f"n={self.n}, " if self.n else ""
         return f"CovarianceProblem({where}{samples}p={self.d}, λ={self.lam:.3g}, diagonal {self.parts['diagonal']})"
+
+    def _repr_html_(self) -> str:
+        return facts_table(
+            "CovarianceProblem" + (f" on {self.name}" if self.name else ""),
+            [
+                ("features", self.d),
+                ("samples", self.n or None),
+                ("λ", self.lam),
+                ("λ_max", self.lam_max),
+                *self.parts.items(),
+            ],
+        )
 
     # ------------------------------------------------------------------------------------------------------ the point
     def thresholds(self, at: np.ndarray | None = None) -> np.ndarray:

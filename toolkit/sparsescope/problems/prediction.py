@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.design import Design
+from ..inputs.html import facts_table
 from ..inputs.labels import LabelSets, check_labels, fits_dense
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
@@ -598,6 +599,20 @@ class Problem(BaseProblem):
         return (
             f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
             f"{extra})"
+        )
+
+    def _repr_html_(self) -> str:
+        storage = "sparse" if self.design.is_sparse else "dense"
+        return facts_table(
+            f"{type(self).__name__}{f' on {self.name}' if self.name else ''}",
+            [
+                ("samples, features, " + ("labels" if self.multilabel else "classes"), f"{self.n}, {self.d}, {self.m}"),
+                ("storage", f"{storage}, {self.dtype}, {self.design.nnz} entries"),
+                *((name, repr(part)) for name, part in self.parts.items()),
+                ("λ", self.lam),
+                ("intercept", self.intercept),
+                ("weights of samples", "given" if self.sample_weight is not None else None),
+            ],
         )
 
     # ------------------------------------------------------------------------------------------------------ the point

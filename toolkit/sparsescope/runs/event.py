@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
+from ..inputs.html import facts_table
 from ..problems.metrics import WATCHED
 from ..registry import Column, solvers
 from ..solvers.base import Solver, State
@@ -97,6 +98,10 @@ class Event:
     def certified(self) -> bool:
         """Whether this event carries a certificate."""
         return self.violation == self.violation
+
+    def _repr_html_(self) -> str:
+        rows = [(name, getattr(self, name)) for name in NUMBERS]
+        return facts_table(f"Event of {self.solver.name}", [*rows, *self.info.items()], self.message)
 
     def __getattr__(self, name: str) -> float:
         if not name.startswith("_") and name != "info":

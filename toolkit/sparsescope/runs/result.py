@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs.html import facts_table
 from .trace import Trace
 
 
@@ -79,6 +80,24 @@ class Result:
             f"Result({'converged' if self.converged else 'not converged'}: {self.message}; "
             f"F={self.objective:.8g}, relative gap {self.relative_gap:.1e}, {self.sparsity}, "
             f"{self.iterations} iterations, {self.seconds:.3g} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts_table(
+            "Result",
+            [
+                ("objective F", self.objective),
+                ("dual value D ≤ F*", self.dual),
+                ("relative gap", self.relative_gap),
+                ("converged", self.converged),
+                ("violation of the budget", self.excess),
+                ("sparsity", self.sparsity),
+                ("iterations", self.iterations),
+                ("solver seconds", float(self.seconds)),
+                ("solver", self.reason),
+                ("trace", "" if self.trace is None else repr(self.trace)),
+            ],
+            self.message,
         )
 
 

@@ -152,6 +152,7 @@ class Session:
         self._target_problem: Any = as_problem(problem)
         self._target_solver = as_solver(solver, problem)
         self._target_solver.require(problem)
+        self._history: list[tuple[int, Any, Solver]] = []
         self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES))
         self._stop: Stop | None = None
         self._finest = Gap(finish_gap(), of_null=0.0) | Precision()
@@ -174,6 +175,7 @@ class Session:
     def _new_run(self) -> Run:
         run = self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
         self._apply_stop(run)
+        self._history = [(0, run.problem, run.solver)]
         return run
 
     def _apply_stop(self, run: Run) -> None:
@@ -191,6 +193,11 @@ class Session:
     def run(self) -> Run:
         """The run at work, to read from (a ``PathRun``'s path so far, say); replaced by a new one on reset."""
         return self._run
+
+    @property
+    def history(self) -> list[tuple[int, Any, Solver]]:
+        """Problem and solver at the start of the run and after each change, with the iteration of the change."""
+        return list(self._history)
 
     @property
     def problem(self) -> Any:
@@ -377,6 +384,7 @@ class Session:
             other = Session(run.problem, run.solver, speed=self._speed, make_run=self._make_run, **self._settings)
             other._recorder.trace = self.trace.copy()
             other._run.follow(run)
+            other._history = self._history
         other._stop = copy.deepcopy(self._stop)
         other._apply_stop(other._run)
         other._status = replace(other._status, mode="paused", iteration=self._status.iteration)
@@ -563,6 +571,8 @@ class Session:
         self._compile(problem, solver)
         same_problem = run.problem.key == problem.key
         run.change(problem=problem, solver=solver)
+        assert run.state is not None
+        self._history = [*self._history, (run.state.iteration, run.problem, run.solver)]
         for kind, text in marks:
             self.trace.mark(text, kind)
         self._finest.reset()

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.archives import DAMAGE, read_arrays
+from ..inputs.html import facts_table
 from ..registry import Column
 from .event import MEASURED, NUMBERS, Event, known_columns, reported, solver_columns
 from .keeping import file_of, write
@@ -455,6 +456,91 @@ class Trace:
         frame = pd.DataFrame({name: self[name].copy() for name in self.columns})
         whole = ["iteration", "nonzero_rows", "nonzero_entries", "segment"]
         return frame.astype(dict.fromkeys(whole, "int64"))
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the columns as CSV, one row per event; NaN where nothing was measured.
+
+        Parameters
+        ----------
+        path
+            name of the file.
+
+        Returns
+        -------
+        Path
+            the file.
+        """
+        target = Path(path)
+        write(target, self.to_frame().to_csv(index=False).encode())
+        return target
+
+    def to_npz(self, path: str | Path) -> Path:
+        """Write every column as an array of an ``.npz`` file, which ``numpy.load`` reads without pickle.
+
+        :meth:`save` keeps the whole trace, with marks and snapshots, for :meth:`load`.
+
+        Parameters
+        ----------
+        path
+            name of the file; ``.npz`` is added if it is missing.
+
+        Returns
+        -------
+        Path
+            the file.
+        """
+        target, packed = file_of(path), io.BytesIO()
+        columns: dict[str, Any] = {name: self[name] for name in self.columns}
+        np.savez_compressed(packed, **columns)
+        write(target, packed.getvalue())
+        return target
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write the columns as a Parquet table, one row per event. Needs pyarrow.
+
+        Parameters
+        ----------
+        path
+            name of the file.
+
+        Returns
+        -------
+        Path
+            the file.
+
+        Raises
+        ------
+        ImportError
+            without pyarrow.
+        """
+        target, packed = Path(path), io.BytesIO()
+        try:
+            self.to_frame().to_parquet(packed, engine="pyarrow", index=False)
+        except ImportError as missing:
+            raise ImportError(
+                "Parquet files are written by pyarrow, which is not installed: pip install pyarrow; "
+                "to_csv and to_npz need nothing more"
+            ) from missing
+        write(target, packed.getvalue())
+        return target
+
+    def _repr_html_(self) -> str:
+        if not self._size:
+            return facts_table("Trace", [("events", 0)])
+        last = [(name, float(self[name][-1])) for name in ("objective", "relative_gap", "nonzero_rows", "seconds")]
+        marks = "; ".join(f"{mark.iteration}: {mark.text}" for mark in self.marks[:8])
+        more = f"; and {len(self.marks) - 8} more" if len(self.marks) > 8 else ""
+        return facts_table(
+            "Trace",
+            [
+                ("events", self._size),
+                ("iterations", int(self["iteration"][-1])),
+                *((name.replace("_", " ") + " of the last", value) for name, value in last),
+                ("changes", marks + more),
+                ("snapshots of W", len(self.snapshots)),
+                ("of", self.info.get("solver", "")),
+            ],
+        )
 
     def __repr__(self) -> str:
         if not self._size:

@@ -33,6 +33,7 @@ class Accuracy(View):
 
     name = "accuracy"
     title = "Accuracy and sparsity"
+    compares = True
     menu_order = 20
     kinds = ("prediction", "sequence")
     doc = ("Training and test accuracy on the left axis, the share of rows of W that are non-zero (and that the solver "

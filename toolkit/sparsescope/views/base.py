@@ -33,7 +33,8 @@ class View(ABC):
 
     Class attributes: ``name`` (registry name), ``title``, ``doc`` (one sentence), ``needs`` (what must have been
     recorded) and ``empty`` (text of the picture as long as there is nothing to draw). ``kinds`` are the kinds of
-    problems on whose page the explorer shows the view, and ``menu_order`` is its place there and in lists.
+    problems on whose page the explorer shows the view, and ``menu_order`` is its place there and in
+    lists. ``compares``: :func:`sparsescope.views.draw` takes several traces.
 
     Parameters
     ----------
@@ -54,6 +55,7 @@ class View(ABC):
     needs: ClassVar[str]
     empty: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("prediction",)
+    compares: ClassVar[bool] = False
     menu_order: ClassVar[float] = LAST
     fields: ClassVar[tuple[Field, ...]] = ()
 

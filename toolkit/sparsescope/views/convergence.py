@@ -99,6 +99,7 @@ class Convergence(View):
 
     name = "convergence"
     title = "Convergence"
+    compares = True
     menu_order = 10
     kinds = ("prediction", "sequence", "covariance")
     doc = "Objective, proved range of F − F*, duality gap and violation over iterations, passes or solver time."

@@ -255,6 +255,11 @@ def measured(reading: Reading, column: str) -> str:
     return "" if known == reading.n else f"{style.QUANTITIES[column].short} measured at {known} of {reading.n} points"
 
 
+def numbers(values: Any) -> np.ndarray:
+    """Return the numbers of a line, NaN where there is none."""
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
 def log_axis(values: Iterable[np.ndarray]) -> dict[str, Any]:
     """Settings of a log y axis with whole decades as ticks, at most about eight of them."""
     finite = [v[np.isfinite(v) & (v > 0)] for v in values]

@@ -43,6 +43,7 @@ class Duality(View):
 
     name = "duality"
     title = "Primal and dual"
+    compares = True
     menu_order = 40
     kinds = ("prediction", "covariance")
     doc = (

@@ -164,7 +164,7 @@ class Covariances(Kind):
         """A CovarianceProblem of the data."""
         return [
             "problem = ss.CovarianceProblem.from_data(",
-            f"    {data},",
+            "    data[0]," if data.startswith("*") else f"    {data},",  # of data handed over the samples alone
             *self.argument_lines(settings),
             ")",
         ]

@@ -18,7 +18,7 @@ export class ProblemCard {
     this.element = h(
       "section", { class: "problem-card card", "data-testid": "problem-card", "aria-label": "the problem" },
       h("div", { class: "card-main" }, this.question, h("div", { class: "card-action" }, this.button, this.watch, this.hint), this.facts, h("details", { class: "about-data" }, h("summary", {}, "about the data"), this.title, this.text)),
-      h("div", { class: "card-side" }, (this.sizes = h("h3", {}, "class sizes")), this.classes),
+      h("div", { class: "card-side" }, (this.sizes = h("h2", { class: "minor" }, "class sizes")), this.classes),
     );
     this.shown = null;
   }

@@ -35,7 +35,7 @@ import { Veil } from "./veil.js";
 import { WordList } from "./charts/words.js";
 import { saveMenu } from "./save.js";
 import { short } from "./charts/format.js";
-import { snippetButton } from "./snippet.js";
+import { snippetButtons } from "./snippet.js";
 
 const MOST_PINNED = 2;
 const NARROW = 900; // pixels; below, settings are folded
@@ -114,7 +114,7 @@ export class Page {
 
   foot() {
     const help = h("button", { type: "button", "data-testid": "help-button", title: "keys and how to read this page (?)", onclick: () => this.help.toggle() }, "Help");
-    return h("div", { class: "side-foot" }, snippetButton(this), help);
+    return h("div", { class: "side-foot" }, ...snippetButtons(this), help);
   }
 
   /** Choices that only concern looking: kept in the settings too, so that a link shows the same. */

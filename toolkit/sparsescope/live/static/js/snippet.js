@@ -1,13 +1,16 @@
-// "Copy as Python": the explorer writes the lines, the page copies them and shows them too.
+// Copy the problem or the run as Python: the explorer writes the lines, the page copies them and shows them too.
 
 import { h } from "./dom.js";
 
-export function snippetButton(page) {
-  const button = h("button", {
-    type: "button", "data-testid": "copy-python-button", title: "a few lines of Python that solve this problem with this solver",
-    onclick: () => page.link.ask("snippet", {}, (answer) => offer(page, button, answer.text)),
-  }, "Copy as Python");
-  return button;
+export function snippetButtons(page) {
+  const button = (testid, of, text, title) => {
+    const made = h("button", { type: "button", "data-testid": testid, title, onclick: () => page.link.ask("snippet", { of }, (answer) => offer(page, made, answer.text)) }, text);
+    return made;
+  };
+  return [
+    button("copy-python-button", "problem", "Copy problem", "a few lines of Python that solve this problem with this solver"),
+    button("copy-run-button", "run", "Copy run", "Python that repeats this run: every change at its iteration, up to the same iteration"),
+  ];
 }
 
 async function offer(page, button, text) {
