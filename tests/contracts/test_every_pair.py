@@ -62,6 +62,29 @@ def test_auto_certifies_every_loss_with_every_penalty(loss: str, penalty: str, k
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "penalty", "kind"), [case.values for case in CASES])
+def test_auto_certifies_every_pair_with_weights(loss: str, penalty: str, kind: str) -> None:
+    X, y = data_for(loss, kind)
+    rng = np.random.default_rng(1)
+    of_samples = rng.integers(0, 4, X.shape[0]) + 0.5
+    of_features = np.repeat(rng.uniform(0.5, 2.0, X.shape[1] // 5 + 1), 5)[: X.shape[1]]  # equal within a block
+    for intercept in (False, True):
+        for feature_weights in (None, of_features):
+            problem = ss.Problem(
+                X,
+                y,
+                loss=loss,
+                penalty=penalty,
+                intercept=intercept,
+                sample_weight=of_samples,
+                feature_weights=feature_weights,
+            )
+            problem = problem.with_lam(0.1 * problem.lam_reference)
+            found = ss.solve(problem, "auto", tol=TOL, max_iter=20_000, record=False, certify_every=10)
+            assert found.converged, (intercept, feature_weights is not None, found)
+
+
 @pytest.mark.parametrize("loss", [name for name in losses if not losses[name].smooth])
 @pytest.mark.parametrize("penalty", ["ridge", "l1/l2"])
 def test_a_start_at_the_certified_optimum_is_not_left(loss: str, penalty: str) -> None:

@@ -12,7 +12,8 @@ import sparsescope as ss
 from helpers import BLOCK_PENALTIES, digits, members
 from sparsescope.registry import penalties
 from sparsescope.solvers import WorkingSet
-from sparsescope.solvers.shared.newton import Newton
+from sparsescope.solvers.auto import choose
+from sparsescope.solvers.shared.newton import Newton, able
 from sparsescope.solvers.shared.pieces import pieces_of
 
 BLOCKS = [[10, 0, 3], [1], [9, 2, 8, 4], [7, 5, 6]]  # features anywhere, blocks of different sizes
@@ -145,3 +146,12 @@ def test_blocks_are_certified_to_high_accuracy(sparse: bool) -> None:
     problem = problem.with_lam(0.02 * problem.lam_max)
     found = ss.solve(problem, "auto", tol=1e-9, max_iter=5000, record=False, certify_every=10)
     assert found.converged, found
+
+
+@pytest.mark.parametrize("penalty", ["l1/l2", "block-l1/l2"])
+def test_weights_of_features_keep_the_newton_steps(penalty: str) -> None:
+    X, y = digits()
+    c = np.repeat(np.linspace(0.5, 2.0, 13), 5)[:64]
+    problem = ss.Problem(X, y, loss="logistic", penalty=penalty, feature_weights=c, lam_ratio=0.1)
+    solver, reason = choose(problem)
+    assert able(problem) and solver.newton and "Newton steps on" in reason

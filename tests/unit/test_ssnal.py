@@ -29,6 +29,34 @@ def test_every_penalty_is_certified_to_a_small_gap(kind: str, penalty: str, inte
     assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
 
 
+@pytest.mark.parametrize("penalty", ["l1/l2", "block-l1/linf"])
+@pytest.mark.parametrize("kind", ["classes", "sets"])
+def test_weights_of_samples_and_features(kind: str, penalty: str) -> None:
+    X, y = iris() if kind == "classes" else tags()
+    X = X.toarray() if kind == "sets" else X
+    loss = HINGE if kind == "classes" else "separation-ranking"
+    rng = np.random.default_rng(0)
+    times = rng.integers(1, 4, len(y))
+    c = np.repeat(rng.uniform(0.5, 2.0, X.shape[1] // 5 + 1), 5)[: X.shape[1]]
+    weighted = ss.Problem(
+        X, y, loss=loss, penalty=penalty, lam=0.02, intercept=True, sample_weight=times, feature_weights=c
+    )
+    repeated = ss.Problem(
+        np.repeat(X, times, axis=0) / c,
+        np.repeat(y, times, axis=0),
+        loss=loss,
+        penalty=penalty,
+        lam=0.02,
+        intercept=True,
+    )
+    here, there = (
+        ss.solve(problem, "ssnal", tol=1e-8, max_iter=3000, record=False) for problem in (weighted, repeated)
+    )
+    assert here.converged and there.converged
+    assert here.objective == pytest.approx(there.objective, rel=3e-8)
+    assert weighted.objective(here.W, here.b) == pytest.approx(here.objective, rel=1e-12)
+
+
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 def test_the_optimum_is_that_of_a_linear_program(intercept: bool) -> None:
     X, y = iris()

@@ -63,11 +63,11 @@ def pieces(W, tau, penalty, P, A):
             for r in range(p):
                 v[r] = 0.0
             v[k] = 1.0
-            penalty.project_tangent(W[j], v)
+            penalty.at(j).project_tangent(W[j], v)
             for r in range(p):
                 P[j, k, r] = v[r]
                 q[r] = v[r]
-            penalty.hessian_vec(W[j], tau, v, q)
-            penalty.project_tangent(W[j], q)
+            penalty.at(j).hessian_vec(W[j], tau, v, q)
+            penalty.at(j).project_tangent(W[j], q)
             for r in range(p):
                 A[j, k, r] = q[r]

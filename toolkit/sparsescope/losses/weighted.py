@@ -87,5 +87,9 @@ class WeightedLoss(Loss):
         for r in range(v.size):
             v[r] *= w
 
+    def along_face(self, u, y, v):
+        # prox_{σ(ωℓ)*}(v) = ω·prox_{(σ/ω)ℓ*}(v/ω): its derivative is that of ℓ at u/ω.
+        self.base.along_face(u / self.weights[y], self.targets[y], v)
+
     def repair(self, U, Y):
         self.base.repair_weighted(U, self.targets, self.weights)

@@ -24,6 +24,7 @@ from ..registry import Column, field, losses, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
 from .shared.columns import DUAL_COLUMNS
+from .shared.pieces import has_derivatives
 from .shared.restriction import Restriction, choose, worthwhile
 from .shared.splitting import ACTIVE, SplittingState
 
@@ -66,7 +67,7 @@ class SSNAL(Solver):
     source = "Li, Sun and Toh 2018 (the lasso); for these losses and penalties: this project"
     losses: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
     takes_blocks = True
-    takes_weights = True
+    takes_weights = takes_sample_weights = takes_feature_weights = True
     contract_settings = ({"inner": 6},)
     remedy = "choose a larger λ or another solver"
     columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
@@ -78,13 +79,11 @@ class SSNAL(Solver):
                 f"{self.name} needs the derivative of a prox (along_face): {', '.join(fitting)} define it, the "
                 f"{problem.loss.title} loss does not; choose one of these, or another solver, such as auto"
             )
-        if problem.regulariser.weights is None:
-            row = getattr(problem.regulariser, "row", problem.penalty)  # of blocks, or the penalty itself
-            if not hasattr(row, "hessian_vec"):
-                return (
-                    f"{self.name} needs the second derivatives of the penalty, which {problem.penalty.title} does "
-                    "not define; choose another penalty or solver"
-                )
+        if problem.regulariser.weights is None and not has_derivatives(problem):
+            return (
+                f"{self.name} needs the second derivatives of the penalty, which {problem.penalty.title} does "
+                "not define; choose another penalty or solver"
+            )
         if problem.n * problem.m**2 > MOST_CURVATURES or (
             problem.rows * problem.m > MOST_WEIGHTS and not worthwhile(problem)
         ):
@@ -99,7 +98,7 @@ class SSNAL(Solver):
         U = np.empty((problem.n, problem.m), problem.dtype)
         state = AugmentedState(problem, coef, U)
         if coef[: problem.d].any():
-            smoothed_duals(state.Z, problem.y, problem.loss, 1.0 / problem.loss.margin, U)
+            smoothed_duals(state.Z, *problem.terms, 1.0 / problem.loss.margin, U)
         else:
             U[:] = problem.null_duals
         return state

@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient
 from ...problems.prediction import Problem
+from .pieces import row_functions
 
 ARMIJO, BACKTRACK, TRIALS = 1e-4, 0.5, 25
 INNER = 0.05  # the multipliers move when the gradient is this share of what they would move
@@ -93,9 +94,9 @@ class Lagrangian:
         """φ and V; U⁺ is written into ``Un``."""
         problem, d = self.problem, self.problem.d
         if self.smooth:
-            total = float(loss_gradient(Z, problem.y, problem.loss, self.Un))
+            total = float(loss_gradient(Z, *problem.terms, self.Un))
         else:
-            total = float(envelope(Z, self.U, problem.y, problem.loss, self.sigma, self.Un))
+            total = float(envelope(Z, self.U, *problem.terms, self.sigma, self.Un))
         T = W[:d] + self.P / self.rho
         V = np.empty_like(T)
         problem.regulariser.prox(T, self.strength / self.rho, V)
@@ -188,9 +189,9 @@ class Lagrangian:
         n, d = problem.n, problem.d
         C = np.empty((n, m, m))
         if self.smooth:
-            loss_curvature(self.Z, problem.y, problem.loss, C)
+            loss_curvature(self.Z, *problem.terms, C)
         else:
-            envelope_curvature(self.Un, problem.y, problem.loss, self.sigma, C)
+            envelope_curvature(self.Un, *problem.terms, self.sigma, C)
         if not solve:
             top = np.einsum("ikk->ik", C)
             squares = self.X.multiply(self.X) if problem.design.is_sparse else self.X * self.X
@@ -241,30 +242,31 @@ class Lagrangian:
         if self.index is None:
             diagonal[: d * m][flat != 0.0] -= self.rho
             return
-        row = getattr(problem.regulariser, "row", problem.penalty)  # of blocks, or the penalty itself
-        for at in self.index:
-            used = at[flat[at].any(axis=1)] if problem.penalty.zeroes_rows else at
+        penalty = row_functions(problem)
+        for at, numbers in self.index:
+            here = flat[at].any(axis=1) if problem.penalty.zeroes_rows else np.ones(len(at), dtype=bool)
+            used = at[here]
             if used.size == 0:
                 continue
             g, p = used.shape
             P, A = np.empty((g, p, p)), np.empty((g, p, p))
-            pieces(flat[used], self.strength / self.rho, row, P, A)
+            pieces(flat[used], self.strength / self.rho, penalty.of_rows(numbers[here]), P, A)
             rest = np.eye(p) - P
             J = np.linalg.inv(A + rest) - rest
             H[used[:, :, None], used[:, None, :]] -= self.rho * J
 
 
-def _index(problem: Problem) -> list[np.ndarray] | None:
-    """The places in the flat W of the vectors that Ω is a sum over, (vectors, length), one array for each length;
-    ``None`` where these are single entries with weights."""
+def _index(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """The vectors that Ω is a sum over: their places in the flat W (vectors, length), and the numbers of their rows or
+    blocks, one pair for each length; ``None`` where these are single entries with weights."""
     d, m = problem.d, problem.m
     blocks = problem.regulariser.blocks
     if problem.regulariser.weights is not None:
         return None
     if blocks is None:
-        return [np.arange(d * m).reshape(d, m)]
-    found: dict[int, list[Any]] = {}
+        return [(np.arange(d * m).reshape(d, m), np.arange(d))]
+    found: dict[int, list[int]] = {}
     for b in range(blocks.count):
-        features = blocks.features(b)
-        found.setdefault(features.size, []).append(features[None, :] * m + np.arange(m)[:, None])
-    return [np.concatenate(parts) for parts in found.values()]
+        found.setdefault(blocks.features(b).size, []).append(b)
+    places = {b: blocks.features(b)[None, :] * m + np.arange(m)[:, None] for b in range(blocks.count)}
+    return [(np.concatenate([places[b] for b in same]), np.repeat(same, m)) for same in found.values()]

@@ -25,7 +25,7 @@ from ...kernels.newton import (
 )
 from ...problems.prediction import Problem
 from ..base import State
-from .pieces import RowPieces, pieces_of, row_functions
+from .pieces import RowPieces, has_derivatives, pieces_of
 
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 12
 CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
@@ -45,7 +45,7 @@ def single(problem: Problem) -> bool:
 
 def able(problem: Problem) -> bool:
     """Whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
-    return hasattr(problem.loss, "hessian_product") and hasattr(row_functions(problem), "hessian_vec")
+    return hasattr(problem.loss, "hessian_product") and has_derivatives(problem)
 
 
 class Support:

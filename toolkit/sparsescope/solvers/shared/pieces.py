@@ -36,6 +36,12 @@ def row_functions(problem: Problem) -> Any:
     return getattr(problem.regulariser, "row", problem.row_penalty)
 
 
+def has_derivatives(problem: Problem) -> bool:
+    """Whether the penalty defines second derivatives on its pieces."""
+    row = row_functions(problem)
+    return hasattr(getattr(row, "base", row), "hessian_vec")  # base: of a penalty with weights of features
+
+
 class RowPieces:
     """Pieces of a penalty that is a sum over rows. ``rows``: numbers of the rows of W in use."""
 
