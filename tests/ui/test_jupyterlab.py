@@ -89,3 +89,13 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     explorer.pause()
     explorer.wait("s.status.relative_gap !== null")
     assert network.outside == []
+    # A restarted kernel knows nothing of the page, which says so and keeps what it shows.
+    iteration = explorer.debug("status.iteration")
+    base = lab.partition("/lab")[0]
+    (kernel,) = page.request.get(f"{base}/api/kernels").json()
+    token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "_xsrf")
+    answer = page.request.post(f"{base}/api/kernels/{kernel['id']}/restart", headers={"X-XSRFToken": token})
+    assert answer.ok, answer.text()
+    silent = page.get_by_test_id("kernel-silent")
+    expect(silent).to_contain_text("restarted")
+    expect(silent).to_contain_text(f"iteration {iteration}")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from test_live_explorer import Page
 
 import sparsescope as ss
 from sparsescope import datasets, live
@@ -29,13 +31,11 @@ def test_a_matrix_needs_labels_and_a_data_set_does_not() -> None:
         explore(data, data.y)
 
 
-def test_a_network_needs_no_labels_and_other_problems_are_refused() -> None:
+def test_a_network_needs_no_labels() -> None:
     X = np.random.default_rng(0).normal(size=(20, 5))
     problem = ss.CovarianceProblem.from_data(X, correlation=True)
     assert repr(explore(problem)).startswith("<sparsescope explorer of CovarianceProblem(n=20, p=5")
     assert explore(X, task="covariance", features=4).settings["features"] == 4
-    with pytest.raises(ValueError, match="makes the problem itself; this is a Problem"):
-        explore(ss.Problem(X, np.arange(20) % 2))
     for wrong in ({"y": np.arange(5)}, {"task": "classes"}):
         with pytest.raises(ValueError, match="a covariance problem has no classes"):
             explore(problem, **wrong)
@@ -120,3 +120,60 @@ def test_without_a_view_the_solver_rests(sent: list[Any]) -> None:
         widget.close()
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_a_problem_is_explored_as_it_is(form: Any) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 5)), np.array(["a", "b", "c"])[np.arange(40) % 3]
+    problem = ss.Problem(
+        form(X), y, loss="logistic", penalty=ss.penalties.SparseGroup(rho=0.25), lam_ratio=0.05, intercept=True
+    )
+    made = live.Explorer(problem, allow_data_choice=False)
+    page = Page(made).start()
+    session = made.session
+    assert session is not None and session.problem.key[:2] == problem.key[:2] and session.problem.intercept
+    assert session.problem.lam == pytest.approx(problem.lam, rel=1e-9)
+    assert [str(c) for c in session.problem.class_names] == ["a", "b", "c"]
+    page.applied(page.send("do", action="step", n=2))
+    assert session.problem.objective(np.zeros((5, 3))) == pytest.approx(problem.objective(np.zeros((5, 3))))
+    made.close()
+    assert "Problem(n=40" in repr(explore(problem))
+
+
+def test_a_sequence_problem_is_explored_and_weights_are_refused_in_words() -> None:
+    X, y = np.random.default_rng(2).normal(size=(30, 4)), np.arange(30) % 2
+    made = live.Explorer(ss.SequenceProblem(X, y, lam=0.01), allow_data_choice=False)
+    Page(made).start()
+    assert made.session is not None and made.session.problem.kind == "sequence" and made.session.problem.lam == 0.01
+    made.close()
+    with pytest.raises(ValueError, match="sample_weight, which the explorer's page has no control for"):
+        explore(ss.Problem(X, y, sample_weight=np.arange(1.0, 31.0)))
+    result = ss.solve(ss.Problem(X, y), max_iter=3, tol=0)
+    for thing in (result, result.trace):
+        with pytest.raises(ValueError, match="has no data"):
+            explore(thing)
+    with pytest.raises(ValueError, match="height is 10"):
+        explore(X, y, height=10)
+    assert explore(X, y, height=480).height == 480
+
+
+def test_the_last_picture_stays_in_a_saved_notebook() -> None:
+    X, y = np.random.default_rng(2).normal(size=(30, 4)), np.arange(30) % 2
+    widget = explore(X, y, solver="ista")
+    widget._explorer = live.Explorer((X, y), widget.settings, allow_data_choice=False)
+    page = Page(widget._explorer).start()
+    page.applied(page.send("do", action="step", n=5))
+    assert widget.session.wait_idle()
+    text = widget._repr_mimebundle_()[0]["text/html"]
+    trace = widget.session.trace
+    assert f"F {trace['objective'][-1]:.6g}" in text and "<svg" in text and "<script" not in text
+    assert "iteration 5" in text and text.count("<polyline") == 2
+    widget.close()
+    assert "iteration 5" in widget._picture(), "also when the widget is closed"
+
+
+def test_a_kernel_that_lives_answers(sent: list[Any]) -> None:
+    widget = explore("iris")
+    widget._receive(widget, {"type": "ping"}, [])
+    assert sent[-1][0] == {"type": "pong"} and widget.session is None

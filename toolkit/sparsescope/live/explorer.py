@@ -15,11 +15,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 
 from .. import datasets
+from ..problems.prediction import Problem
 from ..runs.session import Session
 from . import controls, kinds
 from . import settings as st
 from .credits import Credits
 from .director import Director
+from .given import data_and_settings
 from .saying import brief
 from .snippet import python_snippet, run_snippet
 from .spectra import KINDS as LOOKS
@@ -69,6 +71,9 @@ class Explorer:
     ) -> None:
         if data is None and not allow_data_choice:
             raise ValueError("without data there must be a choice of data: pass data or allow_data_choice=True")
+        if isinstance(data, Problem):
+            data, own = data_and_settings(data)
+            settings = {**own, **(settings or {})}
         self.settings_changed: Callable[[dict[str, Any]], None] | None = None
         self._names = _data_names(data, allow_data_choice)
         self._title = "" if data is None else str(getattr(data, "title", "") or "your data")

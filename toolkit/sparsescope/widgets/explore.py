@@ -8,27 +8,37 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
+import traitlets
 
 from .. import datasets, live
+from ..live.given import data_and_settings
 from ..problems.base import BaseProblem
+from ..problems.prediction import Problem
+from ..runs.result import Result
+from ..runs.trace import Trace
+from .still import last_picture
 
 POLL_SECONDS = 0.03
 QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps
+LEAST_HEIGHT, MOST_HEIGHT = 320, 2000  # pixels of a compact page
 PART_PREFIXES = ("loss_", "penalty_", "solver_")
 
 Message = dict[str, Any]
 
 
-def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
+def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> ExplorerWidget:
     """Show a live explorer of a data set in a notebook.
 
     Parameters
     ----------
     X
-        data matrix (n, d) (array or sparse matrix), a ``Dataset``, the name or path of a data set, or a
-        ``CovarianceProblem``, whose network is shown. ``None``: the default data set, and a choice of all of them.
+        data matrix (n, d) (array or sparse matrix), a ``Dataset``, the name or path of a data set, a ``Problem`` or a
+        ``SequenceProblem``, with which the page begins, or a ``CovarianceProblem``, whose network is shown. ``None``:
+        the default data set, and a choice of all of them.
     y
         labels (n,); needed exactly when ``X`` is a matrix, and not for the network of its features.
+    height
+        height in pixels of a compact page: λ, one chart and W, such as 480; 0: the whole page.
     **settings
         initial values of the page's controls: ``task`` ("classes", or "covariance" for the network of the features,
         with ``features``, ``correlation``, ``diagonal`` and ``order``), ``loss``, ``penalty``, ``solver`` (registry
@@ -46,7 +56,14 @@ def explore(X: Any = None, y: Any = None, **settings: Any) -> ExplorerWidget:
     ValueError
         for data or settings that cannot be used; the message says which and what is allowed.
     """
-    return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings))
+    if isinstance(X, Result | Trace):
+        raise ValueError(
+            f"this is a {type(X).__name__}, which has no data: ss.explore(problem) runs its problem, and "
+            'ss.views.draw("convergence", trace) draws what was recorded'
+        )
+    if not (isinstance(height, int) and (height == 0 or LEAST_HEIGHT <= height <= MOST_HEIGHT)):
+        raise ValueError(f"height is {height!r}; 0 or from {LEAST_HEIGHT} to {MOST_HEIGHT} pixels are needed")
+    return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings), height)
 
 
 def _data(X: Any, y: Any, task: Any = None) -> Any:
@@ -65,11 +82,11 @@ def _data(X: Any, y: Any, task: Any = None) -> Any:
 
 
 def _problem(problem: BaseProblem, y: Any, task: Any) -> BaseProblem:
-    if problem.samples:
-        raise ValueError(
-            f"explore takes data and makes the problem itself; this is a {type(problem).__name__}. Give "
-            "it the data: explore(X, y, loss=…, penalty=…)"
-        )
+    if isinstance(problem, Problem):
+        if y is not None:
+            raise ValueError(f"a {type(problem).__name__} brings its own labels; leave y out")
+        data_and_settings(problem)  # raises what the page cannot do, here and not in a view
+        return problem
     if y is not None or task not in (None, "covariance"):
         raise ValueError("a covariance problem has no classes: neither y nor another task goes with it")
     return problem
@@ -96,14 +113,17 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     _esm = live.esm_text() + "\n" + Path(__file__).with_name("shell.js").read_text(encoding="utf-8")
 
-    def __init__(self, data: Any = None, settings: Message | None = None) -> None:
+    height = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, data: Any = None, settings: Message | None = None, height: int = 0) -> None:
         self._data = data
         self._settings = dict(settings or {})
         self._explorer: live.Explorer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._views = 0
-        super().__init__()
+        self._last = ""  # the picture that stays when the widget is closed
+        super().__init__(height=height)
         self.on_msg(self._receive)
 
     @property
@@ -118,6 +138,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def close(self) -> None:
         """End the worker and remove the views. Safe to call twice."""
+        self._last = self._picture()
         explorer, self._explorer = self._explorer, None
         if self._task is not None and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)
@@ -127,6 +148,9 @@ class ExplorerWidget(anywidget.AnyWidget):
         super().close()
 
     def _receive(self, _widget: Any, message: Message, _buffers: Any) -> None:
+        if message.get("type") == "ping":
+            self.send({"type": "pong"})  # the kernel lives
+            return
         if message.get("type") == "view":
             self._count_views(1 if message.get("open") else -1)
             return
@@ -182,4 +206,10 @@ class ExplorerWidget(anywidget.AnyWidget):
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         text = self._repr_text()
-        return {**data, "text/plain": text, "text/html": f"<p><em>{html.escape(text.strip('<>'))}</em></p>"}, metadata
+        said = f"<p><em>{html.escape(text.strip('<>'))}</em></p>"
+        return {**data, "text/plain": text, "text/html": self._picture() + said}, metadata
+
+    def _picture(self) -> str:
+        """What the page shows now, as HTML that needs neither kernel nor script; empty before the first event."""
+        session = self.session
+        return self._last if session is None or not len(session.trace) else last_picture(session)

@@ -10,7 +10,7 @@ let mounted = 0;
 
 /**
  * Put an explorer into `el`. `send` takes messages for the explorer; `theme` is "light" or "dark"; `options.height`
- * (pixels) makes the page scroll inside itself; `options.history` = {push, back} is the browser's: a gesture is pushed,
+ * (pixels) makes the page scroll inside itself, `options.compact` leaves λ, one chart and W; `options.history` = {push, back} is the browser's: a gesture is pushed,
  * and the shell calls `undo` and `redo` when somebody goes back or forward.
  */
 export function mount({ el, send, theme = "light", options = {} }) {

@@ -71,10 +71,10 @@ export class Page {
     this.layoutSent = "";
     this.scheduled = false;
     this.destroyed = false;
-    this.build();
+    this.build(options);
   }
 
-  build() {
+  build(options = {}) {
     this.status = new StatusLine();
     this.messages = new Messages();
     this.help = new Help();
@@ -98,6 +98,7 @@ export class Page {
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
+    if (options.compact) this.frame.classList.add("compact");
     this.applyTheme();
     this.resizer = new ResizeObserver(() => {
       // what stands above the explorer (a page's head) is not free for the column that stays in sight
