@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
+from panel.io.state import set_curdoc
 
 from sparsescope import live
 from sparsescope.dashboard.assets import module_address
@@ -45,6 +48,8 @@ class Explorer:
 
     def close(self) -> None:
         self.closed += 1
+
+    query_from_settings = staticmethod(live.Explorer.query_from_settings)
 
 
 def test_an_explorer_is_built_when_the_page_is_ready_and_not_before() -> None:
@@ -167,6 +172,14 @@ def test_closing_a_page_that_was_never_opened_is_harmless() -> None:
     Bridge(Pane(), Explorer).close()
 
 
+def test_no_style_sheet_of_a_page_comes_from_outside() -> None:
+    document = Document()
+    with set_curdoc(document):
+        root = Site().page().get_root(document)
+    sheets = [sheet.url for sheet in root.select({"type": ImportedStyleSheet})]
+    assert sheets and not [url for url in sheets if "//" in url]
+
+
 def test_a_server_has_a_limited_number_of_places() -> None:
     site = Site(max_sessions=1)
     site.page()
@@ -261,7 +274,7 @@ def test_the_module_is_published_under_the_hash_of_its_text() -> None:
     address = module_address()
     assert address == module_address()
     path, _, version = address.partition("?v=")
-    assert path == f"static/extensions/sparsescope/explorer-{version}.js"
+    assert path == f"static/extensions/sparsescope/main-{version}.js"
 
 
 def test_a_taken_port_has_its_own_error() -> None:

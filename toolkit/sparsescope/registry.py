@@ -607,3 +607,4 @@ solvers = Registry("solver", "sparsescope.solvers")
 views = Registry("view", "sparsescope.views")
 datasets = Registry("data set", "sparsescope.datasets")
 pages = Registry("page", "sparsescope.live.pages")  # of the explorer: one for each kind of problem
+app_pages = Registry("page of the app", "sparsescope.app")

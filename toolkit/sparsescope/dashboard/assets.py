@@ -14,16 +14,23 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from bokeh.document import Document
 from bokeh.embed.bundle import extension_dirs
-from panel.io import resources
+from panel.io.resources import get_dist_path
 
 from .. import live
 
-# Panel decides by a global setting, which changes while it renders, whether a style sheet comes from this server or
-# from its public network: seen in one page of ten on a busy machine. Nothing here ever comes from outside.
-resources.use_cdn = lambda: False
-
 FOLDER = "sparsescope"
+
+
+def serve_style_sheets_from_here(document: Document | None) -> None:
+    """Let a document's style sheets come from this server.
+
+    Panel makes the models of a page with addresses in its public network and corrects them when it writes the page,
+    which misses some of them. With this variable the addresses are right when the models are made.
+    """
+    if document is not None:
+        document.template_variables.setdefault("dist_url", get_dist_path(cdn=False))
 
 
 class _Folder:
@@ -42,11 +49,11 @@ def _folder() -> _Folder:
 
 
 @functools.cache
-def module_address() -> str:
-    """Address of the page's module, relative to the page; the first call writes the file."""
-    text = live.esm_text()
+def module_address(entry: str = live.ENTRY) -> str:
+    """Address of a page's module, relative to the page; the first call writes the file."""
+    text = live.esm_text(entry)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    name = f"explorer-{digest}.js"
+    name = f"{Path(entry).stem}-{digest}.js"
     (_folder().path / name).write_text(text, encoding="utf-8")
     # Tornado's static handler answers with a cache life of ten years when there is a query `v`.
     return f"static/extensions/{FOLDER}/{name}?v={digest}"

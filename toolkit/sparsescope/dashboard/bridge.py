@@ -20,7 +20,6 @@ import param
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
-from .. import live
 from ..live.saying import without_paths
 from .assets import module_address
 
@@ -113,13 +112,14 @@ class Bridge:
     def __init__(
         self,
         pane: ExplorerPane,
-        make_explorer: Callable[[], live.Explorer],
+        make_explorer: Callable[[], Any],
         admit: Callable[[], str] = lambda: "",
         local: bool = True,
-        left_behind: Callable[[str], live.Explorer | None] = lambda token: None,
+        left_behind: Callable[[str], Any] = lambda token: None,
     ) -> None:
         self.pane = pane
-        self.explorer: live.Explorer | None = None
+        self.name = ""  # of the page, as it is registered
+        self.explorer: Any = None  # what answers for the page: an Explorer, or another page of the app
         self.on_summary: Callable[[str], None] | None = None
         self._make_explorer = make_explorer
         self._admit, self._local, self._left_behind = admit, local, left_behind
@@ -183,13 +183,13 @@ class Bridge:
         session = getattr(context, "session", None)
         return session is not None and session.connection_count > 0
 
-    def hand_over(self) -> live.Explorer | None:
+    def hand_over(self) -> Any:
         """Give the explorer away, to the page that comes after this one."""
         explorer, self.explorer = self.explorer, None
         self._closed = True
         return explorer
 
-    def _adopt(self, explorer: live.Explorer) -> live.Explorer:
+    def _adopt(self, explorer: Any) -> Any:
         explorer.settings_changed = self._write_address
         document = self._document = pn.state.curdoc
         if document is not None:
@@ -199,7 +199,7 @@ class Bridge:
         return explorer
 
     def _write_address(self, settings: Message) -> None:
-        self._send({"type": "address", "query": urlencode(live.Explorer.query_from_settings(settings))})
+        self._send({"type": "address", "query": urlencode(type(self.explorer).query_from_settings(settings))})
 
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         if header["type"] == "problem" and self.on_summary is not None:

@@ -12,7 +12,7 @@ const STYLE = `
            padding: 4px 12px; min-width: 96px; cursor: pointer; white-space: nowrap; }
   button:hover { background: rgba(255, 255, 255, .12); }
   button:focus-visible, nav a:focus-visible { outline: 2px solid #f0e442; outline-offset: 2px; }
-  @media (max-width: 760px) { .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
+  @media (max-width: 760px) { nav { gap: 10px; overflow-x: auto; } .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
 `
 
 async function copyAddress() {
@@ -62,7 +62,16 @@ export function render({model}) {
   for (const page of model.pages) {
     const link = document.createElement("a")
     link.textContent = page.title
+    link.title = page.about
     link.href = page.address
+    // What both pages know goes along: the address holds it, and changes while one looks.
+    const carry = () => {
+      const query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([key]) => page.takes.includes(key)))
+      link.href = page.address + (query.size ? "?" + query : "")
+    }
+    for (const type of ["pointerenter", "pointerdown", "focus"]) {
+      link.addEventListener(type, carry)
+    }
     if (page.current) {
       link.setAttribute("aria-current", "page")
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import param
 from panel.custom import JSComponent
 from panel.util import edit_readonly
 
-from .. import live
+from .. import app  # noqa: F401  (registers the pages)
+from ..registry import app_pages
+from .assets import module_address, serve_style_sheets_from_here
 from .bridge import Bridge, ExplorerPane
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
@@ -27,7 +30,7 @@ COMPACT = {
     "& .title": {"fontSize": "1.125rem", "fontWeight": 600},
 }
 
-PAGES = (("Explorer", "./"),)
+FIRST = "explorer"  # the page at the root of the server
 
 # Remembers the choice of light or dark. A cookie, because the server has to know it before it makes the page: one that
 # is dark from the start does not flash.
@@ -37,7 +40,7 @@ COOKIE = "sparsescope-theme"
 class HeaderBar(JSComponent):
     """Pages, data summary and copy-link button; keeps the choice of light or dark in the browser."""
 
-    pages = param.List(default=[], doc="dicts with title, address, current")
+    pages = param.List(default=[], doc="dicts with title, address, current, and takes: the settings it goes on with")
 
     summary = param.String(default="", doc="What data is shown.")
 
@@ -82,26 +85,36 @@ class Site:
         for bridge in list(self.open):
             self._end(bridge)
 
-    def page(self) -> pmui.Page:
+    def routes(self) -> dict[str, Any]:
+        """Addresses and what makes their pages, for a server."""
+        return {address(name): self._maker(name) for name in app_pages}
+
+    def _maker(self, name: str) -> Callable[[], pmui.Page]:
+        return lambda: self.page(name)  # a plain function: Panel would show another callable as a text
+
+    def page(self, name: str = FIRST) -> pmui.Page:
         """A new page for the present browser session."""
+        title = app_pages.title(name)
         if self.full and not self._awaits_somebody:
-            return self._refusal()
-        settings = {**self.settings, **_query()}
+            return self._refusal(title)
+        # What the server was started with is about the explorer; the other pages take what they know of it.
+        settings = {**_known(name, self.settings), **_query()}
         dark = _dark()
-        pane = ExplorerPane(dark=dark)
+        pane = ExplorerPane(dark=dark, module_address=module_address(script(name)))
         bridge = Bridge(
             pane,
-            lambda: live.Explorer(self.data, settings, references=True),
+            lambda: app_pages[name](self.data, settings),
             self._no_place,
             self.local,
-            lambda token: self._left_behind(token, settings),
+            lambda token: self._left_behind(token, name, settings),
         )
+        bridge.name = name
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
-        header = HeaderBar(pages=_pages("Explorer"), dark=dark, sizing_mode="stretch_width")
+        header = HeaderBar(pages=_pages(name), dark=dark, sizing_mode="stretch_width")
         bridge.on_summary = lambda text: header.param.update(summary=text)
-        page = _frame("Explorer", header, pane, dark)
+        page = _frame(title, header, pane, dark)
 
         def follow(event: Any) -> None:
             pane.param.update(dark=bool(event.new))
@@ -115,8 +128,8 @@ class Site:
         bridge.close()
         self.open.discard(bridge)
 
-    def _left_behind(self, token: str, settings: dict[str, Any]) -> live.Explorer | None:
-        """The explorer of a page that was loaded again in the same tab; None if its address requests another one.
+    def _left_behind(self, token: str, name: str, settings: dict[str, Any]) -> Any:
+        """What answered for a page that was loaded again in the same tab; None if its address requests another one.
 
         A page that is still connected keeps its explorer: browsers copy the token into a duplicated tab.
         """
@@ -124,7 +137,8 @@ class Site:
             known = hmac.compare_digest(bridge.token.encode(), token.encode())
             if not known or bridge.connected or bridge.explorer is None:
                 continue
-            if live.Explorer.settings_from_query(settings)[0] == bridge.explorer.settings:
+            asked = app_pages[name].settings_from_query(settings)[0]
+            if bridge.name == name and asked == bridge.explorer.settings:
                 self.open.discard(bridge)
                 return bridge.hand_over()
         return None
@@ -137,14 +151,14 @@ class Site:
             "page: its place is free after a few seconds."
         )
 
-    def _refusal(self) -> pmui.Page:
+    def _refusal(self, title: str) -> pmui.Page:
         text = (
             f"<h2>All {self.max_sessions} places are taken</h2>"
             "<p>This server runs a limited number of explorers at a time, so that each of them stays fast.</p>"
             "<p>Close an explorer you no longer need, then reload this page: its place is free after a few seconds.</p>"
         )
         header = HeaderBar(pages=_pages(""), sizing_mode="stretch_width")
-        return _frame("Explorer", header, pn.pane.HTML(text, margin=32), _dark())
+        return _frame(title, header, pn.pane.HTML(text, margin=32), _dark())
 
 
 def _query() -> dict[str, str]:
@@ -157,11 +171,36 @@ def _dark() -> bool:
     return (pn.state.cookies or {}).get(COOKIE) == "dark"
 
 
+def address(name: str) -> str:
+    """Return where a server has a page."""
+    return "/" if name == FIRST else f"/{name}"
+
+
+def script(name: str) -> str:
+    """Return the first file of a page's module."""
+    return str(getattr(app_pages[name], "script", f"pages/{name}.js"))
+
+
+def _known(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    takes = app_pages[name].takes()
+    return {key: value for key, value in settings.items() if name == FIRST or key in takes}
+
+
 def _pages(current: str) -> list[dict[str, Any]]:
-    return [{"title": title, "address": address, "current": title == current} for title, address in PAGES]
+    return [
+        {
+            "title": app_pages.title(name),
+            "about": app_pages.doc(name),
+            "address": "." + address(name),
+            "current": name == current,
+            "takes": list(app_pages[name].takes()),
+        }
+        for name in app_pages
+    ]
 
 
 def _frame(title: str, header: HeaderBar, body: Any, dark: bool) -> pmui.Page:
+    serve_style_sheets_from_here(pn.state.curdoc)
     page = pmui.Page(
         title="sparsescope",
         meta=pmui.template.base.Meta(name="sparsescope", title=f"sparsescope · {title}"),

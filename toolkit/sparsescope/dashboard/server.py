@@ -43,7 +43,7 @@ def make_server(
     gate = Gate(address) if gate is None else gate
     try:
         server = get_server(
-            {"/": site.page},
+            site.routes(),
             port=port,
             address=None if address == "localhost" else address,
             websocket_max_message_size=4 * MAX_TEXT,  # the limit in characters holds after this one

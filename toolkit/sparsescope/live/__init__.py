@@ -4,8 +4,8 @@
 notebook widget wrap these two and add nothing to them.
 """
 
-from .assets import ASSETS, css_text, esm_text
+from .assets import ASSETS, ENTRY, css_text, esm_text
 from .explorer import Explorer
 from .snippet import python_snippet
 
-__all__ = ["ASSETS", "Explorer", "css_text", "esm_text", "python_snippet"]
+__all__ = ["ASSETS", "ENTRY", "Explorer", "css_text", "esm_text", "python_snippet"]

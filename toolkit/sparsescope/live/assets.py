@@ -64,7 +64,13 @@ def css_text() -> str:
 
 
 @cache
-def esm_text() -> str:
-    """The whole page as one ES module that exports ``mount`` and ``VERSION``."""
+def esm_text(entry: str = ENTRY) -> str:
+    """A whole page as one ES module that exports ``mount`` and ``VERSION``.
+
+    Parameters
+    ----------
+    entry
+        Its first file in ``static/js``.
+    """
     style = json.dumps(css_text(), ensure_ascii=True).replace("</", "<\\/")
-    return join_modules() + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"
+    return join_modules(entry=entry) + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"

@@ -12,13 +12,14 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from .. import datasets
 from ..problems.prediction import Problem
 from ..runs.session import Session
 from . import controls, kinds
 from . import settings as st
+from .assets import ENTRY
 from .credits import Credits
 from .director import Director
 from .given import data_and_settings
@@ -35,6 +36,8 @@ MAX_STEPS = 10_000
 MAX_ASKED_NAMES = 1000
 MAX_CHANGES = 100  # settings in one message; a page has about forty
 MAX_ID = 64
+# Settings that pages of the app have in common: a link from one to another carries them along.
+SHARED = ("dataset", "loss", "penalty", "lam_ratio", "intercept", "seed")
 ACTIONS = ("run", "pause", "step", "reset", "cancel")
 
 Message = dict[str, Any]
@@ -93,6 +96,13 @@ class Explorer:
         self._polled: float | None = None
         self._interval = 0.0
         self._closed = False
+
+    script: ClassVar[str] = ENTRY  # the first file of the page's module
+
+    @staticmethod
+    def takes() -> tuple[str, ...]:
+        """Return the settings that the explorer goes on with when somebody comes from another page."""
+        return SHARED
 
     @property
     def settings(self) -> dict[str, Any]:

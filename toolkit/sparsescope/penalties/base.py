@@ -74,6 +74,7 @@ class Penalty:
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
     formula: ClassVar[str] = ""
+    prox_formula: ClassVar[str] = ""  # of one row v with the step τ, for people
     source: ClassVar[str] = ""
     zeroes_rows: ClassVar[bool] = True
     is_norm: ClassVar[bool] = True

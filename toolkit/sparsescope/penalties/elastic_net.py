@@ -20,6 +20,7 @@ class ElasticNet(Penalty):
     menu_order = 50
     doc = "Mixture of lasso and ridge; sets single weights to zero and shrinks the rest."
     formula = "ρ Σ|w| + (1−ρ) ½ Σ w²"
+    prox_formula = "sign(v_k)·max(|v_k| − τρ, 0)/(1 + τ(1−ρ))"
     source = "Zou and Hastie 2005; Yen et al. 2016 with λ₄ = ρ/(1−ρ)"
     is_norm = False
     adds_up = True

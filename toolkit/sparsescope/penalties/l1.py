@@ -19,6 +19,7 @@ class L1(Penalty):
     menu_order = 40
     doc = "Sum of absolute values; sets single weights to zero."
     formula = "Σ |w|"
+    prox_formula = "sign(v_k)·max(|v_k| − τ, 0)"
     source = "Tibshirani 1996"
     adds_up = True
 

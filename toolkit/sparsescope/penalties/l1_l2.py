@@ -22,6 +22,7 @@ class L1L2(Penalty):
     menu_order = 10
     doc = "Sum of the rows' Euclidean norms; a feature is used for all classes or for none."
     formula = "Σ_j ‖W_j‖₂"
+    prox_formula = "v·max(1 − τ/‖v‖₂, 0)"
     source = "Blondel et al. 2013, Eq. 2 and 4"
     adds_up = True
 

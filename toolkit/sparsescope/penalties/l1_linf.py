@@ -17,6 +17,7 @@ class L1Linf(Penalty):
     menu_order = 20
     doc = "Sum of the rows' largest absolute values; whole rows vanish, and large entries of a row tie."
     formula = "Σ_j max_k |W_jk|"
+    prox_formula = "v − (projection of v onto Σ_k |u_k| ≤ τ): the largest entries are cut to one height"
     source = "Blondel et al. 2013, Sec. 4.7"
     adds_up = True
 

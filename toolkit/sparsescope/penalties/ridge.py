@@ -17,6 +17,7 @@ class Ridge(Penalty):
     menu_order = 60
     doc = "Half the sum of squares; shrinks all weights and forces none to zero."
     formula = "½ Σ w²"
+    prox_formula = "v/(1 + τ)"
     source = "Hoerl and Kennard 1970"
     zeroes_rows = False
     is_norm = False

@@ -19,6 +19,7 @@ class SparseGroup(Penalty):
     menu_order = 30
     doc = "Mixture of lasso and group lasso; few rows, and few weights inside the rows that stay."
     formula = "ρ Σ|w| + (1−ρ) Σ_j ‖W_j‖₂"
+    prox_formula = "s·max(1 − τ(1−ρ)/‖s‖₂, 0) with s_k = sign(v_k)·max(|v_k| − τρ, 0)"
     source = "Blondel et al. 2013, Sec. 4.7"
 
     def reference(self, W):

@@ -1,0 +1,220 @@
+"""Every page of the app: messages that a browser understands, settings that go through an address, refusals in words.
+
+The pages with settings of their own (`sparsescope.app.Page`) are held here; the explorer has its own tests.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sparsescope.app import Page
+from sparsescope.dashboard.page import address, script
+from sparsescope.live.assets import STATIC
+from sparsescope.registry import app_pages
+
+NAMES = [name for name in app_pages if isinstance(app_pages[name], type) and issubclass(app_pages[name], Page)]
+BAD: dict[str, list[Any]] = {
+    "float": ["many", float("nan"), 1e300, -1e300, None, True],
+    "int": ["many", 1.5, 10**12, None, True],
+    "bool": ["perhaps", 7, None],
+    "choice": ["no such thing", 3, None, "x" * 5000],
+}
+
+
+@pytest.fixture(params=NAMES)
+def page(request: pytest.FixtureRequest) -> Iterator[Page]:
+    made = app_pages[request.param]()
+    yield made
+    made.close()
+
+
+def told(page: Page) -> list[dict[str, Any]]:
+    """What a page says now, as a browser gets it: strict JSON."""
+    return [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
+
+
+def kinds(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["type"] for message in messages]
+
+
+def test_there_are_pages_and_each_has_its_two_files() -> None:
+    assert len(NAMES) >= 2
+    for name in app_pages:
+        assert (STATIC / "js" / script(name)).is_file()
+        assert app_pages.title(name) and app_pages.doc(name)
+        assert address(name).startswith("/")
+    assert len({address(name) for name in app_pages}) == len(app_pages)
+
+
+def test_nothing_is_said_before_the_browser_is_ready_and_then_all_that_it_needs(page: Page) -> None:
+    assert page.poll() == []
+    page.on_message({"type": "ready"})
+    said = told(page)
+    assert kinds(said)[:3] == ["page", "controls", "picture"]
+    assert said[0]["title"] == page.title and set(said[0]["palette"]["themes"]) == {"light", "dark"}
+    page.on_message({"type": "ready"})
+    assert kinds(told(page))[:3] == ["page", "controls", "picture"], "a page that is shown again gets all of it again"
+
+
+def test_every_setting_has_a_control_or_a_place_in_the_picture_and_each_control_is_a_setting(page: Page) -> None:
+    page.on_message({"type": "ready"})
+    controls = [c for group in page.controls() for c in group["controls"]]
+    names = [control["id"] for control in controls]
+    assert len(set(names)) == len(names) and set(names) <= set(page.settings)
+    for control in controls:
+        assert control["label"] and control["doc"] and control["kind"] in ("select", "slider", "number", "check")
+        assert control["value"] == page.settings[control["id"]]
+
+
+def test_settings_go_through_an_address_and_back(page: Page) -> None:
+    kind = type(page)
+    assert kind.query_from_settings(page.settings) == {}, "what is as at first is left out"
+    changed = dict(page.settings)
+    for f in kind.fields:
+        if f.kind == "bool":
+            changed[f.name] = not changed[f.name]
+        elif f.kind == "choice":
+            changed[f.name] = f.choices[-1]
+        else:
+            changed[f.name] = type(f.default)(f.high if f.high is not None else f.default + 1)
+    back, notices = kind.settings_from_query(kind.query_from_settings(changed))
+    assert back == changed and notices == []
+
+
+def test_what_is_wrong_in_an_address_is_said_and_replaced(page: Page) -> None:
+    kind = type(page)
+    for f in kind.fields:
+        for wrong in BAD[f.kind]:
+            clean, notices = kind.settings_from_query({f.name: wrong})
+            assert clean[f.name] == f.default and len(notices) == 1 and f.name in notices[0], (f.name, wrong)
+            assert len(notices[0]) < 6000
+    clean, notices = kind.settings_from_query({"nonsense": "1"})
+    assert clean == page.settings and "nonsense" in notices[0]
+
+
+def test_wrong_messages_get_a_sentence_and_change_nothing(page: Page) -> None:
+    page.on_message({"type": "ready"})
+    before = page.settings
+    name = type(page).fields[0].name
+    wrong: list[Any] = [
+        None, [], "set", {}, {"type": 3}, {"type": "nonsense"}, {"type": "set"}, {"type": "set", "changes": {}},
+        {"type": "set", "changes": [1]}, {"type": "set", "changes": {"nonsense": 1}},
+        {"type": "set", "changes": {name: {"a": 1}}}, {"type": "set", "changes": {name: "x" * 10000}},
+        {"type": "set", "changes": {str(k): k for k in range(1000)}}, {"type": "do"}, {"type": "do", "action": 7},
+        {"type": "do", "action": "nonsense"},
+    ]  # fmt: skip
+    for message in wrong:
+        told(page)
+        page.on_message(message)
+        errors = [m for m in told(page) if m["type"] == "error"]
+        assert len(errors) == 1 and errors[0]["text"] and not errors[0]["detail"], message
+        assert len(errors[0]["text"]) < 1000
+    assert page.settings == before
+
+
+def test_a_change_comes_back_as_a_picture_and_is_told_to_the_shell(page: Page) -> None:
+    heard: list[dict[str, Any]] = []
+    page.settings_changed = heard.append
+    page.on_message({"type": "ready"})
+    told(page)
+    f = next(f for f in type(page).fields if f.kind == "float")
+    page.on_message({"type": "set", "id": "a-1", "changes": {f.name: f.low}})
+    pictures = [m for m in told(page) if m["type"] == "picture"]
+    assert len(pictures) == 1 and pictures[0]["id"] == "a-1"
+    assert heard and heard[-1][f.name] == f.low == page.settings[f.name]
+
+
+def test_a_closed_page_is_silent(page: Page) -> None:
+    page.on_message({"type": "ready"})
+    page.close()
+    page.close()
+    page.on_message({"type": "ready"})
+    assert page.poll() == []
+
+
+# ------------------------------------------------------------------------------------------------------------- the race
+def finish(page: Page) -> list[dict[str, Any]]:
+    """All messages until the race has ended."""
+    said: list[dict[str, Any]] = []
+    limit = time.monotonic() + 240.0
+    while time.monotonic() < limit:
+        said += told(page)
+        if any(m["type"] == "status" and not m["running"] for m in said):
+            return said
+        time.sleep(0.01)
+    raise AssertionError(f"the race did not end: {said[-1:]}")
+
+
+def test_a_race_says_every_point_once_and_its_table_agrees_with_python() -> None:
+    import sparsescope as ss
+
+    settings = {
+        "dataset": "iris", "unit": "iterations", "budget": "300", "lane1": "bcd-ls", "lane2": "fista-ls",
+        "lane3": "none", "lane4": "none",
+    }  # fmt: skip
+    page = app_pages["race"](None, settings)
+    page.on_message({"type": "ready"})
+    said = finish(page)
+    page.close()
+    table = [m for m in said if m["type"] == "table"][-1]
+    problem = ss.Problem(ss.datasets.load("iris"), loss="multiclass-squared-hinge", penalty="l1/l2", lam_ratio=0.1)
+    expected = ss.race(problem, ["bcd-ls", "fista-ls"], unit="iterations", budget=300).times()
+    assert [row["name"] for row in table["rows"]] == list(expected.index)
+    for row in table["rows"]:
+        assert row["times"] == pytest.approx(list(expected.loc[row["name"]]), rel=1e-3)
+    parts = [part for m in said if m["type"] == "points" for part in m["lanes"]]
+    for lane in (0, 1):
+        mine = [part for part in parts if part["lane"] == lane]
+        iterations = [x for part in mine for x in part["iterations"]]
+        assert iterations == sorted(iterations) and sorted(set(iterations)) == list(range(int(iterations[-1]) + 1))
+        assert len(iterations) <= len(set(iterations)) + 1, "only the last point is measured again, with a certificate"
+
+
+def test_a_race_that_cannot_be_says_why() -> None:
+    page = app_pages["race"](None, {"dataset": "iris", "lane1": "quic-of-no-kind"})
+    assert "lane1" in page.notices[0]
+    page = app_pages["race"](
+        None, {"dataset": "iris", "loss": "crammer-singer"}
+    )  # has kinks: bcd-ls needs a smooth one
+    page.on_message({"type": "ready"})
+    status = [m for m in finish(page) if m["type"] == "status"][-1]
+    assert "smooth" in status["error"] and not status["detail"]
+    choices = next(c for g in page.controls() for c in g["controls"] if c["id"] == "lane1")["choices"]
+    assert any(c["disabled"] and c["reason"] for c in choices) and not all(c["disabled"] for c in choices)
+    page.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- the prox
+def test_the_prox_page_draws_what_the_penalties_compute() -> None:
+    import numpy as np
+
+    import sparsescope as ss
+
+    page = app_pages["prox"](None, {"v1": "1.7", "v2": "-0.4", "tau": "0.6"})
+    panels = {panel["name"]: panel for panel in page.picture()["panels"]}
+    assert len(panels) >= 6
+    for name, panel in panels.items():
+        penalty = ss.registry.penalties.create(name)
+        v = np.array([1.7, -0.4])
+        p = penalty.prox(v, 0.6)
+        assert panel["p"] == pytest.approx(list(p), abs=1e-5)
+        for x, y in panel["zero_set"][::20]:
+            assert np.allclose(penalty.prox(0.999 * np.array([x, y]), 0.6), 0.0)
+            assert np.abs(penalty.prox(1.01 * np.array([x, y]), 0.6)).max() > 0
+        for x, y in panel["level"][::20]:
+            assert penalty.value(np.array([x, y])) == pytest.approx(penalty.value(p), rel=1e-4)
+        assert panel["prox_formula"] and panel["saying"]
+    tied = app_pages["prox"](None, {"v1": "2", "v2": "1.9", "tau": "1"}).picture()["panels"]
+    assert "tied" in next(p for p in tied if p["name"] == "l1/linf")["saying"].lower()
+
+
+def test_more_entries_are_bars_and_have_their_controls() -> None:
+    page = app_pages["prox"](None, {"count": "5"})
+    assert len(page.picture()["v"]) == 5 and all(not panel["zero_set"] for panel in page.picture()["panels"])
+    shown = [c["id"] for group in page.controls() for c in group["controls"]]
+    assert "v5" in shown and "v6" not in shown

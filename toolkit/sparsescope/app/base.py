@@ -1,0 +1,239 @@
+"""Page: what every page of the app is, behind plain messages that a shell carries.
+
+    browser ── on_message ──▶ Page ── take ──▶ a new picture
+    browser ◀── poll ──────── {"type": "page"}, {"type": "picture"}, …
+
+A page declares its settings as fields. Their defaults, checks, controls and names in the address follow from that.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from ..live.knobs import field_control
+from ..live.saying import brief
+from ..registry import LAST, Field, collect_fields
+from ..views import style
+
+MOST_CHANGES = 40
+MOST_TEXT = 2000  # characters of a setting
+
+Message = dict[str, Any]
+
+
+class Page:
+    """Base of all pages. A subclass names itself, declares settings and implements :meth:`picture`.
+
+    Attributes
+    ----------
+    name : place in the address (``/prox``) and name of the module ``live/static/js/pages/<name>.js``
+    title, doc : for the bar of pages and the page's head
+    menu_order : place in the bar of pages
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    doc: ClassVar[str] = ""
+    menu_order: ClassVar[float] = LAST
+    fields: ClassVar[tuple[Field, ...]] = ()
+    labels: ClassVar[dict[str, str]] = {}  # of controls whose setting has another name
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.fields = (*cls.fields, *collect_fields(cls))
+
+    def __init__(self, data: Any = None, settings: Mapping[str, Any] | None = None) -> None:
+        self.settings_changed: Callable[[Message], None] | None = None
+        self.data = data
+        clean, self.notices = self.settings_from_query(settings or {})
+        self._settings = clean
+        self._outbox: list[tuple[Message, list[bytes]]] = []
+        self._ready = self._closed = False
+
+    # ------------------------------------------------------------------------------------------------- for subclasses
+    def start(self) -> None:
+        """Begin what the page does on its own; called when a browser shows it."""
+
+    def picture(self) -> Message:
+        """Return what the browser draws for the present settings: JSON without NaN."""
+        raise TypeError(f"{type(self).__name__} does not define picture")
+
+    def changed(self, names: set[str]) -> None:
+        """Follow settings that have changed; the picture is sent afterwards."""
+
+    def do(self, action: str) -> None:
+        """Carry out an action of a button.
+
+        Raises
+        ------
+        ValueError
+            for an action that the page does not have.
+        """
+        raise ValueError(f"unknown action {brief(action)}; this page has none")
+
+    def look(self) -> list[tuple[Message, list[bytes]]]:
+        """Return what has happened by itself since the last call, as messages."""
+        return []
+
+    def end(self) -> None:
+        """End what :meth:`start` began."""
+
+    def controls(self) -> list[Message]:
+        """Return the groups of controls, from the fields; a subclass may add choices and reasons."""
+        made = [
+            {**field_control(self.name, f, self.settings[f.name]), "id": f.name, "disabled": False, "reason": ""}
+            for f in self.fields
+        ]
+        for control in made:
+            control["label"] = self.labels.get(control["id"], control["label"])
+        return [{"title": self.title, "controls": made}] if made else []
+
+    # ------------------------------------------------------------------------------------------------------ settings
+    @property
+    def settings(self) -> Message:
+        """The settings as they are; a copy."""
+        return dict(self._settings)
+
+    @classmethod
+    def settings_from_query(cls, query: Mapping[str, Any]) -> tuple[Message, list[str]]:
+        """Return complete settings from an address or a message, and sentences that say what was corrected."""
+        known = {f.name: f for f in cls.fields}
+        notices = [
+            f"There is no setting {brief(name)} on this page."
+            for name in list(query)[:MOST_CHANGES]
+            if name not in known
+        ]
+        out = {}
+        for name, f in known.items():
+            given = query.get(name, f.default)
+            try:
+                if isinstance(given, str) and len(given) > MOST_TEXT:
+                    raise ValueError(f"{name} is longer than {MOST_TEXT} characters")
+                out[name] = cls.check(f, given)
+            except (ValueError, TypeError) as error:
+                out[name] = f.default
+                notices.append(f"{error}. {f.default} is used.")
+        return out, notices
+
+    @classmethod
+    def check(cls, declared: Field, value: Any) -> Any:
+        """Return a value of a setting, from text too; ``ValueError`` in words if it is not allowed."""
+        if declared.kind == "bool" and isinstance(value, str):
+            value = {"true": True, "1": True, "false": False, "0": False}.get(value.lower(), value)
+        if declared.kind in ("float", "int") and isinstance(value, bool):
+            raise ValueError(f"{declared.name} is {value}; a number is needed ({declared.bounds()})")
+        return declared.check(value, cls.title)
+
+    @classmethod
+    def takes(cls) -> tuple[str, ...]:
+        """Return the settings that the page goes on with when somebody comes from another page."""
+        return tuple(f.name for f in cls.fields)
+
+    @classmethod
+    def query_from_settings(cls, settings: Mapping[str, Any]) -> dict[str, str]:
+        """Return the settings as the texts of an address; those at their defaults are left out."""
+        return {f.name: _text(settings[f.name]) for f in cls.fields if settings[f.name] != f.default}
+
+    # ------------------------------------------------------------------------------------------------------ messages
+    def on_message(self, msg: Message) -> None:
+        """Take a message of the browser. What is wrong with it is said on the page, not raised."""
+        if self._closed:
+            return
+        try:
+            if not isinstance(msg, dict):
+                raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
+            handlers = {
+                "ready": self._on_ready,
+                "set": self._on_set,
+                "do": self._on_do,
+                "credit": lambda _: None,
+                "layout": lambda _: None,
+            }
+            kind = msg.get("type")
+            if not isinstance(kind, str) or kind not in handlers:
+                raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
+            handlers[kind](msg)
+        except (ValueError, TypeError) as error:
+            self._say({"type": "error", "text": str(error), "detail": ""})
+            self._say_controls()
+        except Exception as error:  # a bug of ours must reach the page too
+            self._say({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": traceback.format_exc()})
+
+    def poll(self) -> list[tuple[Message, list[bytes]]]:
+        """Return what may be sent now."""
+        if self._closed or not self._ready:
+            return []
+        try:
+            self._outbox += self.look()
+        except Exception as error:  # the shell's timer must go on, and the page must say what happened
+            self._say({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": traceback.format_exc()})
+        sending, self._outbox = self._outbox, []
+        return sending
+
+    def close(self) -> None:
+        """End the page's work. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self.end()
+
+    def _on_ready(self, _msg: Message) -> None:
+        first = not self._ready
+        self._ready = True
+        self._outbox.clear()
+        palette = {"themes": style.THEMES, "diverging": style.DIVERGING}
+        self._say({"type": "page", "name": self.name, "title": self.title, "doc": self.doc, "palette": palette})
+        self._say_controls()
+        if self.notices:
+            self._say({"type": "notices", "notices": list(self.notices)})
+        if first:
+            self.start()
+        self._say({"type": "picture", **self.picture()})
+
+    def _on_set(self, msg: Message) -> None:
+        changes = msg.get("changes")
+        if not isinstance(changes, dict) or not changes or len(changes) > MOST_CHANGES:
+            raise ValueError(f"set: an object of 1 to {MOST_CHANGES} settings is needed")
+        known = {f.name: f for f in self.fields}
+        new = {}
+        for name, value in changes.items():
+            if name not in known:
+                raise ValueError(f"there is no setting {brief(name)} on this page; known: {', '.join(known)}")
+            if not isinstance(value, str | float | int | None) or (isinstance(value, str) and len(value) > MOST_TEXT):
+                raise ValueError(
+                    f"set: {brief(name)} is {brief(value)}; a short text, a number, true or false is needed"
+                )
+            new[name] = self.check(known[name], value)
+        differ = {name for name, value in new.items() if value != self._settings[name]}
+        self._settings.update(new)
+        self.changed(differ)
+        if differ and self.settings_changed is not None:
+            self.settings_changed(self.settings)
+        self._say_controls()
+        self._say({"type": "picture", "id": msg.get("id"), **self.picture()})
+
+    def _on_do(self, msg: Message) -> None:
+        action = msg.get("action")
+        if not isinstance(action, str):
+            raise ValueError(f"unknown action {brief(action)}")
+        self.do(action)
+        self._say({"type": "picture", "id": msg.get("id"), **self.picture()})
+
+    def _say(self, message: Message) -> None:
+        self._outbox.append((message, []))
+
+    def _say_controls(self) -> None:
+        self._say({"type": "controls", "groups": self.controls(), "settings": self.settings})
+
+
+def number(value: float, digits: int = 6) -> float | None:
+    """Return a number as JSON takes it: rounded to significant digits, ``None`` for NaN and infinity."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,208 @@
+"""Page: the proximal operators of all row penalties at once, for a vector that is dragged."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import (
+    penalties,  # noqa: F401  (registers them)
+    registry,
+)
+from ..registry import field
+from .base import Message, Page, number
+
+REACH = 2.5  # the largest entry of v
+MOST = 8
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 181)
+SAME = 1e-9  # entries closer than this are tied; smaller ones are zero
+
+
+class ProxPage(Page):
+    """prox_{τΩ}(v) = argmin_w ½‖w − v‖² + τΩ(w) of every row penalty, beside each other."""
+
+    name = "prox"
+    title = "Prox"
+    menu_order = 50
+    doc = (
+        "Drag v: the arrow leads to prox(v). Shaded: the v that the penalty sends to zero; of a norm it is the ball of "
+        "the dual norm with radius τ, and v − prox(v) is the projection of v onto it. Dashed: where Ω is as large as "
+        "at prox(v)."
+    )
+
+    count: ClassVar[Any] = field(2, 2, MOST, "m: entries of v; two are drawn as a plane, more as bars")
+    tau: ClassVar[Any] = field(0.8, 0.0, REACH, "τ: step times λ, what the penalty weighs")
+    rho: ClassVar[Any] = field(0.5, 0.0, 1.0, "ρ: of the penalties that mix two parts")
+    nonnegative: ClassVar[Any] = field(False, doc="allow no negative weights, where the penalty has that")
+    v1: ClassVar[Any] = field(2.0, -REACH, REACH, "first entry of v")
+    v2: ClassVar[Any] = field(1.2, -REACH, REACH, "second entry of v")
+    v3: ClassVar[Any] = field(-0.6, -REACH, REACH, "third entry of v")
+    v4: ClassVar[Any] = field(0.3, -REACH, REACH, "fourth entry of v")
+    v5: ClassVar[Any] = field(1.2, -REACH, REACH, "fifth entry of v")
+    v6: ClassVar[Any] = field(-2.4, -REACH, REACH, "sixth entry of v")
+    v7: ClassVar[Any] = field(0.0, -REACH, REACH, "seventh entry of v")
+    v8: ClassVar[Any] = field(0.9, -REACH, REACH, "eighth entry of v")
+
+    labels: ClassVar[dict[str, str]] = {"count": "m", "tau": "τ", "rho": "ρ", "nonnegative": "W ≥ 0"}
+
+    @property
+    def v(self) -> np.ndarray:
+        """The vector, (count,)."""
+        return np.array([self.settings[f"v{k + 1}"] for k in range(self.settings["count"])])
+
+    def controls(self) -> list[Message]:
+        """Return the controls without the entries of v beyond its length."""
+        groups = super().controls()
+        beyond = {f"v{k + 1}" for k in range(self.settings["count"], MOST)}
+        return [{**g, "controls": [c for c in g["controls"] if c["id"] not in beyond]} for g in groups]
+
+    def picture(self) -> Message:
+        """Return v and a panel for each penalty."""
+        tau, v = float(self.settings["tau"]), self.v
+        return {
+            "v": [number(x) for x in v],
+            "tau": tau,
+            "reach": REACH,
+            "panels": [self._panel(*part, v, tau) for part in self._parts()],
+        }
+
+    def _parts(self) -> list[tuple[str, Any]]:
+        """Return the names and the penalties that are drawn: all sums over rows, with this page's parameters."""
+        made = []
+        for name in registry.penalties:
+            if not hasattr(registry.penalties[name], "prox"):
+                continue  # a sum over blocks: its vectors are the blocks, and its formula is that of a row penalty
+            given = {f.name: self.settings[f.name] for f in registry.penalties.fields(name) if f.name in self.settings}
+            made.append((name, registry.penalties.create(name, **given)))
+        return made
+
+    def _panel(self, name: str, penalty: Any, v: np.ndarray, tau: float) -> Message:
+        p = penalty.prox(v, tau)
+        taken = v - p
+        panel: Message = {
+            "name": name,
+            "title": registry.penalties.title(name),
+            "formula": penalty.formula,
+            "prox_formula": penalty.prox_formula,
+            "parameters": parameters(penalty),
+            "blocks": self._block_names(penalty),
+            "p": [number(x) for x in p],
+            "taken": [number(x) for x in taken],
+            "value": [number(float(penalty.value(x))) for x in (v, p)],
+            "saying": saying(penalty, v, p, tau),
+            "zero_set": [],
+            "level": [],
+        }
+        if len(v) == 2:
+            panel["zero_set"] = zero_set(penalty, tau)
+            panel["level"] = level_curve(penalty, p)
+        return panel
+
+    @staticmethod
+    def _block_names(penalty: Any) -> list[str]:
+        """Return the names of penalties that apply this one to every block of features in a class."""
+        rows = {name: getattr(registry.penalties[name], "row", None) for name in registry.penalties}
+        return [name for name, row in rows.items() if row is not None and type(penalty) in (row, type(row))]
+
+
+def parameters(penalty: Any) -> str:
+    """Return the parameters of a penalty for people; switches that are off are left out."""
+    shown = [(f, getattr(penalty, f.name)) for f in penalty.fields]
+    return ", ".join(
+        f.name if f.kind == "bool" else f"{f.doc.partition(':')[0]} = {value:g}"
+        for f, value in shown
+        if value is not False
+    )
+
+
+def saying(penalty: Any, v: np.ndarray, p: np.ndarray, tau: float) -> str:
+    """Return what happened to v in a sentence, from the numbers alone."""
+    zeros, was_zero = np.abs(p) < SAME, np.abs(v) < SAME
+    bound = float(penalty.zero_threshold(-v))
+    if zeros.all() and not was_zero.all():
+        return f"v lies in the set that is sent to zero: τ = {tau:.2f} is at least {bound:.2f}."
+    parts = []
+    if (zeros & ~was_zero).any():
+        parts.append(f"set to zero: {_entries(zeros & ~was_zero)}")
+    sizes = np.abs(p)
+    tied = (sizes > SAME) & (np.abs(sizes - sizes.max()) < SAME)
+    if tied.sum() > 1 and not np.allclose(np.abs(v)[tied], np.abs(v)[tied][0], atol=SAME):
+        parts.append(f"tied at {sizes.max():.2f}: {_entries(tied)}")
+    if not parts:
+        ratio = float(np.linalg.norm(p) / np.linalg.norm(v)) if np.linalg.norm(v) > 0 else 1.0
+        parts.append(
+            "nothing is set to zero or tied" + (f"; the length is {ratio:.2f} of what it was" if v.any() else "")
+        )
+    ends = f"; all of v goes to zero from τ = {bound:.2f} on" if np.isfinite(bound) else "; no τ sends it to zero"
+    return f"{parts[0][0].upper()}{'; '.join(parts)[1:]}{ends}."
+
+
+def _entries(chosen: np.ndarray) -> str:
+    numbers = [str(k + 1) for k in np.flatnonzero(chosen)]
+    return f"{'entry' if len(numbers) == 1 else 'entries'} {', '.join(numbers)}"
+
+
+def zero_set(penalty: Any, tau: float) -> list[list[float | None]]:
+    """Return the boundary of {v : prox_τ(v) = 0}, [[x, y], …]; empty where that is the origin only or unbounded."""
+    radius = tau * _directions(penalty)
+    if not np.isfinite(radius).all() or not radius.any():
+        return []
+    return _points(radius)
+
+
+@functools.lru_cache(maxsize=256)
+def _directions(penalty: Any) -> np.ndarray:
+    """Distance from the origin at which the zero set for τ = 1 ends, for each angle; inf where it does not end."""
+    found = np.empty(ANGLES.size)
+    for k, angle in enumerate(ANGLES):
+        threshold = float(penalty.zero_threshold(-np.array([np.cos(angle), np.sin(angle)])))
+        found[k] = 1.0 / threshold if threshold > 0 else np.inf
+    return np.minimum(found, 100.0)
+
+
+def level_curve(penalty: Any, p: np.ndarray) -> list[list[float | None]]:
+    """Return the boundary of {w : Ω(w) ≤ Ω(p)}, [[x, y], …]; empty at p = 0."""
+    height = float(penalty.value(p))
+    if not 0.0 < height < np.inf:
+        return []
+    a, b, other = _growth(penalty)
+    radius = 2.0 * height / (a + np.sqrt(a * a + 4.0 * b * height))
+    for k in np.flatnonzero(other):
+        radius[k] = _reach(functools.partial(_along, penalty, ANGLES[k]), height)
+    return _points(radius)
+
+
+@functools.lru_cache(maxsize=64)
+def _growth(penalty: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a, b with Ω(r·u) = a·r + b·r² for the direction u of each angle, and where that does not hold."""
+    one, two, three = (np.array([_along(penalty, angle, r) for angle in ANGLES]) for r in (1.0, 2.0, 3.0))
+    with np.errstate(invalid="ignore"):  # directions that are not allowed have Ω = ∞
+        b = np.where(np.isfinite(one), (two - 2.0 * one) / 2.0, 0.0)
+        a = one - b
+        other = np.isfinite(one) & (np.abs(3.0 * a + 9.0 * b - three) > 1e-9 * three)
+    return a, b, other
+
+
+def _along(penalty: Any, angle: float, r: float) -> float:
+    return float(penalty.value(r * np.array([np.cos(angle), np.sin(angle)])))
+
+
+def _reach(value: Callable[[float], float], height: float) -> float:
+    """Return the r ≥ 0 with value(r) = height, for a value that grows with r."""
+    low, high = 0.0, 1.0
+    while value(high) < height:
+        high *= 2.0
+    for _ in range(50):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if value(middle) < height else (low, middle)
+    return high
+
+
+def _points(radius: np.ndarray) -> list[list[float | None]]:
+    return [[number(r * np.cos(a), 5), number(r * np.sin(a), 5)] for r, a in zip(radius, ANGLES, strict=True)]
+
+
+registry.app_pages.add(ProxPage.name, ProxPage)

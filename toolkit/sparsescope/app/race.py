@@ -1,0 +1,252 @@
+"""Page: several solvers on one problem, in turns on one clock, against one certified optimum."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import datasets, registry
+from ..problems.prediction import Problem
+from ..races.lanes import UNITS, Lane
+from ..races.run import RaceRun
+from ..races.table import COLUMN, LEVELS, Race
+from ..registry import field
+from .base import Message, Page, number
+
+NONE = "none"
+LANES = ("lane1", "lane2", "lane3", "lane4")
+MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
+LAM_LOW = 1e-4
+
+
+def _solvers() -> tuple[str, ...]:
+    """Return the solvers of problems with classes, in the order of menus."""
+    return tuple(name for name in registry.solvers if {Problem.kind} & set(registry.solvers[name].kinds))
+
+
+class RacePage(Page):
+    """Two to four solvers beside each other: who is how far when."""
+
+    name = "race"
+    title = "Race"
+    menu_order = 20
+    doc = (
+        "All solvers start at W = 0 and take turns on one clock. The lines are (F − F*)/|F*|, measured at every "
+        "iteration against one certified optimum; compiling, certificates and drawing are not on the clock."
+    )
+
+    dataset: ClassVar[Any] = field("digits", choices=tuple(datasets.names()), doc="the data")
+    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=tuple(registry.losses), doc="the loss")
+    penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="the penalty")
+    lam_ratio: ClassVar[Any] = field(0.1, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
+    intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
+    lane1: ClassVar[Any] = field("bcd-ls", choices=_solvers(), doc="first solver")
+    lane2: ClassVar[Any] = field("fista-ls", choices=_solvers(), doc="second solver")
+    lane3: ClassVar[Any] = field("working-set", choices=(NONE, *_solvers()), doc="third solver")
+    lane4: ClassVar[Any] = field("ista", choices=(NONE, *_solvers()), doc="fourth solver")
+    unit: ClassVar[Any] = field(
+        "seconds", choices=UNITS, doc="the clock: CPU seconds, passes over the data, or iterations"
+    )
+    budget: ClassVar[Any] = field(3.0, 0.01, 10_000.0, "what each solver may spend of the clock", log=True)
+    seeds: ClassVar[Any] = field(1, 1, 10, "runs of each randomised solver, one a seed")
+
+    labels: ClassVar[dict[str, str]] = {
+        "dataset": "data",
+        "lam_ratio": "λ/λ_max",
+        "unit": "counts",
+        **{lane: f"lane {k + 1}" for k, lane in enumerate(LANES)},
+    }
+
+    def __init__(self, data: Any = None, settings: Any = None) -> None:
+        super().__init__(data, settings)
+        self._job: _Job | None = None
+        self._told: dict[int, int] = {}  # events of each lane that the browser has
+        self._said = ""
+
+    # ------------------------------------------------------------------------------------------------------- running
+    def start(self) -> None:
+        """Start the race."""
+        self.end()
+        self._told, self._said = {}, ""
+        self._job = _Job(self.settings, self.data)
+
+    def end(self) -> None:
+        """End the race that is under way."""
+        if self._job is not None:
+            self._job.stop()
+
+    def changed(self, names: set[str]) -> None:
+        """Start anew: every setting of this page is one of the race."""
+        if names:
+            self.start()
+
+    def do(self, action: str) -> None:
+        """``"again"`` runs the race anew, ``"stop"`` ends it where it stands.
+
+        Raises
+        ------
+        ValueError
+            for another action.
+        """
+        if action == "again":
+            self.start()
+        elif action == "stop":
+            self.end()
+        else:
+            raise ValueError("a race can be run again or stopped; the actions are again and stop")
+
+    def picture(self) -> Message:
+        """Return the names of the lanes; their points follow as they are measured."""
+        chosen = [self.settings[lane] for lane in LANES if self.settings[lane] != NONE]
+        return {"lanes": list(dict.fromkeys(chosen)), "unit": self.settings["unit"], "levels": list(LEVELS)}
+
+    def controls(self) -> list[Message]:
+        """Return the controls; solvers that do not take the problem say why."""
+        groups = super().controls()
+        problem = None if self._job is None else self._job.problem
+        for control in groups[0]["controls"]:
+            control["live"] = False  # a race is run anew when a slider is let go
+            if control["id"] not in LANES or problem is None:
+                continue
+            for choice in control["choices"]:
+                reason = None if choice["value"] == NONE else registry.solvers.create(choice["value"]).solves(problem)
+                choice.update(disabled=reason is not None, reason=reason or "")
+        titles = {"Problem": ("dataset", "loss", "penalty", "lam_ratio", "intercept"), "Lanes": LANES}
+        made = {c["id"]: c for c in groups[0]["controls"]}
+        rest = [name for name in made if not any(name in ids for ids in titles.values())]
+        return [
+            {"title": title, "controls": [made[name] for name in ids]}
+            for title, ids in {**titles, "Clock": tuple(rest)}.items()
+        ]
+
+    # ------------------------------------------------------------------------------------------------------- looking
+    def look(self) -> list[tuple[Message, list[bytes]]]:
+        """Return what was measured since the last call, and what the race is doing."""
+        job = self._job
+        if job is None:
+            return []
+        messages: list[tuple[Message, list[bytes]]] = []
+        if job.problem is not None and not self._told.get(-1):
+            self._told[-1] = 1
+            self._say_controls()  # the reasons are known now
+        points = self._new_points(job)
+        status = {"type": "status", "text": job.text, "running": job.running, "error": job.error, "detail": job.detail}
+        if points or str(status) != self._said:
+            self._said = str(status)
+            if points:
+                messages.append(({"type": "points", "lanes": points, **self._optimum(job)}, []))
+            messages.append((status, []))
+            if not job.running and job.run is not None and not job.error:
+                messages.append(({"type": "table", **table(job.run.result())}, []))
+        return messages
+
+    def _new_points(self, job: _Job) -> list[Message]:
+        run = job.run
+        if run is None or run.reference is None:
+            return []
+        found = []
+        for k, lane in enumerate(run.lanes):
+            size, begun = len(lane.trace), self._told.get(k, 0)
+            if size == begun:
+                continue
+            self._told[k] = size
+            found.append({"lane": k, "name": lane.name, "seed": lane.seed, "from": begun, **_points(lane, begun, size)})
+        return found
+
+    @staticmethod
+    def _optimum(job: _Job) -> Message:
+        assert job.run is not None and job.run.reference is not None
+        reference = job.run.reference
+        return {"best": number(reference.objective, 15), "lower": number(reference.dual, 15)}
+
+
+def _points(lane: Lane, begun: int, size: int) -> Message:
+    """Return the events of a lane between two numbers, thinned to what can be seen: clocks, objective, rows."""
+    chosen = np.unique(np.linspace(begun, size - 1, min(size - begun, MOST_POINTS)).astype(int))
+    columns = {"objective": "objective", "rows": "nonzero_rows", **COLUMN}
+    return {
+        key: [number(float(x), 15 if key == "objective" else 7) for x in lane.trace[column][:size][chosen]]
+        for key, column in columns.items()
+    }
+
+
+def table(race: Race) -> Message:
+    """Return what each solver had spent within each level of the optimum, the spread over seeds, and how it ended."""
+    rows = []
+    for name in race.names:
+        times = race.times().loc[name]
+        spread = [race.spread(name, level) for level in LEVELS]
+        ends = [entry for entry in race.entries if entry.name == name]
+        rows.append(
+            {
+                "name": name,
+                "times": [number(float(x), 4) for x in times],
+                "spread": [[number(low, 4), number(high, 4)] for low, high in spread],
+                "message": "; ".join(dict.fromkeys(entry.message for entry in ends)),
+                "observing": number(sum(entry.observing for entry in ends), 3),
+                "rows": int(ends[0].trace["nonzero_rows"][-1]) if len(ends[0].trace) else None,
+            }
+        )
+    return {
+        "rows": rows,
+        "unit": race.unit,
+        "levels": list(LEVELS),
+        "width": number(race.width, 2),
+        "best": number(race.best, 10),
+    }
+
+
+class _Job:
+    """A race in a thread of its own: read, prepare, run. Everything here is only read by the page."""
+
+    def __init__(self, settings: Message, data: Any) -> None:
+        self._settings, self._data = settings, data
+        self._stopped = threading.Event()
+        self.problem: Problem | None = None
+        self.run: RaceRun | None = None
+        self.text = "Reading the data …"
+        self.running = True
+        self.error = self.detail = ""
+        self._thread = threading.Thread(target=self._work, daemon=True, name="sparsescope-race")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the race after the iteration that is under way."""
+        self._stopped.set()
+
+    def _work(self) -> None:
+        try:
+            self._prepare()
+            self._race()
+        except (ValueError, TypeError) as error:
+            self.error = str(error)
+        except Exception as error:  # whatever goes wrong is said on the page
+            self.error, self.detail = f"{type(error).__name__}: {error}", traceback.format_exc()
+        finally:
+            self.running = False
+
+    def _prepare(self) -> None:
+        chosen = self._settings
+        data = self._data if self._data is not None else datasets.load(chosen["dataset"])
+        X, y = data if isinstance(data, tuple) else (data, None)
+        parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
+        self.problem = Problem(X, y, **parts) if y is not None else Problem(X, **parts)
+        solvers = list(dict.fromkeys(chosen[lane] for lane in LANES if chosen[lane] != NONE))
+        run = RaceRun(self.problem, solvers, unit=chosen["unit"], budget=chosen["budget"], seeds=chosen["seeds"])
+        self.text = "Compiling the solvers and finding F* …"
+        run.prepare()
+        self.run = run
+
+    def _race(self) -> None:
+        assert self.run is not None
+        self.text = "Racing"
+        while not self._stopped.is_set() and self.run.step() is not None:
+            pass
+        self.run.end("stopped")
+        self.text = "Stopped" if self._stopped.is_set() else "Done"
+
+
+registry.app_pages.add(RacePage.name, RacePage)

@@ -1,0 +1,144 @@
+// What pages beside the explorer have in common: controls at the left, boxes for errors, a head and the page's own body.
+
+import { h, setAttribute, setText } from "../dom.js";
+import { embedded } from "../embedded.js";
+import { Controls } from "../controls.js";
+import { Link } from "../link.js";
+import { Messages } from "../status.js";
+import { Palette } from "../charts/palette.js";
+
+const NARROW = 900; // pixels; below, settings are folded
+
+/**
+ * A page. `body` makes what the page draws: an object with `element`, and `draw(picture)`, called whenever a picture has
+ * come, the theme or the size has changed; `begin(picture)` (once a picture) and `take(message)` (all others) if it has them.
+ */
+export class SimplePage {
+  constructor(host, send, theme, body) {
+    this.host = host;
+    this.root = host.attachShadow({ mode: "open" });
+    this.store = { settings: {} };
+    this.palette = new Palette(theme);
+    this.link = new Link(send);
+    this.messages = new Messages();
+    this.controls = new Controls(this);
+    this.received = 0;
+    this.picture = null;
+    this.latencies = []; // ms from a change to its picture
+    this.scheduled = false;
+    this.body = body(this);
+    this.head = h("p", { class: "page-doc" });
+    this.title = h("h1", { class: "sr-only" });
+    this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Settings"), this.controls.element);
+    this.frame = h(
+      "div", { class: "explorer simple", tabindex: "-1", "data-testid": "page-root" },
+      this.title, h("aside", { class: "left", "aria-label": "settings" }, this.fold),
+      h("div", { class: "main" }, this.messages.element, this.head, this.body.element), this.controls.explain,
+    );
+    this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame));
+    this.applyTheme();
+    this.resizer = new ResizeObserver(() => {
+      const narrow = this.frame.clientWidth < NARROW;
+      if (narrow !== this.narrow) this.fold.open = !narrow;
+      this.narrow = narrow;
+      this.requestDraw();
+    });
+    this.resizer.observe(this.frame);
+  }
+
+  /** Change settings: at most one change is under way, the last value of each wins. */
+  set(changes) {
+    Object.assign(this.store.settings, changes);
+    for (const [key, value] of Object.entries(changes)) this.controls.show(key, value);
+    this.link.set(changes);
+  }
+
+  touched() {}
+
+  receive(header, buffers) {
+    const handlers = {
+      page: () => this.onPage(header),
+      controls: () => this.onControls(header),
+      picture: () => this.onPicture(header),
+      notices: () => this.messages.addNotices(header.notices),
+      error: () => this.messages.showError(header.text, header.detail),
+    };
+    const handler = handlers[header.type] || (() => this.body.take && this.body.take(header, buffers));
+    try {
+      handler();
+    } catch (problem) {
+      this.messages.showError("The page could not take a message: " + problem.message, problem.stack);
+    }
+  }
+
+  onPage(message) {
+    this.palette.use(message.palette);
+    setText(this.head, message.doc);
+    setText(this.title, message.title);
+    this.applyTheme();
+  }
+
+  onControls(message) {
+    Object.assign(this.store.settings, message.settings);
+    this.controls.take(message.groups);
+  }
+
+  onPicture(message) {
+    this.received += 1;
+    this.picture = message;
+    if (this.link.sentAt.has(message.id)) {
+      this.latencies.push(performance.now() - this.link.sentAt.get(message.id));
+      this.link.sentAt.clear(); // older changes were overtaken by this one
+    }
+    if (this.body.begin) this.body.begin(message);
+    this.messages.clearError();
+    this.requestDraw();
+  }
+
+  requestDraw() {
+    if (this.scheduled || this.gone) return;
+    this.scheduled = true;
+    requestAnimationFrame(() => {
+      this.scheduled = false;
+      if (this.gone || !this.picture) return;
+      this.body.draw(this.picture);
+    });
+  }
+
+  applyTheme() {
+    for (const element of [this.host, this.frame]) setAttribute(element, "data-theme", this.palette.theme);
+    for (const [name, colour] of Object.entries(this.palette.colours)) this.host.style.setProperty("--" + name, colour);
+  }
+
+  setTheme(name) {
+    this.palette.setTheme(name);
+    this.applyTheme();
+    this.requestDraw();
+  }
+
+  destroy() {
+    this.gone = true;
+    this.resizer.disconnect();
+  }
+}
+
+/** The face of a page's module, as the explorer has it: mount({el, send, theme, options}) -> {receive, setTheme, destroy}. */
+export function mountPage(body, { el, send, theme = "light", options = {} }) {
+  const host = h("div", { class: "sparsescope-host" });
+  host.style.display = "block";
+  if (options.height) Object.assign(host.style, { height: options.height + "px", overflow: "auto" });
+  el.append(host);
+  const page = new SimplePage(host, send, theme, body);
+  const debug = { page, get settings() { return { ...page.store.settings }; }, get received() { return page.received; }, get latencies() { return page.latencies.slice(); }, get picture() { return page.picture; } };
+  window.__sparsescope = debug;
+  page.link.ready("1");
+  return {
+    receive: (header, buffers) => page.receive(header, buffers),
+    setTheme: (name) => page.setTheme(name),
+    destroy() {
+      page.destroy();
+      host.remove();
+      if (window.__sparsescope === debug) delete window.__sparsescope;
+    },
+  };
+}

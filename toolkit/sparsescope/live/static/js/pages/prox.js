@@ -1,0 +1,188 @@
+// The prox page: a panel for each penalty; v is dragged in any of them.
+
+import { formula, h, setText } from "../dom.js";
+import { s } from "../charts/svg.js";
+import { number } from "../charts/format.js";
+import { mountPage } from "./frame.js";
+
+export const VERSION = "1";
+
+const SIZE = 260; // of a panel's picture, in its own units
+const PAD = 14;
+const STEP = 0.05; // of an arrow key
+const NAMES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+export function mount(given) {
+  return mountPage((page) => new ProxBody(page), given);
+}
+
+const shown = (values) => "(" + values.map((x) => number(x, 3)).join(", ") + ")";
+const path = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x} ${y}`).join("") + "Z";
+
+class ProxBody {
+  constructor(page) {
+    this.page = page;
+    this.panels = new Map();
+    this.element = h("div", { class: "prox-grid", "data-testid": "prox-grid" });
+  }
+
+  draw(picture) {
+    this.picture = picture;
+    const names = picture.panels.map((panel) => panel.name).join(" ");
+    if (names !== this.names) {
+      this.panels = new Map(picture.panels.map((panel) => [panel.name, new Panel(this, panel)]));
+      this.element.replaceChildren(...[...this.panels.values()].map((panel) => panel.element));
+      this.names = names;
+    }
+    for (const panel of picture.panels) this.panels.get(panel.name).draw(panel, picture);
+  }
+
+  /** Move entries of v: {0: 1.5, 1: 0.2}. */
+  move(entries) {
+    const { reach } = this.picture;
+    const changes = {};
+    for (const [k, value] of Object.entries(entries)) changes[`v${Number(k) + 1}`] = Number(Math.min(reach, Math.max(-reach, value)).toFixed(3));
+    this.page.set(changes);
+  }
+}
+
+class Panel {
+  constructor(body, panel) {
+    this.body = body;
+    this.title = h("h2", {}, panel.title);
+    this.facts = h("p", { class: "prox-formula" });
+    this.svg = s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "prox-plot" });
+    this.plot = h("div", { class: "chart-plot prox-frame", tabindex: "0", role: "application", "data-testid": "prox-" + panel.name }, this.svg);
+    this.numbers = h("p", { class: "prox-numbers" });
+    this.saying = h("p", { class: "prox-saying", "data-testid": "prox-saying-" + panel.name });
+    this.element = h("section", { class: "card prox-panel", "aria-label": panel.title }, this.title, this.facts, this.plot, this.numbers, this.saying);
+    this.entry = 0; // of v, that the arrow keys move where v has more than two
+    this.plot.addEventListener("pointerdown", (event) => this.grab(event));
+    this.plot.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // ------------------------------------------------------------------------------------------------------ hands
+  grab(event) {
+    event.preventDefault();
+    this.plot.focus({ preventScroll: true });
+    this.plot.setPointerCapture(event.pointerId);
+    if (this.picture.v.length > 2) this.entry = this.column(event);
+    const follow = (next) => this.follow(next);
+    this.plot.addEventListener("pointermove", follow);
+    const end = () => this.plot.removeEventListener("pointermove", follow);
+    this.plot.addEventListener("pointerup", end, { once: true });
+    this.plot.addEventListener("pointercancel", end, { once: true });
+    this.follow(event);
+  }
+
+  follow(event) {
+    const { reach, v } = this.picture;
+    const box = this.svg.getBoundingClientRect();
+    const unit = SIZE / box.width;
+    const x = (((event.clientX - box.left) * unit - PAD) / (SIZE - 2 * PAD)) * 2 * reach - reach;
+    const y = reach - (((event.clientY - box.top) * unit - PAD) / (SIZE - 2 * PAD)) * 2 * reach;
+    this.body.move(v.length === 2 ? { 0: x, 1: y } : { [this.entry]: y });
+  }
+
+  column(event) {
+    const box = this.svg.getBoundingClientRect();
+    const at = ((event.clientX - box.left) / box.width) * SIZE;
+    const count = this.picture.v.length;
+    return Math.min(count - 1, Math.max(0, Math.floor(((at - PAD) / (SIZE - 2 * PAD)) * count)));
+  }
+
+  key(event) {
+    const { v } = this.picture;
+    const { settings } = this.body.page.store; // the newest wish, which the picture may not show yet
+    const at = (k) => settings[`v${k + 1}`];
+    const size = event.shiftKey ? 5 * STEP : STEP;
+    const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    if (v.length === 2) this.body.move(way[0] ? { 0: at(0) + way[0] * size } : { 1: at(1) + way[1] * size });
+    else if (way[0]) {
+      this.entry = (this.entry + way[0] + v.length) % v.length;
+      this.body.draw(this.picture);
+    } else this.body.move({ [this.entry]: at(this.entry) + way[1] * size });
+  }
+
+  // ---------------------------------------------------------------------------------------------------- pictures
+  draw(panel, picture) {
+    this.picture = picture;
+    const blocks = panel.blocks.length ? ` The same for ${panel.blocks.join(", ")}, on a block of features in a class.` : "";
+    const parameters = panel.parameters ? ` · ${panel.parameters}` : "";
+    this.facts.replaceChildren(...formula(`prox = ${panel.prox_formula}`), parameters);
+    this.facts.title = `Ω = ${panel.formula}.${blocks}`;
+    setText(this.numbers, `${shown(picture.v)} → ${shown(panel.p)} · taken away ${shown(panel.taken)}`);
+    setText(this.saying, panel.saying + blocks);
+    this.plot.setAttribute("aria-label", this.described(panel, picture));
+    this.svg.replaceChildren(...(picture.v.length === 2 ? this.plane(panel, picture) : this.bars(panel, picture)));
+  }
+
+  described(panel, picture) {
+    const how = picture.v.length === 2 ? "Arrow keys move v." : `Left and right choose an entry (now the ${NAMES[this.entry]}), up and down change it.`;
+    return `${panel.title}: v ${shown(picture.v)}, prox ${shown(panel.p)}. ${panel.saying} ${how}`;
+  }
+
+  plane(panel, { v, reach }) {
+    const { palette } = this.body.page;
+    const c = (name) => palette.colour(name);
+    const to = (x) => PAD + ((x + reach) / (2 * reach)) * (SIZE - 2 * PAD);
+    const at = ([x, y]) => [to(x), to(-y)];
+    const drawn = (points) => path(points.map(at));
+    const [vx, vy] = at(v);
+    const [px, py] = at(panel.p);
+    const [qx, qy] = at(panel.taken);
+    const [ox, oy] = at([0, 0]);
+    const nodes = [
+      s("line", { x1: PAD, x2: SIZE - PAD, y1: oy, y2: oy, stroke: c("grid") }),
+      s("line", { y1: PAD, y2: SIZE - PAD, x1: ox, x2: ox, stroke: c("grid") }),
+    ];
+    if (panel.zero_set.length) nodes.push(s("path", { d: drawn(panel.zero_set), fill: c("blue"), "fill-opacity": 0.14, stroke: c("blue"), class: "zero-set" }));
+    if (panel.level.length) nodes.push(s("path", { d: drawn(panel.level), fill: "none", stroke: c("muted"), "stroke-dasharray": "4 3" }));
+    nodes.push(
+      s("line", { x1: ox, y1: oy, x2: qx, y2: qy, stroke: c("blue"), "stroke-width": 1 }),
+      s("line", { x1: vx, y1: vy, x2: px, y2: py, stroke: c("vermillion"), "stroke-width": 2 }),
+      ...head(vx, vy, px, py, c("vermillion")),
+      s("circle", { cx: qx, cy: qy, r: 3, fill: c("blue") }),
+      s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion") }),
+      s("circle", { cx: vx, cy: vy, r: 7, fill: c("paper"), stroke: c("ink"), "stroke-width": 2, class: "grip" }),
+      label(vx, vy - 11, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
+    );
+    if (Math.hypot(qx - ox, qy - oy) > 14) nodes.push(label(qx, qy - 8, "v − prox", c("blue")));
+    return nodes;
+  }
+
+  bars(panel, { v, reach }) {
+    const { palette } = this.body.page;
+    const c = (name) => palette.colour(name);
+    const inner = SIZE - 2 * PAD;
+    const wide = inner / v.length;
+    const up = (x) => PAD + ((reach - x) / (2 * reach)) * inner;
+    const nodes = [s("line", { x1: PAD, x2: SIZE - PAD, y1: up(0), y2: up(0), stroke: c("axis") })];
+    v.forEach((value, k) => {
+      const x = PAD + (k + 0.5) * wide;
+      const [p, thick] = [panel.p[k], wide * 0.5];
+      nodes.push(
+        s("rect", { x: x - thick / 2, width: thick, y: Math.min(up(0), up(p)), height: Math.abs(up(p) - up(0)), fill: c("vermillion") }),
+        s("line", { x1: x, x2: x, y1: up(p), y2: up(value), stroke: c("blue"), "stroke-width": 2, "stroke-dasharray": "3 2" }),
+        s("line", { x1: x - thick / 2, x2: x + thick / 2, y1: up(value), y2: up(value), stroke: c("ink"), "stroke-width": k === this.entry ? 4 : 2 }),
+      );
+      if (p === 0) nodes.push(s("circle", { cx: x, cy: up(0), r: 3.5, fill: c("paper"), stroke: c("vermillion"), "stroke-width": 2 }));
+    });
+    return nodes;
+  }
+}
+
+function head(x1, y1, x2, y2, colour) {
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  if (length < 16) return [];
+  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [bx, by] = [x2 - 12 * ux, y2 - 12 * uy];
+  return [s("path", { d: `M${x2 - 4 * ux} ${y2 - 4 * uy}L${bx - 4 * uy} ${by + 4 * ux}L${bx + 4 * uy} ${by - 4 * ux}Z`, fill: colour })];
+}
+
+function label(x, y, text, colour) {
+  const near = Math.min(SIZE - 30, Math.max(30, x));
+  return s("text", { x: near, y: Math.min(SIZE - 4, Math.max(12, y)), "text-anchor": "middle", "font-size": 11, fill: colour, "font-weight": 600 }, text);
+}

@@ -1,0 +1,221 @@
+// The race page: (F − F*)/|F*| of every lane over the clock, a table of who was how far when, and a replay.
+
+import { h, setText } from "../dom.js";
+import { s } from "../charts/svg.js";
+import { known, linearTicks, number, powerOfTen, scientific, short } from "../charts/format.js";
+import { csvText } from "../save.js";
+import { mountPage } from "./frame.js";
+
+export const VERSION = "1";
+
+const LANE_COLOURS = ["blue", "vermillion", "green", "purple"];
+const EDGE = { left: 64, right: 132, top: 12, bottom: 44 };
+const FLOOR = 1e-12; // a log axis has no zero; nobody knows F* better
+const REPLAY = 6000; // ms that a replay takes
+const LABEL = 16; // pixels between two labels
+
+export function mount(given) {
+  return mountPage((page) => new RaceBody(page), given);
+}
+
+class RaceBody {
+  constructor(page) {
+    this.page = page;
+    this.lanes = new Map(); // number -> {name, seed, seconds, passes, iterations, objective, rows}
+    this.until = null; // part of the clock that is shown, 0 to 1; null: all
+    this.again = h("button", { type: "button", class: "act primary", "data-testid": "race-again", onclick: () => page.link.do("again") }, "Race again");
+    this.stopping = h("button", { type: "button", class: "act", "data-testid": "race-stop", onclick: () => page.link.do("stop") }, "Stop");
+    this.replaying = h("button", { type: "button", class: "act", "data-testid": "race-replay", title: "watch the measured points come again, in slow motion", onclick: () => this.replay() }, "Replay");
+    this.axis = h("select", { "data-testid": "race-axis", "aria-label": "x axis", onchange: () => page.requestDraw() },
+      ...["seconds", "passes", "iterations"].map((unit) => h("option", { value: unit }, unit)));
+    this.csv = h("button", { type: "button", "data-testid": "race-csv", onclick: () => this.save() }, "CSV");
+    this.status = h("span", { class: "race-status", role: "status", "data-testid": "race-status" });
+    this.scrub = h("input", { type: "range", min: 0, max: 1, step: "any", value: 1, class: "race-scrub", "aria-label": "time of the race that is shown", "data-testid": "race-scrub", oninput: () => this.look(Number(this.scrub.value)) });
+    this.svg = s("svg", { class: "race-svg", role: "img" });
+    this.plot = h("div", { class: "race-plot", "data-testid": "race-plot" }, this.svg);
+    this.note = h("p", { class: "prox-saying", "data-testid": "race-note" });
+    this.table = h("table", { class: "race-table", "data-testid": "race-table" });
+    this.element = h(
+      "div", { class: "race" },
+      h("div", { class: "race-bar" }, this.again, this.stopping, this.replaying, this.scrub, h("label", { class: "inline" }, "x axis ", this.axis), this.csv, this.status),
+      h("section", { class: "card", "aria-label": "sub-optimality" }, this.plot, this.note),
+      h("section", { class: "card race-card", "aria-label": "times" }, this.table),
+    );
+  }
+
+  /** A message beside the picture. */
+  take(message) {
+    if (message.type === "points") this.onPoints(message);
+    else if (message.type === "status") this.onStatus(message);
+    else if (message.type === "table") this.drawTable(message);
+  }
+
+  onPoints({ lanes, best, lower }) {
+    this.best = best;
+    this.width = known(lower) ? Math.max(best - lower, 0) / (Math.abs(best) || 1) : null;
+    for (const part of lanes) {
+      if (part.from === 0) this.lanes.set(part.lane, { name: part.name, seed: part.seed, seconds: [], passes: [], iterations: [], objective: [], rows: [] });
+      const lane = this.lanes.get(part.lane);
+      for (const key of ["seconds", "passes", "iterations", "objective", "rows"]) lane[key].push(...part[key]);
+    }
+    this.page.requestDraw();
+  }
+
+  onStatus({ text, running, error, detail }) {
+    setText(this.status, error ? "" : text);
+    if (error) this.page.messages.showError(error, detail);
+    this.stopping.disabled = !running;
+    this.replaying.disabled = running;
+    this.running = running;
+    this.page.requestDraw();
+  }
+
+  /** The lanes of a race that begins. */
+  begin(picture) {
+    this.picture = picture;
+    this.lanes = new Map();
+    this.table.replaceChildren();
+    this.axis.value = picture.unit;
+    this.look(1, false);
+  }
+
+  draw() {
+    this.drawLines();
+  }
+
+  look(part, draw = true) {
+    this.until = part;
+    this.scrub.value = String(part);
+    if (draw) this.page.requestDraw();
+  }
+
+  replay() {
+    const began = performance.now();
+    const step = (now) => {
+      const part = Math.min(1, (now - began) / REPLAY);
+      if (this.page.gone || this.running) return;
+      this.look(part);
+      if (part < 1 && this.replayFrom === began) requestAnimationFrame(step);
+    };
+    this.replayFrom = began;
+    requestAnimationFrame(step);
+  }
+
+  // -------------------------------------------------------------------------------------------------------- picture
+  /** The lanes as they are shown: x, y up to the chosen time. */
+  shown() {
+    const unit = this.axis.value;
+    // of all objectives, the smallest is the best that is known of F*
+    const best = Math.min(this.best ?? Infinity, ...[...this.lanes.values()].map((lane) => lane.objective.reduce((a, b) => (known(b) ? Math.min(a, b) : a), Infinity)));
+    const scale = Math.abs(best) || 1;
+    const all = [...this.lanes.values()];
+    const far = all.reduce((most, lane) => Math.max(most, lane[unit][lane[unit].length - 1] || 0), 0);
+    const names = [...new Set(this.picture ? this.picture.lanes : [])];
+    const limit = far * (this.until ?? 1);
+    return {
+      far, best, unit,
+      lanes: all.map((lane) => {
+        const points = [];
+        lane[unit].forEach((x, k) => {
+          if (x <= limit || k === 0) points.push([x, Math.max((lane.objective[k] - best) / scale, 0), lane.rows[k]]);
+        });
+        return { ...lane, points, colour: this.page.palette.colour(LANE_COLOURS[Math.max(names.indexOf(lane.name), 0) % LANE_COLOURS.length]) };
+      }),
+    };
+  }
+
+  drawLines() {
+    const width = Math.max(280, this.plot.clientWidth);
+    const height = Math.max(220, Math.min(420, Math.round(window.innerHeight * 0.46)));
+    const { palette } = this.page;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.setAttribute("height", height);
+    const { lanes, far, unit } = this.shown();
+    const drawn = lanes.filter((lane) => lane.points.some(([, y]) => y > FLOOR));
+    if (!drawn.length) {
+      this.svg.replaceChildren(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: palette.colour("muted"), "font-size": 13 }, "The lines begin when F* is known."));
+      setText(this.note, "");
+      return;
+    }
+    const values = drawn.flatMap((lane) => lane.points.map(([, y]) => y)).filter((y) => y > FLOOR);
+    const top = Math.ceil(Math.log10(Math.max(...values)));
+    const low = Math.max(-9, Math.floor(Math.log10(Math.min(...values, 1e-6))));
+    const right = width < 560 ? 84 : EDGE.right;
+    const X = (x) => EDGE.left + (far > 0 ? x / far : 0) * (width - EDGE.left - right);
+    const Y = (y) => EDGE.top + ((top - Math.log10(Math.max(y, 10 ** low))) / (top - low || 1)) * (height - EDGE.top - EDGE.bottom);
+    const nodes = [...this.grid(X, Y, { top, low, far, width, height, right, unit })];
+    if (this.width > 10 ** low) nodes.push(s("rect", { x: EDGE.left, width: width - EDGE.left - right, y: Y(this.width), height: Y(10 ** low) - Y(this.width), fill: palette.colour("muted"), opacity: 0.18 }));
+    const ends = new Map();
+    for (const lane of drawn) {
+      const points = lane.points.filter(([, y]) => y > FLOOR);
+      nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 2, class: "race-line", "data-lane": lane.name }));
+      if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
+      const [x, y] = points[points.length - 1];
+      if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Y(y), colour: lane.colour, text: lane.name });
+    }
+    nodes.push(...labels([...ends.values()], right));
+    this.svg.replaceChildren(...nodes);
+    this.svg.setAttribute("aria-label", this.said(drawn, unit));
+    setText(this.note, known(this.width) ? `F* is known to ${scientific(this.width)}${this.width > 10 ** low ? ": the grey band" : ""}.` : "F* is not certified.");
+  }
+
+  *grid(X, Y, { top, low, far, width, height, right, unit }) {
+    const { palette } = this.page;
+    const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
+    const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
+    const every = Math.max(1, Math.ceil((top - low) / 8));
+    for (let k = top; k >= low; k -= every) {
+      yield line({ x1: EDGE.left, x2: width - right, y1: Y(10 ** k), y2: Y(10 ** k) });
+      yield text({ x: EDGE.left - 8, y: Y(10 ** k) + 4, "text-anchor": "end" }, powerOfTen(k));
+    }
+    for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) {
+      yield line({ x1: X(x), x2: X(x), y1: EDGE.top, y2: height - EDGE.bottom });
+      yield text({ x: X(x), y: height - EDGE.bottom + 16, "text-anchor": "middle" }, short(x));
+    }
+    yield text({ x: (EDGE.left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, { seconds: "CPU seconds of the solver", passes: "passes over the data", iterations: "iterations" }[unit]);
+    yield text({ x: 14, y: (EDGE.top + height - EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(EDGE.top + height - EDGE.bottom) / 2})` }, "(F − F*)/|F*|");
+  }
+
+  said(lanes, unit) {
+    return "Race: " + lanes.map(({ name, points }) => {
+      const [x, y, rows] = points[points.length - 1];
+      return `${name} at ${short(x)} ${unit}: ${scientific(y)} above the optimum, ${rows} rows`;
+    }).join("; ");
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- table
+  drawTable({ rows, unit, levels, width }) {
+    const head = h("tr", {}, h("th", { scope: "col" }, `${unit} until F − F* ≤ level·|F*|`), ...levels.map((level) => h("th", { scope: "col" }, scientific(level, 0))), h("th", { scope: "col" }, "rows at the end"), h("th", { scope: "col" }, "not on the clock"), h("th", { scope: "col" }, "ended"));
+    const best = levels.map((_, k) => Math.min(...rows.map((row) => row.times[k] ?? Infinity)));
+    const cell = (row, k) => {
+      const time = row.times[k];
+      if (!known(time)) return h("td", { title: width > 0.1 * levels[k] ? "F* is not known well enough for this level" : "not reached within the budget" }, "–");
+      const [low, high] = row.spread[k];
+      const text = short(time, 3) + (known(low) && low !== high ? ` (${short(low, 2)}–${short(high, 2)})` : "");
+      return h("td", { class: time === best[k] ? "is-best" : "" }, text);
+    };
+    this.table.replaceChildren(h("thead", {}, head), h("tbody", {}, ...rows.map((row) => h("tr", {},
+      h("th", { scope: "row" }, row.name), ...levels.map((_, k) => cell(row, k)), h("td", {}, known(row.rows) ? String(row.rows) : "–"), h("td", {}, `${number(row.observing, 2)} s`), h("td", { class: "race-end" }, row.message)))));
+  }
+
+  save() {
+    const rows = [["solver", "seed", "iterations", "passes", "seconds", "objective", "rows"]];
+    for (const lane of this.lanes.values()) lane.iterations.forEach((_, k) => rows.push([lane.name, lane.seed, lane.iterations[k], lane.passes[k], lane.seconds[k], lane.objective[k], lane.rows[k]]));
+    const link = h("a", { href: URL.createObjectURL(new Blob([csvText(rows)], { type: "text/csv" })), download: "race.csv" });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+}
+
+/** Labels at the ends of lines, moved up until no two overlap. */
+function labels(ends, wide) {
+  const placed = [];
+  return ends.sort((a, b) => b.y - a.y).map((end) => {
+    let y = end.y + 4;
+    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL)) y -= LABEL / 2;
+    placed.push({ x: end.x, y });
+    return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
+  });
+}
