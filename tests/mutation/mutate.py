@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import random
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,14 +43,22 @@ class Mutant:
 
 
 def draw(package: Path, seed: int) -> list[Mutant]:
-    """Mutants of all folders, the same for the same sources and seed; no two in one function."""
-    rng = random.Random(seed)
+    """Draw mutants of all folders, no two in one function.
+
+    The order is by a hash of each mutant's name without its line, so a change of the sources replaces only the mutants
+    of the functions that it changes: results stay comparable from commit to commit.
+    """
     found: list[Mutant] = []
     for folder, count in SHARES.items():
         every = [m for path in sorted((package / folder).rglob("*.py")) for m in mutants(package, path)]
-        rng.shuffle(every)
-        used: set[tuple[str, str]] = set()
+        seen: Counter[str] = Counter()
+        order: list[tuple[str, Mutant]] = []
         for mutant in every:
+            name = mutant.key.rpartition(" (line")[0]
+            seen[name] += 1  # the same mistake at several places of a function
+            order.append((hashlib.sha256(f"{seed} {name} {seen[name]}".encode()).hexdigest(), mutant))
+        used: set[tuple[str, str]] = set()
+        for _, mutant in sorted(order, key=lambda one: one[0]):
             if len(used) < count and (mutant.path, mutant.function) not in used:
                 used.add((mutant.path, mutant.function))
                 found.append(mutant)
