@@ -1,4 +1,4 @@
-"""The data matrix behind one face: dense, CSR or CSC, by columns for the kernels, checked at the door.
+"""Design matrix: one interface to dense, CSR and CSC input, by columns for the kernels; validates input.
 
 One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
 well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
@@ -160,16 +160,19 @@ def chosen_rmatmul(columns, rows, U, G):
 
 
 class Design:
-    """n samples by d features.
+    """Design matrix of n samples by d features: one interface to dense, CSR and CSC input; validates input.
 
     Parameters
     ----------
-    X : array (n, d), scipy sparse matrix or array (n, d), or data frame
-        Floating point data keeps its precision (float32, float64); everything else becomes float64.
-    centre, standardize : hold X in the frame of :mod:`sparsescope.inputs.frame`: features about their means (for
-        problems with an intercept), and divided by their standard deviations. ``frame`` says what was done (``None``:
-        nothing), and :meth:`plain` undoes it. Dense data that is copied anyway is moved in place
-    weights : of the samples, (n,), in these means and deviations (equal)
+    X
+        array (n, d), scipy sparse matrix or array (n, d), or data frame. Floating point data keeps its precision
+        (float32, float64); everything else becomes float64.
+    centre, standardize
+        hold X in the frame of :mod:`sparsescope.inputs.frame`: features about their means (for problems with an
+        intercept), and divided by their standard deviations. ``frame`` describes it (``None``: as given), and
+        :meth:`plain` undoes it. Dense data that is copied anyway is changed in place.
+    weights
+        weights of the samples, (n,), in these means and deviations; ``None``: equal.
 
     Raises
     ------
@@ -177,7 +180,7 @@ class Design:
         if X is not a matrix of numbers.
     ValueError
         if X is not two-dimensional, is empty, is not a valid sparse matrix, or has entries that are not finite (the
-        message says where).
+        message names the entry).
     """
 
     def __init__(
@@ -238,11 +241,28 @@ class Design:
         )
 
     def plain(self) -> Design:
-        """X as it was given, but for rounding; this one itself if no frame was asked for."""
+        """Return X as it was given, up to rounding; this design itself if it has no frame.
+
+        Returns
+        -------
+        Design
+            the design.
+        """
         return self if self.frame is None else self._with(unframed(self.matrix, self.frame))
 
     def framed(self, centre: bool, standardize: bool = False, weights: np.ndarray | None = None) -> Design:
-        """X in the frame that is asked for, with a copy of the data; this one itself if that is its frame."""
+        """Return X in another frame, with a copy of the data; this design itself if that is its frame.
+
+        Parameters
+        ----------
+        centre, standardize, weights
+            as for the class.
+
+        Returns
+        -------
+        Design
+            the design.
+        """
         found = self.plain()
         made = (
             found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
@@ -258,12 +278,23 @@ class Design:
 
     @cached_property
     def magnitude(self) -> float:
-        """The largest |x_ij|."""
+        """Largest absolute value of an entry of X."""
         values = self.matrix.data if self.is_sparse else self.matrix
         return max(float(values.max()), -float(values.min())) if values.size else 0.0
 
     def rescaled(self, factor: float) -> Design:
-        """A copy with all entries times a factor; its frame says how to come back."""
+        """Return a copy with all entries times a factor; its frame undoes it for weights.
+
+        Parameters
+        ----------
+        factor
+            the factor.
+
+        Returns
+        -------
+        Design
+            the design.
+        """
         made = self._with(self.matrix * self.dtype.type(factor))
         frame = self.frame or Frame(None, None)
         scale = np.ones(self.d) if frame.scale is None else frame.scale
@@ -271,7 +302,18 @@ class Design:
         return made
 
     def inward(self, coef: np.ndarray) -> np.ndarray:
-        """Coefficients of X, (d, m) or with an intercept (d + 1, m), as those of the matrix that is held."""
+        """Transform coefficients of X to those of the stored matrix.
+
+        Parameters
+        ----------
+        coef
+            coefficients (d, m), or with an intercept (d + 1, m).
+
+        Returns
+        -------
+        np.ndarray
+            the transformed coefficients.
+        """
         return coef if self.frame is None else self.frame.inward(coef)
 
     @property
@@ -281,10 +323,21 @@ class Design:
         return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
 
     def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """out = X coef[:d] (+ coef[d] if coef has a row more: the intercept). Zero rows of coef cost nothing.
+        """Compute out = X coef[:d] (+ coef[d] if coef has one more row: the intercept); zero rows of coef cost nothing.
 
-        coef : (d, m) or (d+1, m); out : (n, m); rows : the rows below d that are not zero, if the caller knows them
-        (then W is not searched for them).
+        Parameters
+        ----------
+        coef
+            coefficients (d, m) or (d + 1, m).
+        out
+            array (n, m) to write to.
+        rows
+            the non-zero rows below d, if the caller knows them (else they are searched for).
+
+        Returns
+        -------
+        np.ndarray
+            ``out``.
         """
         W = coef[: self.d]
         if self.is_sparse:
@@ -310,9 +363,19 @@ class Design:
             np.matmul(self.matrix.T[used, start:stop].T, W, out=out[start:stop])
 
     def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
-        """XᵀU in pieces (start, stop, rows start…stop): no d×m array is needed to look at all rows once.
+        """Compute XᵀU in pieces, without an array (d, m).
 
-        The rows are only valid until the next piece. U : (n, m).
+        Parameters
+        ----------
+        U
+            array (n, m).
+        buffer
+            array to write to; ``None``: a new one.
+
+        Yields
+        ------
+        tuple[int, int, np.ndarray]
+            start, stop and the rows start…stop; they are valid until the next piece.
         """
         if not self.is_sparse:
             yield 0, self.d, self.matrix.T @ U
@@ -324,7 +387,20 @@ class Design:
             yield start, stop, rows[: stop - start]
 
     def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """out[:d] = XᵀU, and out[d] = column sums of U if out has a row more. U : (n, m)."""
+        """Compute out[:d] = XᵀU, and out[d] = the column sums of U if out has one more row.
+
+        Parameters
+        ----------
+        U
+            array (n, m).
+        out
+            array (d, m) or (d + 1, m) to write to.
+
+        Returns
+        -------
+        np.ndarray
+            ``out``.
+        """
         if self.is_sparse:
             columns_rmatmul(self.columns, U, 0, self.d, out)
         else:
@@ -334,7 +410,22 @@ class Design:
         return out
 
     def matmul_rows(self, rows: np.ndarray, V: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """out = X[:, rows] V; a row index d, if it comes last, is the intercept's. rows (s,), V (s, m), out (n, m)."""
+        """Compute out = X[:, rows] V; a last index d is the intercept's.
+
+        Parameters
+        ----------
+        rows
+            numbers of the features, (s,).
+        V
+            array (s, m).
+        out
+            array (n, m) to write to.
+
+        Returns
+        -------
+        np.ndarray
+            ``out``.
+        """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         if self.is_sparse:
             chosen_matmul(self.columns, rows[:last], V, out)
@@ -345,7 +436,22 @@ class Design:
         return out
 
     def rmatmul_rows(self, rows: np.ndarray, U: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """out = X[:, rows]ᵀU; a row index d, if it comes last, is the intercept's. rows (s,), U (n, m), out (s, m)."""
+        """Compute out = X[:, rows]ᵀU; a last index d is the intercept's.
+
+        Parameters
+        ----------
+        rows
+            numbers of the features, (s,).
+        U
+            array (n, m).
+        out
+            array (s, m) to write to.
+
+        Returns
+        -------
+        np.ndarray
+            ``out``.
+        """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         if self.is_sparse:
             chosen_rmatmul(self.columns, rows[:last], U, out)
@@ -371,8 +477,11 @@ class Design:
 
     @cached_property
     def sparse_samples(self) -> Any:
-        """X by rows, sparse and in double precision however it is stored: kernels that work with sparse weights are
-        compiled for this type alone. The same as :attr:`samples` where that fits, else a copy of its own."""
+        """Samples by rows, sparse and in double precision whatever the storage of X.
+
+        Kernels that work with sparse weights are compiled for this type alone. It is the same as :attr:`samples` where
+        that fits, else a copy.
+        """
         if self.is_sparse and self.dtype == np.float64:
             return self.samples
         by_rows = sp.csr_array(self.matrix, dtype=np.float64)
@@ -383,8 +492,7 @@ class Design:
 
     @cached_property
     def ones(self) -> Any:
-        """One column of ones: the column that belongs to the intercept. It has the type of ``columns``, so that kernels
-        are compiled only once."""
+        """Column of ones of the intercept, of the type of ``columns``, so that kernels are compiled only once."""
         ones = np.ones((1, self.n), dtype=self.dtype)
         if not self.is_sparse:
             return DenseColumns(ones)  # type: ignore[call-arg]
@@ -403,9 +511,19 @@ class Design:
         return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
 
     def target_sums(self, weights: Any) -> np.ndarray:
-        """Σ_i x_ij² D_ic for weights D (n, k), dense or sparse: shape (d, k), float64.
+        """Compute Σ_i x_ij² D_ic.
 
         With the indicator of classes as weights these are the class sums Σ_{i: y_i = c} x_ij².
+
+        Parameters
+        ----------
+        weights
+            D (n, k), dense or sparse.
+
+        Returns
+        -------
+        np.ndarray
+            the sums (d, k), float64.
         """
         if self.is_sparse:
             squares = sp.csc_array(
@@ -434,7 +552,20 @@ class Design:
         return int(np.count_nonzero(self.matrix, axis=1).max())
 
     def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
-        """s_jc = Σ_{i: y_i = c} x_ij² of classes y (n,), shape (d, m), float64."""
+        """Compute s_jc = Σ_{i: y_i = c} x_ij².
+
+        Parameters
+        ----------
+        y
+            classes (n,).
+        m
+            number of classes.
+
+        Returns
+        -------
+        np.ndarray
+            the sums (d, m), float64.
+        """
         return self.target_sums(sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m)))
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """Compiled kernels on disk: what names them, where they lie, and how numba finds them again.
 
-``digest`` names code by what it says, so that edited code is never mistaken for the old one. Traps 1, 2 and 4 of
+``digest`` names code by its content, so that edited code is never mistaken for the old one. Traps 1, 2 and 4 of
 ``parts.py`` are dealt with here, the first of them together with ``stamps.py``.
 """
 
@@ -229,7 +229,7 @@ class KernelCache(FunctionCache):
         return KernelStore(cache_folder(), base, made_of or self._impl.locator.get_source_stamp(), dumps)
 
     def _store_for(self, sig: tuple[Any, ...]) -> KernelStore | None:
-        """Where the kernel for these types is kept; None for parts that no other process can find (trap 4)."""
+        """Return the store of the kernel for these types; None for parts that no other process can find (trap 4)."""
         parts = modules_of(sig)
         foreign = {name for name in parts if name.split(".")[0] != NAME}
         if "__main__" in foreign:

@@ -1,4 +1,4 @@
-"""How functions are compiled that only kernels call (trap 5 of ``parts.py``): without machine code of their own."""
+"""Compilation of functions that only kernels call (trap 5 of ``parts.py``), without separate machine code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ numba_types: Any = types  # its names are made at run time, which type checkers 
 
 
 def disabled() -> bool:
-    """True if ``NUMBA_DISABLE_JIT`` asks for plain Python."""
+    """True if ``NUMBA_DISABLE_JIT`` requests plain Python."""
     return bool(config.DISABLE_JIT)
 
 
@@ -50,7 +50,7 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
         done = super().run_pass(state)
         state.reload_init.extend(library._reload_init)
-        # numba tells functions apart by what a call from Python would run; nothing does, so any built-in one will do
+        # numba distinguishes functions by what a call from Python would run; nothing does, so any built-in one will do
         made = state["cr"]._replace(cfunc=[].append)
         state.targetctx.insert_user_function(made.cfunc, made.fndesc, [library])
         state["cr"] = made
@@ -58,7 +58,7 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _InnerCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler with the lowering above in the place of its own."""
+    """numba's compiler with the lowering above instead of the default."""
 
     def define_pipelines(self) -> Any:
         pipelines = super().define_pipelines()

@@ -44,7 +44,7 @@ from numba.core.imputils import impl_ret_new_ref, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
-from ..registry import collect_fields, field
+from ..registry import collect_fields, documented, field
 from .cache import digest, remember
 from .compiler import INNER, OPTIONS, disabled, inner, numba_types
 
@@ -70,6 +70,21 @@ def part(cls: type[T]) -> type[T]:
     The body declares parameters with :func:`sparsescope.registry.field` and functions of one row, whose first argument
     is the part itself. The result checks its parameters when it is created, can be an argument of a kernel, runs the
     same functions interpreted, and is an ordinary immutable Python object.
+
+    Returns
+    -------
+    type[T]
+        the part's class.
+
+    Examples
+    --------
+    >>> @ss.part
+    ... class Scaled(ss.penalties.Penalty):
+    ...     factor: float = ss.field(1.0, 0.0, 10.0, "multiple of the sum")
+    ...     def value(self, w):
+    ...         return self.factor * abs(w).sum()
+    >>> float(Scaled(factor=2.0).value(np.ones(3)))
+    6.0
     """
     fields = collect_fields(cls)
     names = [f.name for f in fields] or [HIDDEN_FIELD]
@@ -102,6 +117,7 @@ def part(cls: type[T]) -> type[T]:
 
     body.update(__eq__=same, __ne__=differs, __hash__=hashed)
     body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
+    body["__doc__"] = documented(cls.__doc__, fields)
     return _finish(cls, plain, base, body)
 
 
@@ -131,7 +147,9 @@ def struct(cls: Any) -> Any:
     """Make a NamedTuple of arrays with functions (the body only annotates the fields), for use inside kernels."""
     names = list(inspect.get_annotations(cls))
     body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__", "__annotations__")}
-    return _finish(cls, cls.__name__, namedtuple(cls.__name__, names), {**body, "__slots__": ()})  # type: ignore[misc]
+    return _finish(
+        cls, cls.__name__, namedtuple(cls.__name__, names), {**body, "__slots__": (), "plain_name": cls.__name__}
+    )  # type: ignore[misc]
 
 
 def _finish(cls: type[Any], plain: str, base: type, body: dict[str, Any]) -> Any:

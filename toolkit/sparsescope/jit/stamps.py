@@ -1,4 +1,4 @@
-"""What a kernel is made of: the files whose code can end up in it, and a stamp over what they say.
+"""Sources of a kernel: the files whose code can end up in it, and a stamp over their contents.
 
 numba does not see that a kernel depends on other files than its own. Everything that compiled code calls is a name of a
 module, so the files are found by following import statements: from the kernel's file, and from the files of the parts

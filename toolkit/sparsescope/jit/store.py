@@ -25,7 +25,7 @@ MAGIC = b"sparsescope kernel 2\n"
 SUFFIX = ".nbc"
 ABANDONED_SECONDS = 3600.0  # half-written files of processes that were killed are removed after this time
 UNUSED_SECONDS = 30 * 86400.0  # kernels that nobody read for so long are removed
-NOTED_SECONDS = 86400.0  # a kernel that is read says so by its time once in so long
+NOTED_SECONDS = 86400.0  # the time of a kernel that is read is updated at most this often
 
 logger = logging.getLogger(__name__)
 _told: set[str] = set()  # what was logged already: one line each
@@ -142,7 +142,7 @@ class KernelStore:
         return self.folder / f"{self.base}-{named}{SUFFIX}"
 
     def load(self, key: Any) -> Any:
-        """What was saved for a key, or None. Every damage counts as None, and is said once in the log."""
+        """Return the data saved under a key, or None. A damaged file counts as None, and is logged once."""
         path = self.path(key)
         if path is None:
             return None
@@ -163,7 +163,7 @@ class KernelStore:
         return data if stamp == self.stamp and kept == key else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled for a key. Where it cannot be written it is not kept, and the log says so once."""
+        """Keep what was compiled for a key. Where it cannot be written it is not kept, which is logged once."""
         path = self.path(key)
         if path is None:
             return

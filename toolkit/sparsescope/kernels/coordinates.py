@@ -1,7 +1,7 @@
 """Coordinate descent on quadratic models of F: single entries of W, with a low-rank or an exact Hessian.
 
 The model at W is gᵀδ + ½δᵀHδ + Σ_a (t_a|w_a + δ_a| + ½r_a(w_a + δ_a)²) over the s entries a of a working set, each with
-its own threshold t_a ≥ 0 and ridge r_a ≥ 0. It knows neither the loss nor the penalty: these kernels are compiled
+its own threshold t_a ≥ 0 and ridge r_a ≥ 0. It depends on neither the loss nor the penalty: these kernels are compiled
 once for a type of number.
 
 ``new`` (s,) holds w + δ, so that an entry that ends at zero is zero exactly.

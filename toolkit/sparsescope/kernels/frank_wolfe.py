@@ -32,8 +32,8 @@ from .two_sides import balance
 whole = lean(forceinline=False)
 small = lean()
 
-FEW_LABELS = 64  # so many scores are cheaper to look at than to keep a list of
-LONG = 12  # a row with up to so many entries for each label that is wanted is walked through, not searched
+FEW_LABELS = 64  # with at most this number of scores, reading all is cheaper than a list
+LONG = 12  # a row with at most this number of entries per requested label is scanned, not searched
 # What a sweep reports, by position.
 # entries read by searches, and to score blocks; entries changed; slots that lacked
 SEARCHED, SCORED, UPDATED, NEEDED, NEEDED_ACTIVE = 0, 1, 2, 3, 4
@@ -67,7 +67,7 @@ class Scratch:
 
 
 def scratch(m: int, parts: int, seed: int) -> Scratch:
-    """Scratch for m labels in so many parts."""
+    """Scratch arrays for m labels in parts."""
     return Scratch(
         np.zeros(m),
         np.zeros(m, np.int64),
@@ -116,7 +116,7 @@ def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped
 
 @whole
 def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-untyped-def]
-    """Scores of the labels of part q at sample i: from all its features (``draws`` 0) or from so many that are drawn.
+    """Scores of the labels of part q at sample i: from all its features (``draws`` 0) or from ``draws`` random ones.
 
     Features are drawn with probability |x_ij|/‖x_i‖₁, one from each of ``draws`` equal stretches of ‖x_i‖₁, and each
     counts ‖x_i‖₁·sign(x_ij)/draws: the mean of the scores is right (Yen et al. 2016, Eq. 25). (Draws at even
@@ -337,7 +337,7 @@ def prepare(
     s,
     report,
 ):
-    """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its own
+    """The block of sample i: its labels, a and (score + μ)/Q + a, in s.labels, s.old, s.b; α − score/Q of its
     labels in s.c. Up to ``wanted`` labels join the active ones (0: no search). Returns the size of the block."""
     first, last = indptr[i], indptr[i + 1]
     size = np.int64(active.head[i, SIZE])  # one kind of whole number, so that what takes it is compiled once
@@ -423,7 +423,7 @@ def sweep(
     """Frank–Wolfe steps for the samples order[begin:], one after the other; returns where it stopped for want of room.
 
     samples : X by rows · squares (n,): Q_i = ‖x_i‖² · parts, wanted, rate : parts of the labels, of which one is
-    searched a step; labels that may join a block (0: no search); one of so many features is drawn · fixed : v keeps the
+    searched a step; labels that may join a block (0: no search); features per drawn one · fixed : v keeps the
     entries that it has, and all others stay zero (post-solve) · anew : instead of steps, v (empty at first) gets what
     the dual points of the samples are; entries that are 0, or what is left of 0 after many small sums, are gone then ·
     indptr, targets : the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most

@@ -1,4 +1,4 @@
-"""Where threads that swept rows of their own, on scores of their own, come together."""
+"""Merge of the results of threads that swept different rows on separate copies of the scores."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def list_rows(
 def prox_listed(rows, V, kept, now, step, lam, penalty, penalised, out, out_used, report):
     """The second half: out_j = prox_{step·λΩ}(V_j − step·G_j) for the listed rows, and sums over them in ``report``.
 
-    V, kept (the gradient), now, out : (rows, m); ``out_used`` says which of the rows are not zero. Rows from
+    V, kept (the gradient), now, out : (rows, m); ``out_used`` flags the rows that are not zero. Rows from
     ``penalised`` on (the intercept) take the plain step.
     """
     m = V.shape[1]

@@ -8,7 +8,7 @@ and a search walks over them alone. Rows of more than 16 slots have a table that
 Without a threshold (λ₄ = 0) most rows of frequent features hold nearly all labels. A row whose block has room for all
 of them then stands by label, with zeros where it has no entry: there is nothing to look up, and no more memory is used.
 
-A kernel cannot make the pool larger. It asks for room before it changes anything, and gives up where there is too
+A kernel cannot make the pool larger. It requests room before it changes anything, and gives up where there is too
 little; who called it makes the pool larger (:func:`grown`) and goes on.
 """
 
@@ -93,7 +93,8 @@ def bits_for(count):  # type: ignore[no-untyped-def]
 
 @small
 def place(label, bits):  # type: ignore[no-untyped-def]
-    """Where a table of 2^(bits+1) places begins to look for a label (multiplicative hashing; Knuth 1973, Sec. 6.4)."""
+    """Return the first place in a table of 2^(bits+1) places to search for a label (multiplicative hashing; Knuth 1973,
+    Sec. 6.4)."""
     return ((np.int64(label) * 2654435769) & 0xFFFFFFFF) >> np.int64(31 - bits)
 
 
@@ -191,7 +192,7 @@ def enlarge(rows, r, bits):  # type: ignore[no-untyped-def]
 
 @small
 def grow_ordered(rows, r, more):  # type: ignore[no-untyped-def]
-    """Let row r stand by label now, if with so many entries more it may: what is added to it then looks nothing up."""
+    """Store row r by label from now on, if its size with further entries allows it: additions then need no search."""
     if rows.used[WIDTH] > 0 and not ordered(rows, r):
         bits = bits_for(rows.head[r, SIZE] + more)
         if bits > rows.head[r, BITS] and (np.int64(1) << bits) >= rows.used[WIDTH]:
@@ -200,7 +201,7 @@ def grow_ordered(rows, r, more):  # type: ignore[no-untyped-def]
 
 @whole
 def swap(rows, start, bits, p, q):  # type: ignore[no-untyped-def]
-    """Exchange two entries of a row. The table is told after both have moved: it finds a label by where it stands."""
+    """Exchange two entries of a row; the table is updated after both have moved."""
     if p == q:
         return
     label, value = rows.labels[p], rows.values[p]

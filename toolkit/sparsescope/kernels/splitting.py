@@ -1,7 +1,7 @@
-"""Passes of the primal–dual splitting methods for losses with kinks (Chierchia et al. 2015).
+"""Passes of the primal–dual splitting methods for non-smooth losses (Chierchia et al. 2015).
 
 One step maps a point to another one ("image"), and the next point is a·image + b·point + c·anchor with a + b + c = 1:
-(1, 0, 0) for the plain method, and what Halpern's iteration asks for. That is done while the numbers are at hand.
+(1, 0, 0) for the plain method, and those of Halpern's iteration. That is done while the numbers are at hand.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def epigraph_step(
     With D = T(2W − V) (row i: differences to the score of y_i) and ζ̂ = 2ζ − ζ_V, the rows (Ŷ_i/σ, ξ̂_i/σ') of
     Ŷ = Y + σD, ξ̂ = ξ + σ'ζ̂ are projected on the epigraph of max(· + r), in the norm in which ζ counts σ'/σ = ``weight``
     times as much as an entry of Y, and what the projection takes away is the new dual point. It has Y ≥ 0 and
-    ξ_i = −Σ_k Y_ik, always, so (TᵀY, −ξ) = (U, mass) says it all: U_i is Y_i off the true class and −Σ of that on it.
+    ξ_i = −Σ_k Y_ik, always, so (TᵀY, −ξ) is (U, mass): U_i is Y_i off the true class and −Σ of that on it.
     Q, q : the same of the point; zeta, zetaV : ζ of the image and of the point; names with 0 : anchors.
     """
     m = Z.shape[1]

@@ -44,7 +44,7 @@ def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta
     ``penalised`` on (the intercept) take the plain step. ``adds_up`` : see catch_up.
     done (rows,) intp and used (rows,) uint8 are scratch: how many of the prox steps a row has had, and whether it may
     be non-zero. A step reads and moves only the rows of its sample's non-zero entries: O(nnz(x_i)·m). At the end all
-    rows are brought up to date. If a score or a loss is not finite, the sweep ends at once and says so in ``report``.
+    rows are brought up to date. If a score or a loss is not finite, the sweep ends at once, which ``report`` records.
     """
     m = coef.shape[1]
     z = lone_row(m)

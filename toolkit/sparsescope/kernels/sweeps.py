@@ -23,8 +23,8 @@ REPORT = 7
 
 @struct
 class Kept:
-    """What is kept about each sample beside its scores: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is idle (no
-    gradient, no curvature, see :meth:`sparsescope.losses.Loss.is_inactive`), else 1."""
+    """Values kept for each sample: u_i = ∇ℓ(z_i, y_i), ℓ(z_i, y_i), and 0 if it is inactive (no gradient, no curvature,
+    see :meth:`sparsescope.losses.Loss.is_inactive`), else 1."""
 
     U: np.ndarray
     values: np.ndarray

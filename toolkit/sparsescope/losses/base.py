@@ -1,4 +1,4 @@
-"""What every loss offers, and the repairs of dual points that several of them share."""
+"""Base class of losses, and repairs of dual points that several losses share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..jit.parts import helper
-from ..registry import LAST, Field
+from ..registry import LAST, Field, RowFunctions
 
 # Rounding can push a dual point out of its domain by this much (relative to 1) without harm; beyond it the conjugate
 # is +inf. Single precision needs the width.
@@ -34,47 +34,170 @@ def _gradient_face(function: Any, loss: Any, z: Any, y: Any, *rest: Any) -> Any:
     return found[0] if np.ndim(z) == 1 else found
 
 
-class Loss:
-    """A loss ℓ(z, y) of one sample's scores z (length m) and its target y: a class in 0…m−1, or a label set.
+# Docstrings of the functions of one row, which every loss defines.
+ROW_DOCS = {
+    "value": """Evaluate ℓ(z, y).
 
-    A label set is a row of an indicator matrix: uint8 of length m. ``target_types`` says which targets a loss takes,
-    out of ``"classes"`` and ``"sets"``; one that takes both asks :mod:`sparsescope.losses.targets` which labels y has.
+    Parameters
+    ----------
+    z
+        scores of one sample, (m,), or of several, (n, m).
+    y
+        its target: a class, or a label set (m,); or the targets of all samples.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        the loss, or the losses (n,).
+    """,
+    "gradient": """Add x·∇ℓ(z, y) to g; called from Python as ``gradient(Z, y)``, return ∇ℓ.
+
+    Parameters
+    ----------
+    z
+        scores (m,).
+    y
+        target.
+    x
+        factor: an entry of X.
+    g
+        array (m,) that is added to.
+    work
+        scratch array (m,), float64.
+
+    Returns
+    -------
+    float
+        ℓ(z, y).
+    """,
+    "derivatives": """Add x·∇ℓ(z, y) to g and x²·diag ∇²ℓ(z, y) to h.
+
+    Parameters
+    ----------
+    z
+        scores (m,).
+    y
+        target.
+    x
+        factor: an entry of X.
+    g, h
+        arrays (m,) that are added to.
+    work
+        scratch array (m,), float64.
+
+    Returns
+    -------
+    float
+        ℓ(z, y).
+    """,
+    "hessian_product": """Compute out = ∇²ℓ(z, y)·v, with the generalised Hessian of non-smooth derivatives.
+
+    Parameters
+    ----------
+    z
+        scores (m,).
+    y
+        target.
+    v
+        vector (m,).
+    out
+        array (m,) to write to, other than ``v``.
+    """,
+    "conjugate": """Evaluate ℓ*(u), or an upper bound of it.
+
+    Parameters
+    ----------
+    u
+        dual row (m,).
+    y
+        target.
+
+    Returns
+    -------
+    float
+        the value; +∞ outside the domain.
+    """,
+    "repair": """Change dual rows within the domain of ℓ* so that their sum is zero (for intercepts).
+
+    Parameters
+    ----------
+    U
+        dual rows (n, m), changed in place.
+    Y
+        targets of all samples.
+    """,
+    "prox_conjugate": """Project in place: v ← prox_{σℓ*}(v), a row of the domain of ℓ*.
+
+    Parameters
+    ----------
+    v
+        row (m,), changed in place.
+    y
+        target.
+    sigma
+        σ > 0.
+    """,
+    "along_face": """Project a direction in place on those along the face of the domain of ℓ* that u lies on.
+
+    Parameters
+    ----------
+    u
+        a value of :meth:`prox_conjugate`, (m,).
+    y
+        target.
+    v
+        direction (m,), changed in place.
+    """,
+}
+
+
+class Loss(RowFunctions):
+    """Base of all losses ℓ(z, y) of one sample's scores z (m,) and its target y: a class in 0…m−1, or a label set.
+
+    out of ``"classes"`` and ``"sets"``; one that takes both reads the labels of y with
+    :mod:`sparsescope.losses.targets`.
 
     A loss is a class decorated with ``@part`` that inherits from this one and defines the functions of one row below.
     They are called from compiled kernels (and interpreted in tests), so they use loops and scalars and never allocate.
 
-    ==================================  =====================================================================
-    ``value(z, y)``                     ℓ(z, y)
-    ``gradient(z, y, x, g, work)``      adds x·∇ℓ to g, returns ℓ
-    ``derivatives(z, y, x, g, h, work)``  adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ
-    ``hessian_product(z, y, v, out)``   out = ∇²ℓ(z, y)·v (generalised where ℓ has kinks; ``out`` is not ``v``)
-    ``conjugate(u, y)``                 ℓ*(u) or an upper bound of it, +inf outside its domain
-    ``repair(U, Y)``                    changes the rows of U inside the domain so that Σ_i u_i = 0 (intercepts)
-    ==================================  =====================================================================
+    =====================================  =================================================================
+    ``value(z, y)``                        ℓ(z, y)
+    ``gradient(z, y, x, g, work)``         adds x·∇ℓ to g, returns ℓ
+    ``derivatives(z, y, x, g, h, work)``   adds x·∇ℓ to g and x²·diag ∇²ℓ to h, returns ℓ
+    ``hessian_product(z, y, v, out)``      out = ∇²ℓ(z, y)·v (generalised Hessian; ``out`` is not ``v``)
+    ``conjugate(u, y)``                    ℓ*(u) or an upper bound of it, +∞ outside its domain
+    ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
+    =====================================  =================================================================
 
-    Three more have a plain form here, which a loss replaces if it knows a faster one: ``is_inactive``,
-    ``hessian_diag`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample beside its scores.
-    Sample weights need nothing of a loss (:class:`sparsescope.losses.weighted.WeightedLoss` is made of it), unless its
-    ``repair`` depends on how large the domain is: then it defines ``repair_weighted`` too.
+    Three more have a default, which a loss replaces by a faster form: ``is_inactive``, ``hessian_diag`` and
+    ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss
+    (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain:
+    then it also defines ``repair_weighted``.
 
-    ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps.
-    A loss with kinks has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
-    ``margin``, the unit of its scores; `fbpd` needs both. ``along_face(u, y, v)`` projects v in place on the directions
-    along the face of that domain that u = prox_{σℓ*}(…) lies on, where ℓ* is linear: the derivative of the prox, which
-    `ssnal` needs.
-    ``work`` is a scratch row of length m (float64) whose contents are free. Class attributes say what the planners
-    need: ``smooth`` (has a gradient with a Lipschitz constant) and ``difference_curvature`` (for losses that are a
+    ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps. A
+    non-smooth loss has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
+    ``margin``, the unit of its scores; ``fbpd`` needs both. ``along_face(u, y, v)`` projects v in place on the
+    directions along the face of that domain that u = prox_{σℓ*}(…) lies on, where ℓ* is linear: the derivative of the
+    prox, which ``ssnal`` needs. ``work`` is a scratch row of length m (float64) whose contents are free.
+
+    Class attributes: ``smooth`` (the gradient is Lipschitz continuous); ``difference_curvature`` (for losses that are a
     separable function of the differences of scores between labels on and off the target: the bound of its second
-    derivative, which gives a tighter constant for the full gradient, MATH §2); and for label sets ``threshold``: labels
-    that score above it are predicted (``None``: the scores have no natural zero, it is chosen on the training data).
-    ``one_score``: a sample has a single score, z (1,), which tells two classes y ∈ {0, 1} apart; positive means 1.
+    derivative, which gives a tighter constant for the full gradient, docs/mathematics.md, section 2); for label sets
+    ``threshold``: labels that score above it are predicted (``None``: it is chosen on the training data);
+    ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1.
 
-    What the contract tests need to know stands here as well: :meth:`reference`, ``hinges`` (a sample whose margins are
-    all kept has neither gradient nor curvature, and ``is_inactive`` says so) and ``tight`` (the largest eigenvalue of
-    ∇²ℓ comes as near to ``curvature`` as one likes).
+    For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
+    nor curvature, and ``is_inactive`` is True) and ``tight`` (the supremum of the largest eigenvalue of ∇²ℓ is
+    ``curvature``).
+
+    Attributes
+    ----------
+    label set is a row of an indicator matrix
+        uint8 of length m. ``target_types`` lists the targets that a loss takes,
     """
 
     __slots__ = ()
+    row_docs: ClassVar[dict[str, str]] = ROW_DOCS
     # Called from Python, ``value(Z, y)`` and ``gradient(Z, y)`` take one sample or all of them.
     faces: ClassVar[dict[str, Any]] = {"value": _value_face, "gradient": _gradient_face}
     fields: ClassVar[tuple[Field, ...]] = ()
@@ -102,49 +225,120 @@ class Loss:
     along_face: Any
 
     def reference(self, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate the loss by its formula in plain numpy: what the compiled functions are tested against.
+        """Evaluate the loss by its formula in plain numpy, which the compiled functions are tested against.
 
         Parameters
         ----------
         Z
-            Scores (n, m).
+            scores (n, m).
         y
-            Classes (n,), or an indicator of label sets (n, m).
+            classes (n,), or an indicator of label sets (n, m).
 
         Returns
         -------
-        tuple
+        tuple[np.ndarray, np.ndarray]
             ℓ(z_i, y_i) of every sample, (n,), and ∇ℓ(z_i, y_i), (n, m).
+
+        Raises
+        ------
+        TypeError
+            if the loss does not define it.
         """
         raise TypeError(f"{type(self).__name__} does not define reference(Z, y), its formula in plain numpy")
 
     def is_inactive(self, u, y):  # type: ignore[no-untyped-def]
-        """Whether u = ∇ℓ says that the sample has neither gradient nor curvature: all its hinges are inactive.
+        """Whether u = ∇ℓ shows that the sample has neither gradient nor curvature: all its hinges are inactive.
 
-        A loss without hinges has no idle samples; False is always a right answer. With sample weights u is a positive
+        Losses without hinges have no inactive samples; False is always correct. With sample weights u is a positive
         multiple of ∇ℓ.
+
+        Parameters
+        ----------
+        u
+            gradient of the sample, (m,).
+        y
+            target.
+
+        Returns
+        -------
+        bool
+            True if it is certain.
         """
         return False
 
     def hessian_diag(self, z, u, y, x, h, work):  # type: ignore[no-untyped-def]
-        """Adds x²·diag ∇²ℓ to h, given u = ∇ℓ(z, y). ``work`` is (2, m), its first row finite.
+        """Add x²·diag ∇²ℓ to h, given u = ∇ℓ(z, y).
 
-        h is (2, m), the sum of two rows: what belongs to a single label goes into the second one, because a store of
-        one number holds up the vector instructions that load its neighbours with it.
+        The result is the sum of the two rows of h: a term of a single label goes into the second one, because storing
+        one number delays the vector instructions that load its neighbours.
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            gradient (m,).
+        y
+            target.
+        x
+            factor: an entry of X.
+        h
+            array (2, m) that is added to.
+        work
+            scratch array (2, m), its first row finite.
         """
         self.derivatives(z, y, x, work[0], h[0], work[1])
 
     def update_scores(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
-        """Adds x·delta to z and writes u = ∇ℓ(z, y) at the new z; returns ℓ there. ``work`` is (2, m)."""
+        """Add x·delta to z and write u = ∇ℓ(z, y) at the new z.
+
+        Parameters
+        ----------
+        z
+            scores (m,), changed in place.
+        y
+            target.
+        x
+            factor: an entry of X.
+        delta
+            step of a row of W, (m,).
+        u
+            array (m,) for the gradient.
+        work
+            scratch array (2, m).
+
+        Returns
+        -------
+        float
+            ℓ at the new z.
+        """
         for r in range(z.size):
             z[r] += x * delta[r]
             u[r] = 0.0
         return self.gradient(z, y, 1.0, u, work[1])
 
     def scaled_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
-        """ℓ*(scale·u) for u = ∇ℓ(z, y), or an upper bound of it: losses whose conjugate is only known there define it.
+        """Evaluate ℓ*(scale·u) for u = ∇ℓ(z, y), or an upper bound of it.
 
-        The dual value is made of this. ``work`` is (2, m).
+        Losses whose conjugate is only known at such points define it. The dual value is made of it.
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            gradient (m,).
+        y
+            target.
+        scale
+            factor in [0, 1].
+        work
+            scratch array (2, m).
+
+        Returns
+        -------
+        float
+            the value.
         """
         row = work[0]
         for r in range(u.size):
@@ -152,12 +346,43 @@ class Loss:
         return self.conjugate(row, y)
 
     def repaired_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
-        """The same for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it."""
+        """Evaluate :meth:`scaled_conjugate` for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it.
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            repaired row (m,).
+        y
+            target.
+        scale
+            factor in [0, 1].
+        work
+            scratch array (2, m).
+
+        Returns
+        -------
+        float
+            the value.
+        """
         return self.scaled_conjugate(z, u, y, scale, work)
 
     def repair_weighted(self, U, Y, weights):  # type: ignore[no-untyped-def]
-        """:meth:`repair` for rows u_i in weights_i times the domain of ℓ*. As without weights, for losses whose repair
-        only shrinks entries, or moves them within their row."""
+        """Repair rows u_i in weights_i times the domain of ℓ*, see :meth:`repair`.
+
+        The default is the repair without weights, for losses whose repair only shrinks entries, or moves them within
+        their row.
+
+        Parameters
+        ----------
+        U
+            dual rows (n, m), changed in place.
+        Y
+            targets of all samples.
+        weights
+            weights of the samples, (n,).
+        """
         self.repair(U, Y)
 
     def probabilities(self, Z: np.ndarray) -> np.ndarray | None:
@@ -176,52 +401,157 @@ class Loss:
         return None
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
-        """The best intercept at W = 0 where it has a formula, else ``None``. weights : shares of the classes, (m,)."""
+        """Return the best intercept at W = 0 where it has a formula.
+
+        Parameters
+        ----------
+        weights
+            shares of the classes, (m,).
+
+        Returns
+        -------
+        np.ndarray | None
+            the intercept (m,), or ``None``.
+        """
         return None
 
     def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray | None:
-        """For losses with kinks: a subgradient at W = 0 (and the best intercept) for each class, shape (m, m), with
-        Σ_c weights_c·u_c = 0 if there is an intercept. They give an upper bound of λ_max."""
+        """Return subgradients of a non-smooth loss at W = 0 (and the best intercept), which bound λ_max from above.
+
+        Parameters
+        ----------
+        weights
+            shares of the classes, (m,).
+        intercept
+            whether there is an intercept; then Σ_c weights_c·u_c = 0.
+
+        Returns
+        -------
+        np.ndarray | None
+            one subgradient per class, (m, m); ``None`` if there is no rule.
+        """
         return None
 
     def null_of_sets(self, Y: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
-        """For losses with kinks and label sets Y (n, m) of samples with weights (n,), or equal ones: the best intercept
-        at W = 0, shape (m,), and subgradients u_i of ℓ there, (n, m), with Σ_i weights_i·u_i = 0. ``None`` if there is
-        no rule for them (smooth losses need none)."""
+        """Return the best intercept at W = 0 of a non-smooth loss of label sets, with subgradients there.
+
+        Parameters
+        ----------
+        Y
+            label sets (n, m).
+        weights
+            weights of the samples, (n,); ``None``: equal.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray] | None
+            the intercept (m,) and subgradients u_i of ℓ, (n, m), with Σ_i weights_i·u_i = 0; ``None`` if there is
+            no rule (smooth losses need none).
+        """
         return None
 
     def null_faces(self, b: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """For losses with kinks whose subgradients are flows between labels: all of them at scores b (m,), the same of
-        every sample. y : as in a problem, n targets.
+        """Return the subgradients of a non-smooth loss at scores b, the same of every sample, as flows between labels.
 
-        (receive, send, loose): a subgradient has entries ≥ 0 where ``receive`` (n, m), ≤ 0 where ``send`` (n, m), 0
-        elsewhere; it sums to zero, and its positive entries to 1, or to at most 1 where ``loose`` (n,). Rows without a
-        label to receive are zero. ``None`` if there is no such rule.
+        A subgradient has entries ≥ 0 where ``receive``, ≤ 0 where ``send``, 0 elsewhere; it sums to zero, and its
+        positive entries to 1, or to at most 1 where ``loose``. Rows without a receiving label are zero.
+
+        Parameters
+        ----------
+        b
+            scores (m,).
+        y
+            n targets, as in a problem.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray, np.ndarray] | None
+            receive (n, m), send (n, m) and loose (n,); ``None`` if there is no such rule.
         """
         return None
 
     def validate(self, m: int) -> str | None:
-        """What is wrong with the loss for m scores, in words, where it is a user's own and can be checked; ``None`` if
-        nothing was found."""
+        """Check a user-defined loss for m scores.
+
+        Parameters
+        ----------
+        m
+            number of scores.
+
+        Returns
+        -------
+        str | None
+            the fault that was found, or ``None``.
+        """
         return None
 
     def curvature(self, m: int) -> float:
-        """c: upper bound of the largest eigenvalue of ∇²_z ℓ for m classes."""
+        """Return c, an upper bound of the largest eigenvalue of ∇²_z ℓ.
+
+        Parameters
+        ----------
+        m
+            number of classes.
+
+        Returns
+        -------
+        float
+            c.
+
+        Raises
+        ------
+        TypeError
+            if the loss does not define it.
+        """
         raise TypeError(f"{type(self).__name__} does not define its curvature")
 
     def paper_curvature(self, m: int) -> float:
-        """The constant as printed in the loss's paper; the same as :meth:`curvature` unless the paper's is larger."""
+        """Return the constant as printed in the loss's paper; that of :meth:`curvature` unless the paper's is larger.
+
+        Parameters
+        ----------
+        m
+            number of classes.
+
+        Returns
+        -------
+        float
+            the constant.
+        """
         return self.curvature(m)
 
     def class_aware(self, sums: np.ndarray) -> np.ndarray | None:
-        """Bounds n·K_j from the class sums s_jc = Σ_{i: y_i=c} x_ij² (shape (d, m)), or ``None`` if none is better."""
+        """Return bounds n·K_j made of the class sums s_jc = Σ_{i: y_i=c} x_ij².
+
+        Parameters
+        ----------
+        sums
+            class sums (d, m).
+
+        Returns
+        -------
+        np.ndarray | None
+            the bounds (d,); ``None`` if none is better than the general one.
+        """
         return None
 
     def set_aware(self, norms: np.ndarray, sums: np.ndarray, m: int) -> np.ndarray | None:
-        """The same for label sets, or ``None``. Only samples with some labels, but not all, are counted.
+        """Return bounds n·K_j for label sets; only samples with some labels, but not all, are counted.
 
-        norms : Σ_i x_ij², shape (d,). sums : Σ_i x_ij²·D_ic, shape (d, m), where D_ic is the number of labels on the
-        other side of c: m − |Y_i| if c is in Y_i, else |Y_i|.
+        Parameters
+        ----------
+        norms
+            Σ_i x_ij², (d,).
+        sums
+            Σ_i x_ij²·D_ic, (d, m), where D_ic is the number of labels on the other side of c: m − n_i if c is in
+            the set of sample i, which has n_i labels, else n_i.
+        m
+            number of labels.
+
+        Returns
+        -------
+        np.ndarray | None
+            the bounds (d,); ``None`` if none is better than the general one.
         """
         return None
 

@@ -17,9 +17,9 @@ SHIFTS = 32  # circulations that are averaged at W = 0 with an intercept
 class CrammerSinger(Loss):
     """The multiclass hinge itself, not squared: only the class that comes closest counts.
 
-    It has kinks. ``gradient`` adds a subgradient: e_r − e_y for the largest wrong score, spread evenly over equal ones,
-    and nothing where the loss is 0. A dual point made of subgradients is feasible, so the gap is true, but it does not
-    close at the optimum (MATH §3); `fbpd` solves it with a dual point of its own, whose gap closes.
+    It is not smooth. ``gradient`` adds a subgradient: e_r − e_y for the largest wrong score, spread evenly over equal
+    ones, and nothing where the loss is 0. A dual point made of subgradients is feasible: the gap is valid, but does
+    not close at the optimum (MATH §3); ``fbpd`` solves it with its own dual point, whose gap closes.
     """
 
     margin: float = field(1.0, 0.01, 10.0, "μ: how far the true class should lead; scales W and λ, not the shape")
@@ -28,7 +28,7 @@ class CrammerSinger(Loss):
     menu_order = 70
     hinges = True
     doc = (
-        "The true class should lead every other by the margin; only the worst shortfall counts. It has kinks: "
+        "The true class should lead every other by the margin; only the worst shortfall counts. It is not smooth: "
         "`fbpd` solves it and proves the gap; methods that take subgradients come near."
     )
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"
@@ -65,7 +65,7 @@ class CrammerSinger(Loss):
         return top - z[y]
 
     def derivatives(self, z, y, x, g, h, work):
-        # Between its kinks the loss is linear: nothing is added to h.
+        # The loss is piecewise linear: nothing is added to h.
         return self.gradient(z, y, x, g, work)
 
     def hessian_product(self, z, y, v, out):
@@ -100,7 +100,7 @@ class CrammerSinger(Loss):
         repair_flows(U, Y)
 
     def curvature(self, m: int) -> float:
-        raise TypeError("the Crammer–Singer hinge has kinks, so its gradient has no Lipschitz constant")
+        raise TypeError("the Crammer–Singer hinge is not smooth: its gradient has no Lipschitz constant")
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         # Raising class t by δ ≤ μ changes the mean loss from μ to μ + δ(1 − 2w_t): it pays for a majority only.
@@ -113,9 +113,20 @@ class CrammerSinger(Loss):
         return worst_pairs(b, np.eye(b.size, dtype=bool)[y], self.margin)
 
     def null_subgradients(self, weights: np.ndarray, intercept: bool) -> np.ndarray:
-        """At W = 0 every wrong class is level, so any distribution over them is a subgradient. Without an intercept
-        the uniform one is taken; with one their mean has to be zero, which a circulation gives that sends the share w_c
-        from each class c to other classes and brings the same back."""
+        """Return subgradients at W = 0 (and the best intercept), which bound λ_max from above.
+
+        Parameters
+        ----------
+        weights
+            shares of the classes, (m,).
+        intercept
+            whether there is an intercept; then Σ_c weights_c·u_c = 0.
+
+        Returns
+        -------
+        np.ndarray
+            one subgradient per class, (m, m).
+        """
         m = weights.size
         if not intercept:
             return np.full((m, m), 1.0 / (m - 1)) - np.eye(m) * m / (m - 1)

@@ -15,7 +15,7 @@ STEP = 1e-5  # of central differences
 
 
 class LinkLoss(Loss):
-    """Φ(z) − Σ_{p∈Y} z_p for a link g = ∇Φ: the loss whose minimiser predicts E[y | x] = g(Wᵀx).
+    """Calibrated loss Φ(z) − Σ_{p∈Y} z_p of a link g = ∇Φ; its minimiser predicts E[y given x] = g(Wᵀx).
 
     Inherit from it, decorate with ``@part``, and define three functions:
 
@@ -25,10 +25,10 @@ class LinkLoss(Loss):
     ``curvature(m)``      L: ‖g(u) − g(v)‖ ≤ L‖u − v‖ for all scores u, v of m classes
     ====================  ==================================================================================
 
-    It is not registered. :func:`link_fault` looks for points that contradict what these functions promise; the solver
-    ``gls`` asks it and refuses a link that is not monotone. A duality gap is known for penalties that are strongly
-    convex (ridge) and without an intercept; elsewhere the gap is +inf. ``threshold`` is the score above which a label
-    of a set is predicted: set it where g is one half.
+    It is not registered. :func:`link_fault` searches for points that contradict these properties; the solver ``gls``
+    refuses a link that is not monotone. A duality gap is known for penalties that are strongly convex (ridge) and
+    without an intercept; elsewhere the gap is +∞. ``threshold`` is the score above which a label of a set is predicted:
+    set it where g is one half. See Agarwal et al. (2013, Def. 2).
     """
 
     __slots__ = ()
@@ -88,10 +88,10 @@ class LinkLoss(Loss):
 
 @lru_cache(maxsize=64)
 def link_fault(loss: LinkLoss, m: int) -> str | None:
-    """What contradicts the promises of a link for m scores, in words; ``None`` if nothing was found.
+    """Return a violated property of a link for m scores; ``None`` if none was found.
 
     At random pairs of scores: whether g is monotone (Agarwal et al. 2013, Sec. 2.2), the gradient of Φ (without that it
-    is not cyclically monotone), and as smooth as ``curvature`` says (Eq. 16).
+    is not cyclically monotone), and as smooth as ``curvature`` (Eq. 16).
     """
     rng = np.random.default_rng(SEED)
     most = float(loss.curvature(m))
@@ -110,7 +110,7 @@ def link_fault(loss: LinkLoss, m: int) -> str | None:
             )
         if float(np.linalg.norm(g - h)) > most * length * (1.0 + 1e-6):
             return (
-                f"its link g changes faster than curvature(m) = {most:g} says: ‖g(u) − g(v)‖ = "
+                f"its link g changes faster than curvature(m) = {most:g} allows: ‖g(u) − g(v)‖ = "
                 f"{float(np.linalg.norm(g - h)):.3g} over ‖u − v‖ = {length:.3g}"
             )
         for k in range(m):

@@ -117,7 +117,7 @@ class MultitaskSquaredHinge(Loss):
         return total
 
     def repair(self, U, Y):
-        # Each column is a binary problem of its own: the heavier side is scaled down to the lighter one (MATH §7).
+        # Each column is a separate binary problem: the heavier side is scaled down to the lighter one (MATH §7).
         n, m = U.shape
         for r in range(m):
             inside = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..jit.parts import helper, lean
 
-# The sorting half is large and needed rarely: it stays a function of its own instead of being copied into each kernel.
+# The sorting half is large and needed rarely: it stays a separate function instead of being copied into each kernel.
 whole = lean(forceinline=False)
 
 # Sorting and sweeping k labels takes about SORT_COST·k·log₂ k times as long as one step of the plain loops, whose inner
@@ -41,7 +41,7 @@ def extremes(z, y):  # type: ignore[no-untyped-def]
 
 @lean
 def active_sides(z, y, low, high):  # type: ignore[no-untyped-def]
-    """How many labels in the set, and off it, have an active hinge."""
+    """Count the labels in the set, and off it, that have an active hinge."""
     inside = 0
     outside = 0
     for r in range(z.size):
@@ -54,8 +54,8 @@ def active_sides(z, y, low, high):  # type: ignore[no-untyped-def]
 
 @lean
 def way(z, y, low, high, size):  # type: ignore[no-untyped-def]
-    """How to go over the active pairs: loop over the labels in the set (+1), over those off it (−1), or sort (0); and
-    the number of active labels in the set if it is to sort."""
+    """Choose the loop over the active pairs: over the labels in the set (+1), over those off it (−1), or sorted (0);
+    and return the number of active labels in the set for sorting."""
     m = z.size
     if min(size, m - size) <= MANY:
         return (1.0 if 2 * size <= m else -1.0), 0

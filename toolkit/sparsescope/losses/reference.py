@@ -1,4 +1,4 @@
-"""What the plain numpy formulas of the losses share. They are written for readers and tests, not for speed.
+"""Common parts of the plain numpy formulas of the losses, written for readers and tests, not for speed.
 
 Z (n, m) are scores; y classes (n,) or an indicator of label sets (n, m).
 """

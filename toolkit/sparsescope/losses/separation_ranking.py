@@ -149,8 +149,8 @@ repair = two_forms(class_repair, set_repair, by=2)
 class SeparationRanking(Loss):
     """The worst pair of a label in the set and one off it, by a hinge (Yen et al. 2016, Eq. 2).
 
-    Empty and full sets have no pairs: their loss is 0. For a class it is the Crammer–Singer hinge with margin 1. It has
-    kinks; ``gradient`` adds a subgradient: the highest labels off the set and the lowest in it share evenly.
+    Empty and full sets have no pairs: their loss is 0. For a class it is the Crammer–Singer hinge with margin 1. It
+    is not smooth; ``gradient`` adds a subgradient: the highest labels off the set and the lowest in it share evenly.
     """
 
     title = "separation ranking hinge"
@@ -158,7 +158,7 @@ class SeparationRanking(Loss):
     hinges = True
     doc = (
         "The lowest label of a sample should score at least 1 above the highest one it does not have; only the "
-        "worst pair counts. It has kinks."
+        "worst pair counts. It is not smooth."
     )
     formula = "max(0, 1 + max_{r∉Y} z_r − min_{p∈Y} z_p)"
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
@@ -184,7 +184,7 @@ class SeparationRanking(Loss):
         return gradient(z, y, x, g, work)
 
     def derivatives(self, z, y, x, g, h, work):
-        # Between its kinks the loss is linear: nothing is added to h.
+        # The loss is piecewise linear: nothing is added to h.
         return gradient(z, y, x, g, work)
 
     def hessian_product(self, z, y, v, out):
@@ -207,7 +207,7 @@ class SeparationRanking(Loss):
         repair(U, Y, Y[0], weights)
 
     def curvature(self, m: int) -> float:
-        raise TypeError("the separation ranking hinge has kinks, so its gradient has no Lipschitz constant")
+        raise TypeError("the separation ranking hinge is not smooth: its gradient has no Lipschitz constant")
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         return HINGE.null_intercept(weights)
@@ -219,7 +219,25 @@ class SeparationRanking(Loss):
         return HINGE.null_subgradients(weights, intercept)
 
     def null_of_sets(self, Y: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """A linear program over one row u for each different set: max Σ mass, Σ_i u_i = 0, whose multipliers are b."""
+        """Return the best intercept at W = 0, with subgradients there.
+
+        Parameters
+        ----------
+        Y
+            label sets (n, m).
+        weights
+            weights of the samples, (n,); ``None``: equal.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray]
+            the intercept (m,) and subgradients u_i of ℓ, (n, m), with Σ_i weights_i·u_i = 0.
+
+        Raises
+        ------
+        FloatingPointError
+            if the linear programme fails.
+        """
         from scipy.optimize import linprog  # slow to import, and few problems need it
 
         sets, which = np.unique(Y, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Which labels a target has: one way to ask for a class (a number) and for a label set (a row of an indicator).
+"""Labels of a target: one interface to a class (a number) and a label set (a row of an indicator).
 
 A loss that takes both is written once. Its loops run over ``range(first_label(y), past_label(y))`` and ask
 ``has_label(y, r)``: for a class that is one step without a test, for a label set all m labels. The choice is made when

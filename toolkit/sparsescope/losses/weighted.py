@@ -12,12 +12,19 @@ from .base import Loss
 
 @struct
 class WeightedLoss(Loss):
-    """ω_i·ℓ(z_i, y_i) as kernels take it: what they pass as the target of a sample is its number i.
+    """Loss ω_i·ℓ(z_i, y_i) as kernels take it: what they pass as the target of a sample is its number i.
 
-    Kernels that are handed this loss are compiled for it, and those of problems without weights stay as they are: no
+    Kernels that are handed this loss are compiled for it, and those of problems without weights are unchanged: no
     branch, no product with 1. Weights are positive; samples of weight 0 are left out of a problem.
 
-    base : ℓ · targets : classes (n,) or an indicator (n, m) · weights : ω (n,), with the mean 1
+    Parameters
+    ----------
+    base
+        ℓ.
+    targets
+        classes (n,) or an indicator (n, m).
+    weights
+        ω (n,), with the mean 1.
     """
 
     base: Any

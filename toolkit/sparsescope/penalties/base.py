@@ -1,4 +1,4 @@
-"""What every penalty offers, and the small row functions several of them share."""
+"""Base class of penalties, and small row functions that several penalties share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..jit.parts import helper
-from ..registry import LAST, Field
+from ..registry import LAST, Field, RowFunctions
 
 
 def _value_face(function: Any, penalty: Any, w: Any) -> Any:
@@ -28,46 +28,174 @@ def _prox_face(function: Any, penalty: Any, v: Any, tau: float, out: Any = None)
     return found
 
 
-class Penalty:
-    """A penalty Ω(W) = Σ_j Ω(W_j) that is a sum over the rows of W (one row a feature, one entry a class).
+# Docstrings of the functions of one row, which every penalty defines.
+ROW_DOCS = {
+    "value": """Evaluate Ω(w).
+
+    Parameters
+    ----------
+    w
+        a row (m,), or a whole W (d, m), whose rows are summed.
+
+    Returns
+    -------
+    float
+        Ω.
+    """,
+    "prox": """Compute out = argmin ½‖w − v‖² + τΩ(w); called from Python without ``out``, return it.
+
+    Parameters
+    ----------
+    v
+        a row (m,), or from Python rows (k, m).
+    tau
+        τ ≥ 0.
+    out
+        array to write to; it may be ``v``.
+    """,
+    "violation": """Evaluate dist(−g, λ∂Ω(w)), the exact optimality violation of a row.
+
+    Parameters
+    ----------
+    g
+        gradient of the loss part, (m,).
+    w
+        row of W, (m,).
+    lam
+        λ.
+
+    Returns
+    -------
+    float
+        the distance.
+    """,
+    "dual_norm": """Evaluate the gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v).
+
+    Parameters
+    ----------
+    v
+        row (m,).
+
+    Returns
+    -------
+    float
+        the gauge; 0 if Ω* is finite everywhere.
+    """,
+    "conjugate": """Evaluate Ω*(v) inside its domain.
+
+    Parameters
+    ----------
+    v
+        row (m,).
+
+    Returns
+    -------
+    float
+        the value.
+    """,
+    "zero_threshold": """Return the smallest λ at which a zero row with gradient g stays zero.
+
+    Parameters
+    ----------
+    g
+        gradient of the loss part, (m,).
+
+    Returns
+    -------
+    float
+        the λ; +∞ if there is none.
+    """,
+    "project_tangent": """Project v in place on the tangent space of the smooth piece of Ω that w lies on.
+
+    Parameters
+    ----------
+    w
+        row (m,).
+    v
+        direction (m,), changed in place.
+    """,
+    "gradient": """Add λ∇Ω(w), the gradient along the smooth piece, to out.
+
+    Parameters
+    ----------
+    w
+        row (m,).
+    lam
+        λ.
+    out
+        array (m,) that is added to.
+    """,
+    "hessian_vec": """Add λ∇²Ω(w)·v, along the smooth piece, to out.
+
+    Parameters
+    ----------
+    w
+        row (m,).
+    lam
+        λ.
+    v
+        tangent direction (m,).
+    out
+        array (m,) that is added to.
+    """,
+    "curvature_bound": """Return a bound of the eigenvalues of λ∇²Ω(w) along the smooth piece.
+
+    Parameters
+    ----------
+    w
+        row (m,).
+    lam
+        λ.
+
+    Returns
+    -------
+    float
+        the bound.
+    """,
+}
+
+
+class Penalty(RowFunctions):
+    """Base of all penalties Ω(W) = Σ_j Ω(W_j), sums over the rows of W (one row per feature, one entry per class).
 
     A penalty is a class decorated with ``@part`` that inherits from this one and defines these functions of one row:
 
     =========================  ==============================================================================
     ``value(w)``               Ω(w)
     ``prox(v, tau, out)``      out = argmin ½‖w − v‖² + τΩ(w); ``out`` may be ``v``
-    ``violation(g, w, lam)``   dist(−g, λ∂Ω(w)), the exact optimality violation (MATH §7)
+    ``violation(g, w, lam)``   dist(−g, λ∂Ω(w)), the exact optimality violation
     ``dual_norm(v)``           gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v); 0 if Ω* is
-                               finite everywhere. It need not be the same for −v: Ω may prefer a sign
+                               finite everywhere. It may differ for −v: Ω may prefer a sign
     ``conjugate(v)``           Ω*(v) for v inside that domain
-    ``zero_threshold(g)``            the smallest λ at which a zero row with gradient g stays zero (+inf: at none)
+    ``zero_threshold(g)``      the smallest λ at which a zero row with gradient g stays zero (+∞: at none)
     =========================  ==============================================================================
 
     Second-order solvers use four more, which describe Ω on the smooth piece (manifold) that a non-zero row w lies on:
-    the entries that may move without Ω meeting a kink. A penalty without them is solved by first-order steps.
+    the entries that may move while Ω stays differentiable. A penalty without them is solved by first-order steps.
 
-    =========================  ==============================================================================
-    ``project_tangent(w, v)``          projects v in place on the directions along the piece (zero entries of the lasso
-                               stay zero, tied entries of ℓ1/ℓ∞ move together)
-    ``gradient(w, lam, out)``     out += λ∇Ω(w) along the piece
-    ``hessian_vec(w, lam, v, out)``   out += λ∇²Ω(w)·v along the piece, for a tangent v
-    ``curvature_bound(w, lam)``      a bound of the eigenvalues of λ∇²Ω(w) along the piece
-    =========================  ==============================================================================
+    =================================  ======================================================================
+    ``project_tangent(w, v)``          projects v in place on the tangent space of the piece (zero entries of the
+                                       lasso stay zero, tied entries of ℓ1/ℓ∞ move together)
+    ``gradient(w, lam, out)``          out += λ∇Ω(w) along the piece
+    ``hessian_vec(w, lam, v, out)``    out += λ∇²Ω(w)·v along the piece, for a tangent v
+    ``curvature_bound(w, lam)``        a bound of the eigenvalues of λ∇²Ω(w) along the piece
+    =================================  ======================================================================
 
-    Three more have a default here, and are defined by a penalty that knows better:
+    Three more have a default, which a penalty may replace:
 
-    =========================  ==============================================================================
-    ``stays_zero(g, lam)``     whether a zero row with gradient g is optimal: critical(g) ≤ λ
-    ``addend(tau)``            what adds up over prox steps in a row: with A = Σ_i addend(τ_i),
-    ``prox_added(v, A, out)``  out = prox_{τ_k}(… prox_{τ_1}(v)) (MATH §7, if the class says ``adds_up``)
-    =========================  ==============================================================================
+    ==========================  =============================================================================
+    ``stays_zero(g, lam)``      whether a zero row with gradient g is optimal: zero_threshold(g) ≤ λ
+    ``addend(tau)``             the term of successive prox steps: with A = Σ_i addend(τ_i),
+    ``prox_added(v, A, out)``   out = prox_{τ_k}(… prox_{τ_1}(v)) (if the class sets ``adds_up``)
+    ==========================  =============================================================================
 
     Class attributes: ``zeroes_rows`` (the prox can set whole rows or entries to zero), ``is_norm`` (Ω is a norm of the
-    row, so that the criterion of Blondel et al., Eq. 9, is defined), ``adds_up`` (prox steps in a row have the closed
-    form above; a penalty without it has them done one after the other).
+    row, so that the criterion of Blondel et al. (2013), Eq. 9, is defined), ``adds_up`` (successive prox steps have the
+    closed form above; a penalty without it computes them one after the other).
     """
 
     __slots__ = ()
+    row_docs: ClassVar[dict[str, str]] = ROW_DOCS
     # Called from Python, ``value(W)`` takes a row or a whole W, and ``prox(v, step)`` returns an array.
     faces: ClassVar[dict[str, Any]] = {"value": _value_face, "prox": _prox_face}
     fields: ClassVar[tuple[Field, ...]] = ()
@@ -93,52 +221,153 @@ class Penalty:
     curvature_bound: Any
 
     def reference(self, W: np.ndarray) -> np.ndarray:
-        """Evaluate Ω of every row of W by its formula in plain numpy: what the compiled functions are tested against.
+        """Evaluate Ω of every row of W by its formula in plain numpy, which the compiled functions are tested against.
 
         Parameters
         ----------
         W
-            Rows (k, m).
+            rows (k, m).
 
         Returns
         -------
-        numpy.ndarray
+        np.ndarray
             Ω(W_j) of every row, (k,).
+
+        Raises
+        ------
+        TypeError
+            if the penalty does not define it.
         """
         raise TypeError(f"{type(self).__name__} does not define reference(W), its formula in plain numpy")
 
     def rescaled(self, unit: float) -> tuple[Penalty, float]:
-        """(Ω̃, f) with Ω(c·W) = f·Ω̃(W) for a number c = ``unit`` > 0; here those of a norm."""
+        """Return (Ω̃, f) with Ω(c·W) = f·Ω̃(W); here those of a norm.
+
+        Parameters
+        ----------
+        unit
+            c > 0.
+
+        Returns
+        -------
+        tuple[Penalty, float]
+            the penalty Ω̃ and the factor f.
+        """
         return self, unit
 
     def entry_terms(self) -> tuple[float, float] | None:
-        """(a, b) if Ω(w) = Σ_k a·|w_k| + b·½w_k², a sum over single entries, else ``None``."""
+        """Return (a, b) if Ω is the sum of ``a·|w_k| + b·½w_k²`` over single entries.
+
+        Returns
+        -------
+        tuple[float, float] | None
+            the two factors, or ``None``.
+        """
         return None
 
     def spread(self, size: int) -> float:
-        """A factor c with critical(v) ≤ c·‖v‖₂ for vectors of this size; +inf: there is none. With it a duality gap
-        proves that rows are zero at the optimum."""
+        """Return a factor c with zero_threshold(v) ≤ c·‖v‖₂.
+
+        With it a duality gap proves that rows are zero at the optimum.
+
+        Parameters
+        ----------
+        size
+            number of entries of v.
+
+        Returns
+        -------
+        float
+            the factor; +∞ if there is none.
+        """
         return float("inf")
 
     def tiny_sibling(self) -> Penalty:
-        """A penalty that compiles the same kernels and takes every problem: this one, unless it needs certain data."""
+        """Return a penalty that compiles the same kernels and is valid for every problem.
+
+        It is the penalty itself unless that needs certain data.
+
+        Returns
+        -------
+        Penalty
+            the penalty.
+        """
         return self
 
     def at(self, j):  # type: ignore[no-untyped-def]
-        """The penalty of row j (of a block, for blocks of features): this one, unless rows have weights."""
+        """Return the penalty of a row (of a block, for blocks of features); itself unless rows have weights.
+
+        Parameters
+        ----------
+        j
+            number of the row.
+
+        Returns
+        -------
+        Penalty
+            the penalty.
+        """
         return self
 
     def of_rows(self, rows: Any) -> Any:
-        """The penalty of some of the rows (a slice or their numbers): this one, unless rows have weights."""
+        """Return the penalty of some rows; itself unless rows have weights.
+
+        Parameters
+        ----------
+        rows
+            a slice, or numbers of rows.
+
+        Returns
+        -------
+        Any
+            the penalty.
+        """
         return self
 
     def stays_zero(self, g, lam):  # type: ignore[no-untyped-def]
+        """Whether a zero row with gradient g is optimal: zero_threshold(g) ≤ λ.
+
+        Parameters
+        ----------
+        g
+            gradient of the loss part, (m,).
+        lam
+            λ.
+
+        Returns
+        -------
+        bool
+            True if it is.
+        """
         return self.zero_threshold(g) <= lam
 
     def addend(self, tau):  # type: ignore[no-untyped-def]
+        """Return the term that is added over successive prox steps: A = Σ_i addend(τ_i).
+
+        Parameters
+        ----------
+        tau
+            τ of one step.
+
+        Returns
+        -------
+        float
+            the term.
+        """
         return tau
 
     def prox_added(self, v, total, out):  # type: ignore[no-untyped-def]
+        """Compute several prox steps at once: out = prox_{τ_k}(… prox_{τ_1}(v)), if the class sets ``adds_up``.
+
+        Parameters
+        ----------
+        v
+            row (m,).
+        total
+            A, the sum of :meth:`addend` over the steps.
+        out
+            array (m,) to write to.
+        """
         self.prox(v, total, out)
 
 

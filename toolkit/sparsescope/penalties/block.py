@@ -11,21 +11,25 @@ from .base import Penalty
 
 
 class BlockPenalty(Penalty):
-    """Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}): a penalty of one vector, applied to every block of features in every class.
+    """Penalty over blocks of features: Ω(W) = Σ_k Σ_b Ω(W_{B_b,k}), a penalty of one vector for every block and class.
 
     It is not compiled itself: kernels are given ``row``, the penalty whose functions of one row are applied to the
-    vectors W_{B_b,k}, and the blocks as arrays. Which features are in which block is worked out when a problem is made,
-    for only the problem knows how many features there are and what they are called.
+    vectors W_{B_b,k}, and the blocks as arrays. The blocks are computed when a problem is made, because only the
+    problem knows the number and the names of the features.
 
     Parameters
     ----------
-    size : features in a block; the blocks are consecutive, the last one is shorter if d is no multiple of ``size``
-    blocks : instead of ``size``, a list of sizes, a list of lists of feature numbers, or a list of prefixes of feature
+    size
+        features in a block; the blocks are consecutive, the last one is shorter if d is no multiple of ``size``.
+    blocks
+        instead of ``size``, a list of sizes, a list of lists of feature numbers, or a list of prefixes of feature
         names (the longest one that fits counts); or a whole number, which means ``size``. See
-        :mod:`sparsescope.inputs.blocks`
+        :mod:`sparsescope.inputs.blocks`.
 
-    Raises ``ValueError`` or ``TypeError`` for blocks that cannot be, and, when a problem is made, for blocks that do
-    not fit its features.
+    Raises
+    ------
+    ValueError, TypeError
+        for invalid blocks, and, when a problem is made, for blocks that do not fit its features.
     """
 
     __slots__ = ("blocks", "size")
@@ -59,7 +63,25 @@ class BlockPenalty(Penalty):
         object.__setattr__(self, "blocks", given)
 
     def resolve(self, d: int, feature_names: Sequence[str] | None) -> Blocks:
-        """The blocks of d features. ``ValueError`` if they do not fit."""
+        """Return the blocks of d features.
+
+        Parameters
+        ----------
+        d
+            number of features.
+        feature_names
+            their names, for blocks by prefixes.
+
+        Returns
+        -------
+        Blocks
+            the blocks.
+
+        Raises
+        ------
+        ValueError
+            if they do not fit.
+        """
         said = self.size if self.blocks is None else self.blocks
         assert said is not None
         return resolve(said, d, feature_names, type(self).__name__)

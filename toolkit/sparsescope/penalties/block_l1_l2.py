@@ -8,7 +8,13 @@ from .l1_l2 import L1L2
 
 
 class BlockL1L2(BlockPenalty):
-    """Σ_k Σ_b ‖W_{B_b,k}‖₂: a class uses all features of a block or none of them (Chierchia et al. 2015, Sec. 2.2)."""
+    """Block penalty Σ_k Σ_b ‖W_{B_b,k}‖₂: a class uses all features of a block or none (Chierchia et al. 2015).
+
+    Parameters
+    ----------
+    size, blocks
+        as for :class:`BlockPenalty`.
+    """
 
     __slots__ = ()
     row = L1L2(nonnegative=False)

@@ -8,7 +8,13 @@ from .l1_linf import L1Linf
 
 
 class BlockL1Linf(BlockPenalty):
-    """Σ_k Σ_b ‖W_{B_b,k}‖_∞: as the block ℓ1/ℓ2, and the largest weights of a block tie (Chierchia et al. 2015)."""
+    """Block penalty Σ_k Σ_b ‖W_{B_b,k}‖_∞: like block ℓ1/ℓ2, with tied largest weights (Chierchia et al. 2015).
+
+    Parameters
+    ----------
+    size, blocks
+        as for :class:`BlockPenalty`.
+    """
 
     __slots__ = ()
     row = L1Linf()

@@ -12,9 +12,14 @@ from .base import Penalty, norm2
 
 @struct
 class ScaledPenalty(Penalty):
-    """c·Ω of one row, c ≥ 0. With c = 0 the row is free: it is not penalised.
+    """Multiple c·Ω of the penalty of one row, c ≥ 0. With c = 0 the row is free: it is not penalised.
 
-    base : Ω · factor : c
+    Parameters
+    ----------
+    base
+        Ω.
+    factor
+        c.
     """
 
     base: Any
@@ -73,9 +78,16 @@ class ScaledPenalty(Penalty):
 
 @struct
 class FeaturePenalty(Penalty):
-    """Σ_j c_j Ω(W_j) as kernels take it: ``at(j)`` is the penalty of row j. Other penalties' kernels stay as they are.
+    """Penalty Σ_j c_j Ω(W_j) as kernels take it: ``at(j)`` is the penalty of row j.
 
-    base : Ω · weights : c (d,), or one for each block of features
+    Kernels of other penalties are unchanged.
+
+    Parameters
+    ----------
+    base
+        Ω.
+    weights
+        c (d,), or one for each block of features.
     """
 
     base: Any
@@ -89,7 +101,7 @@ class FeaturePenalty(Penalty):
 
     @property
     def zeroes_rows(self) -> bool:  # type: ignore[override]
-        """As Ω."""
+        """Whether Ω can set whole rows to zero."""
         return bool(self.base.zeroes_rows)
 
     @property

@@ -86,8 +86,7 @@ class ElasticNet(Penalty):
         return total / (2.0 * (1.0 - self.rho))
 
     def spread(self, size: int) -> float:
-        """‖v‖_∞/ρ ≤ ‖v‖₂/ρ."""
-        return float(1.0 / self.rho) if self.rho > 0.0 else float("inf")
+        return float(1.0 / self.rho) if self.rho > 0.0 else float("inf")  # ‖v‖_∞/ρ ≤ ‖v‖₂/ρ
 
     def zero_threshold(self, g):
         top = 0.0

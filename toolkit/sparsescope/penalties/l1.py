@@ -25,6 +25,7 @@ class L1(Penalty):
 
     @property
     def is_norm(self) -> bool:  # type: ignore[override]
+        """Whether Ω is a norm: without a restriction of the sign."""
         return not self.nonnegative
 
     def entry_terms(self) -> tuple[float, float] | None:
@@ -66,8 +67,7 @@ class L1(Penalty):
         return top
 
     def spread(self, size: int) -> float:
-        """‖v‖_∞ ≤ ‖v‖₂."""
-        return 1.0
+        return 1.0  # ‖v‖_∞ ≤ ‖v‖₂
 
     def project_tangent(self, w, v):
         for k in range(w.size):
@@ -79,7 +79,7 @@ class L1(Penalty):
             out[k] += lam * np.sign(w[k])
 
     def hessian_vec(self, w, lam, v, out):
-        pass  # linear between its kinks
+        pass  # piecewise linear
 
     def curvature_bound(self, w, lam):
         return 0.0

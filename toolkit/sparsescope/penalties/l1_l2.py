@@ -32,6 +32,7 @@ class L1L2(Penalty):
 
     @property
     def is_norm(self) -> bool:  # type: ignore[override]
+        """Whether Ω is a norm: without a restriction of the sign."""
         return not self.nonnegative
 
     def value(self, w):
@@ -62,8 +63,7 @@ class L1L2(Penalty):
         return 0.0
 
     def spread(self, size: int) -> float:
-        """The level is ‖v‖₂ itself."""
-        return 1.0
+        return 1.0  # The level is ‖v‖₂ itself
 
     def zero_threshold(self, g):
         if not self.nonnegative:

@@ -83,8 +83,7 @@ class L1Linf(Penalty):
         return 0.0
 
     def spread(self, size: int) -> float:
-        """‖v‖₁ ≤ √size·‖v‖₂."""
-        return float(np.sqrt(size))
+        return float(np.sqrt(size))  # ‖v‖₁ ≤ √size·‖v‖₂
 
     def zero_threshold(self, g):
         return norm1(g)

@@ -96,8 +96,7 @@ class SparseGroup(Penalty):
         return 0.0
 
     def spread(self, size: int) -> float:
-        """Ω(w) ≥ ‖w‖₂, so its dual norm is at most ‖v‖₂."""
-        return 1.0
+        return 1.0  # Ω(w) ≥ ‖w‖₂, so its dual norm is at most ‖v‖₂
 
     def zero_threshold(self, g):
         return self.dual_norm(g)

@@ -11,29 +11,33 @@ from .base import Penalty
 
 
 class WeightedL1(Penalty):
-    """Ω(W) = Σ_jk c_jk |W_jk|: the lasso, with entries that are charged more, less or not at all.
+    """Lasso with a weight for every entry: Ω(W) = Σ_jk ``c_jk |W_jk|``.
 
-    It is given as an object, ``ss.penalties.WeightedL1(weights)``: weights are an array and have no name or slider.
-    It is not compiled: which weight belongs to which entry is worked out when a problem is made, for only the problem
-    knows the shape of W.
+    It is given as an object, ``ss.penalties.WeightedL1(weights)``: weights are an array and have no name or slider. It
+    is not compiled: weights are matched with entries when a problem is made, because only the problem knows the shape
+    of W.
+
+    Where some weights are 0 (free entries), λ_max is the smallest λ at which all *penalised* entries are zero; it is
+    computed at the fit of the free entries alone, as with an intercept. The dual norm of V is the maximum of
+    ``|V_jk|/c_jk`` over the penalised entries, and +∞ unless V is exactly zero on the free ones. A gradient is that
+    only at the optimum, so the dual point of a certificate is scaled to zero, the gap stays as large as F, and a run
+    stops by the violation. Without free entries the gap closes as usual.
 
     Parameters
     ----------
-    weights : c ≥ 0, shape (d,) (the same for all columns of W) or (d, m). Entries of weight 0 are not penalised
+    weights
+        c ≥ 0, (d,) (the same for all columns of W) or (d, m). Entries of weight 0 are not penalised.
 
-    Raises ``ValueError`` or ``TypeError`` for weights that are negative, not finite, all 0 or no numbers, and, when a
-    problem is made, for weights that do not fit the shape of W.
-
-    The rules, where some weights are 0 (free entries): λ_max is the smallest λ at which all *penalised* entries are
-    zero, so it is looked for at the fit of the free entries alone, as with an intercept. The dual norm of V is
-    max |V_jk|/c_jk over the penalised entries, and +∞ unless V is exactly zero on the free ones: a gradient is that
-    only at the optimum, so the dual point of a certificate is scaled to zero, the gap stays as large as F, and a run
-    stops by the violation. Without free entries the gap closes as usual.
+    Raises
+    ------
+    ValueError, TypeError
+        for weights that are negative, not finite, all 0 or no numbers, and, when a problem is made, for weights
+        that do not fit the shape of W.
     """
 
     __slots__ = ("weights",)
     title: ClassVar[str] = "weighted lasso ℓ1"
-    doc: ClassVar[str] = "Sum of absolute values, each with a weight of its own; weight 0: not penalised."
+    doc: ClassVar[str] = "Weighted sum of absolute values; weight 0: not penalised."
     formula: ClassVar[str] = "Σ c|w|"
     source: ClassVar[str] = "Tang and Scheinberg 2013; Zou 2006"
     weights: np.ndarray
@@ -58,7 +62,25 @@ class WeightedL1(Penalty):
         object.__setattr__(self, "weights", found)
 
     def on(self, d: int, m: int) -> np.ndarray:
-        """The weights of all entries, (d, m) float64. ``ValueError`` if they do not fit."""
+        """Return the weights of all entries.
+
+        Parameters
+        ----------
+        d
+            number of features.
+        m
+            number of columns of W.
+
+        Returns
+        -------
+        np.ndarray
+            weights (d, m), float64.
+
+        Raises
+        ------
+        ValueError
+            if they do not fit.
+        """
         if self.weights.shape not in ((d,), (d, m)):
             raise ValueError(
                 f"WeightedL1: weights have shape {self.weights.shape}; W is {d} × {m}, so ({d},) or "

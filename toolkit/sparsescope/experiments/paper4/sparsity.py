@@ -32,7 +32,7 @@ def measure_sparsity(pool: Pool, settings: Settings, report: Report | None = Non
     iterations: a row each.
 
     Columns: data, kind, lam4, held_out and held_out_post (precision at 1, or accuracy, at the best iteration and of the
-    last weights after the post-solve), best_iteration, iterations, k_a (non-zero duals a sample, those of its own
+    last weights after the post-solve), best_iteration, iterations, k_a (non-zero duals a sample, those of its
     labels too), k_a_others (of other labels alone), k_w (weights a feature), gap (relative), seconds, classes,
     features, samples, stopped.
     """
