@@ -168,7 +168,7 @@ class StagewiseClassifier(Classifier):
         Yields
         ------
         array
-            What :meth:`predict` would give after so many stages.
+            The predictions of :meth:`predict` with the stages so far.
         """
         X = self._samples(X)
         Z = np.tile(self.model_.start, (X.shape[0], 1))
