@@ -33,7 +33,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_commands_exist() -> None:
     parser = cli.make_parser()
-    for line in re.findall(r"`?sparsescope ((?:explore|solve|paper|doctor)[^`#\n]*)", README):
+    for line in re.findall(r"`?sparsescope ((?:explore|solve|path|race|paper|doctor)[^`#\n]*)", README):
         parser.parse_args(line.split())
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(re.findall(r"make ([a-z-]+)", README)) <= set(targets)

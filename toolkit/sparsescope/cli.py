@@ -1,4 +1,4 @@
-"""The command `sparsescope`: explore, solve, paper, datasets, doctor.
+"""The command `sparsescope`: explore, solve, paper, datasets, doctor, and the commands of :mod:`sparsescope.commands`.
 
 Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
 codes: 0 done, 1 an error with a sentence on standard error (wrong data always), 2 wrong arguments, 3 `solve` ended
@@ -17,6 +17,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .commands import add_all
+from .commands._arguments import count as _count
+from .commands._arguments import port as _port
+from .commands._arguments import positive as _positive
 from .experiments.command import add_paper
 from .version import __version__
 
@@ -83,6 +87,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_explore(commands)
     _add_solve(commands)
     add_paper(commands, _positive, _count)
+    add_all(commands)
     _command(commands, "datasets", run_datasets, "list the data sets that can be loaded by name")
     _command(commands, "doctor", run_doctor, "look at the installation and say what is missing")
     return parser
@@ -326,37 +331,6 @@ def _say(text: str) -> None:
 def _words(error: Exception) -> str:
     # The text of a KeyError is the repr of its argument; ours carry sentences.
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-
-
-def _port(text: str) -> int:
-    value = _whole(text)
-    if not 0 <= value <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port; allowed: 0 to 65535")
-    return value
-
-
-def _count(text: str) -> int:
-    value = _whole(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative; allowed: 0, 1, 2, …")
-    return value
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ class Weights:
         """Z = XW + b of samples X (k, d), dense or sparse: (k, m). Columns of X whose row of W is zero are not read."""
         if not self.support.size:
             Z: Any = np.zeros((X.shape[0], self.m), dtype=np.result_type(X.dtype, self.bias.dtype))
-        elif sp.issparse(X) or self.support.size <= FEW * self.d:
+        elif self.support.size <= FEW * self.d:
             Z = X[:, self.support] @ self.values
         else:
             Z = X @ (sp.csr_array(self.full()) if self.sparse else self.full())

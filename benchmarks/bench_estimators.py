@@ -1,0 +1,111 @@
+"""The scikit-learn face: prediction beside scikit-learn's own with the same weights, and paths against cold fits.
+
+Prediction: `decision_function` of a SparseClassifier and of a LogisticRegression that holds the same coefficients, on
+samples whose weights vanish on most features. Then λ by cross-validation along one warm-started path for each fold
+against a fit from zero for each λ and fold, to the same relative gap.
+
+    python benchmarks/bench_estimators.py [--quick] [--repeats 5] [--print]
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import common
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+import sparsescope as ss
+from sparsescope.estimators.weights import Weights
+
+NAME = "estimators"
+TOL = 1e-4
+BAR = 0.2  # of the time of cold fits
+
+
+def models(d: int, m: int, rows: int) -> tuple[ss.SparseClassifier, LogisticRegression]:
+    """Two fitted classifiers with the same weights, zero but for some rows."""
+    rng = np.random.default_rng(0)
+    W, b = np.zeros((d, m)), rng.standard_normal(m)
+    W[rng.choice(d, rows, replace=False)] = rng.standard_normal((rows, m))
+    ours = ss.SparseClassifier("logistic")
+    ours._weights, ours.multilabel_, ours.sparse_targets_ = Weights.of(W, b), False, False
+    ours.classes_, ours.n_features_in_ = np.arange(m), d
+    peer = LogisticRegression()
+    peer.coef_, peer.intercept_, peer.classes_, peer.n_features_in_ = np.ascontiguousarray(W.T), b, np.arange(m), d
+    return ours, peer
+
+
+def prediction(quick: bool, repeats: int) -> list[dict[str, Any]]:
+    """Seconds of the scores of many samples, by storage and share of rows in use."""
+    rng = np.random.default_rng(1)
+    n, d, m = (500, 1000, 10) if quick else (2000, 10_000, 20)
+    found = []
+    for storage in ("dense", "CSR"):
+        X: Any = rng.standard_normal((n, d))
+        if storage == "CSR":
+            X = sp.csr_matrix(sp.random_array((n, d), density=0.01, rng=rng, format="csr"))
+        for share in (0.01, 0.1, 1.0):
+            ours, peer = models(d, m, int(share * d))
+            gap = np.abs(ours.decision_function(X) - peer.decision_function(X)).max()
+            assert gap <= 1e-8 * np.abs(peer.decision_function(X)).max()
+            calls = {
+                "sparsescope s": lambda ours=ours, X=X: ours.decision_function(X),
+                "scikit-learn s": lambda peer=peer, X=X: peer.decision_function(X),
+            }
+            seconds = common.interleaved(calls, repeats)
+            row = {"case": f"predict, {storage}, {share:.0%} of rows", "n": n, "d": d, "m": m, **seconds}
+            found.append(row | {"ratio": seconds["sparsescope s"] / seconds["scikit-learn s"]})
+    return found
+
+
+def paths(quick: bool) -> dict[str, Any]:
+    """Seconds of λ by cross-validation on pydocs, and of a fit from zero for each λ and fold."""
+    data = ss.datasets.load("pydocs")
+    count, folds = (8, 2) if quick else (50, 5)
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=0)
+    model = ss.SparseClassifierCV(n_lams=count, cv=splitter, tol=TOL)
+    ss.SparseClassifierCV(n_lams=2, cv=2, tol=TOL).fit(data.X, data.y)  # compiles
+    began = common.clock()
+    model.fit(data.X, data.y)
+    warm = common.clock() - began
+    X, cold = sp.csr_array(data.X), 0.0
+    for train, _ in splitter.split(X, data.y):
+        for lam in model.lams_:
+            alone = ss.SparseClassifier(lam=lam, tol=TOL)
+            began = common.clock()
+            alone.fit(X[train], data.y[train])
+            cold += common.clock() - began
+    return {
+        "case": f"pydocs, {count} λ × {folds} folds",
+        "sparsescope s": warm,
+        "cold fits s": cold,
+        "ratio": warm / cold,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller data, few λ and folds; nothing is stored")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--print", action="store_true", help="show what is stored, measure nothing")
+    args = parser.parse_args()
+    if args.print:
+        common.show((common.stored(NAME) or {"rows": []})["rows"])
+        return
+    common.quiet()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    rows = [*prediction(args.quick, args.repeats), paths(args.quick)]
+    common.show(rows)
+    common.bar("λ by cross-validation, of the time of cold fits", rows[-1]["ratio"], BAR)
+    if not args.quick:
+        common.store(NAME, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Output of commands: tables in files, JSON or text, and a progress bar where somebody watches."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..runs.keeping import write
+
+
+def check_table(path: str | None) -> Path | None:
+    """Return where a table goes, before anything is computed.
+
+    Raises
+    ------
+    ValueError
+        for Parquet without pyarrow.
+    OSError
+        for a folder that is not there.
+    """
+    if path is None:
+        return None
+    target = Path(path).expanduser()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target} cannot be written: there is no folder {target.parent}")
+    if target.suffix.lower() == ".parquet":
+        import importlib.util
+
+        if importlib.util.find_spec("pyarrow") is None:
+            raise ValueError("Parquet needs pyarrow: pip install pyarrow; or write a .csv file")
+    return target
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a data frame, in one step: an older file of this name is replaced as a whole or stays."""
+    if path.suffix.lower() == ".csv":
+        write(path, table.to_csv(index=False).encode())
+        return
+    write(path, table.to_parquet(None, engine="pyarrow", index=False))
+
+
+def as_json(value: Any) -> str:
+    """Return one line of JSON; numbers that are not finite become null."""
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def progress(total: int, unit: str) -> Any:
+    """Return a progress bar on standard error; it shows nothing where that is no terminal."""
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=unit, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
+
+
+def say(text: str) -> None:
+    """Print a line at once: whoever reads a pipe sees it."""
+    print(text, flush=True)
