@@ -121,7 +121,7 @@ class Site:
             header.param.update(dark=bool(event.new))
 
         page.param.watch(follow, "dark_theme")
-        header.param.watch(lambda event: page.param.update(dark_theme=bool(event.new)), "dark")  # the system's wish
+        header.param.watch(lambda event: _when_loaded(lambda: page.param.update(dark_theme=bool(event.new))), "dark")
         return page
 
     def _end(self, bridge: Bridge) -> None:
@@ -164,6 +164,14 @@ class Site:
 def _query() -> dict[str, str]:
     """The settings in the page's address as they came; the explorer cleans them and reports faults on the page."""
     return {key: values[-1].decode("utf-8", "replace") for key, values in pn.state.session_args.items() if values}
+
+
+def _when_loaded(apply: Callable[[], Any]) -> None:
+    """Do something once the page in the browser is complete: Panel sends no changes that are made before."""
+    if pn.state.loaded:
+        apply()
+    else:
+        pn.state.onload(apply)
 
 
 def _dark() -> bool:
