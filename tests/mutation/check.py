@@ -116,8 +116,9 @@ def report(results: list[dict[str, Any]], seed: int) -> float:
     """Write the result and say it; the share that was noticed."""
     reasons = json.loads((HERE / "equivalent.json").read_text(encoding="utf-8"))
     for found in results:
-        if not found["noticed"] and found["mutant"] in reasons:
-            found["equivalent"] = reasons[found["mutant"]]
+        name = found["mutant"].rpartition(" (line")[0]  # lines move, the code does not
+        if not found["noticed"] and name in reasons:
+            found["equivalent"] = reasons[name]
     real = [found for found in results if "equivalent" not in found]
     noticed = sum(found["noticed"] for found in real)
     share = noticed / max(len(real), 1)

@@ -19,20 +19,24 @@ import pytest
 OUT = os.environ.get("REACH", "")
 CASES = int(os.environ.get("REACH_CASES", "0"))
 SECONDS = float(os.environ.get("REACH_SECONDS", "0"))
+MOST_CASES = 20  # of a parametrized test
 PACKAGE = os.sep + "sparsescope" + os.sep
 found: dict[str, dict[str, Any]] = {}
 places: dict[CodeType, str] = {}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Some cases of each test are enough to see what it runs."""
+    """Some cases of each test are enough to see what it runs: the first ones, and those with a value not yet seen."""
     if CASES:
-        seen: Counter[str] = Counter()
-        kept = []
+        kept: list[pytest.Item] = []
+        count: Counter[str] = Counter()
+        seen: dict[str, set[str]] = {}
         for item in items:
-            name = item.nodeid.partition("[")[0]
-            seen[name] += 1
-            if seen[name] <= CASES:
+            name, _, values = item.nodeid.partition("[")
+            new = set(values.rstrip("]").split("-")) - seen.setdefault(name, set())
+            if count[name] < CASES or (new and count[name] < MOST_CASES):
+                count[name] += 1
+                seen[name] |= new
                 kept.append(item)
         items[:] = kept
 

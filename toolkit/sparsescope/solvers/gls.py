@@ -80,7 +80,7 @@ class GLS(Solver):
         "For every smooth loss with `ridge`: gradient steps in the metric LXᵀX/n + λI, factored once; with "
         "`squared` one step is the solution."
     )
-    doc = "Least squares steps that know the curvature of the data: no step size, and conditioning does not matter."
+    doc = "Least squares steps that use the curvature of the data: no step size, and conditioning does not matter."
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     takes_sample_weights = True
     only_penalties = ("ridge",)

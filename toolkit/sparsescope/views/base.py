@@ -100,7 +100,7 @@ class View(ABC):
         return view
 
     def figure(self, trace: Trace, problem: Problem | None = None, **options: Any) -> go.Figure:
-        """Draw the trace; with nothing to draw the figure has its axes and a sentence that says why.
+        """Draw the trace; with nothing to draw the figure has its axes and a sentence with the reason.
 
         Parameters
         ----------

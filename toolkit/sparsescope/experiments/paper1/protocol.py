@@ -83,7 +83,7 @@ DIFFERENCES = (
     "The data are those you name, or bundled ones; the paper's five sets do not come with the package. "
     "Training and test part of a data set are put together and split anew, 4/5 to 1/5 within each class, as "
     "the paper does.",
-    "The paper does not say how values were scaled (its sets are the ready-made ones of the LIBSVM page). "
+    "The paper does not state how values were scaled (its sets are the ready-made ones of the LIBSVM page). "
     "Here: values within [-1, 1] stay, images are divided by their largest value, other dense columns are "
     "standardised, counts become tf-idf with unit rows. The same λ means another strength of regularisation "
     "when values are scaled otherwise.",

@@ -6,7 +6,7 @@ DIFFERENCES = (
     "pydocs (its two largest classes) and digits (4 against 9).",
     "Numbers of samples are the paper's where there are at least three of them in the data, else a quarter, a half and "
     "all; always the first of one random order.",
-    "The paper does not say its λ for the logistic loss; here it is 0.02 λ_max of the samples at hand.",
+    "The paper does not state its λ for the logistic loss; here it is 0.02 λ_max of the samples at hand.",
     "ε is the largest violation of a weight (the minimum-norm subgradient's largest entry), relative to that at zero "
     "weights; for Θ the largest norm of a row, relative to that of the best diagonal Θ.",
     "All methods are this package's: FISTA with line search, newGLMNET with the exact Hessian and two levels of "

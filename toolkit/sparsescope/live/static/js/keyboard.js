@@ -39,7 +39,7 @@ export class Help {
       "div", { class: "help", role: "dialog", "aria-modal": "false", "aria-label": "keys and how to read this page", "data-testid": "help-overlay", hidden: true },
       this.close, h("h2", {}, "Keys"), h("dl", { class: "keys" }, ...rows), h("h2", {}, "Reading the page"),
       h("p", {}, "Everything can be changed while the solver runs. The weights stay where they are (a warm start), and a labelled line marks the change in every chart over time."),
-      h("p", {}, "The gap is a certificate: a dual point proves that F is no further than this above its minimum F*. Nobody knows F* itself; the blue band shows where F − F* is proved to lie, between the smallest F seen and the best certified bound. Dots are measurements; a thin dotted stretch was not measured."),
+      h("p", {}, "The gap is a certificate: a dual point proves that F is no further than this above its minimum F*. F* itself is unknown; the blue band shows where F − F* is proved to lie, between the smallest F seen and the best certified bound. Dots are measurements; a thin dotted stretch was not measured."),
       h("p", {}, "Drag in a chart to zoom, double-click to zoom out. Click a row of W or of the active set to inspect it."),
     );
   }

@@ -26,7 +26,7 @@ export function verdict(found) {
   const said = [
     found.linear ? "bound: ½((κ − 1)/(κ + 1))^t ‖W*‖², which is zero for the identity link: one step is the solution" : "bound: 2‖W*‖²/(t + 4), in the norm of LΣ̂ + λI",
   ];
-  if (found.accelerated) said.push("the theorem speaks of plain steps; this run is accelerated");
+  if (found.accelerated) said.push("the theorem applies to plain steps; this run is accelerated");
   if (known(found.contraction)) said.push(`measured: an iteration shrinks ‖W − W*‖ to ${number(found.contraction, 3)} of itself`);
   if (known(found.known_to)) said.push(`F* is known to a gap of ${scientific(Math.max(found.known_to, 0))}`);
   return said;
