@@ -11,8 +11,8 @@ DIFFERENCES = (
     "The ridge of the fits is not in the paper: here 1e-8 on random features (their Σ̂ has trace 1), 1e-4 on raw ones "
     "(with a constant column), 1e-7 for the logistic loss (quick: 1e-6, 1e-4, 1e-5).",
     "The width s of random Fourier features is 3 times the median squared distance between training samples, after PCA "
-    "to 50 dimensions. The paper states the median distance, in units that it leaves open; the factor was chosen on 4000 "
-    "features of MNIST, where 1 gives 2.11 % and 2 to 5 give 2.0 %.",
+    "to 50 dimensions. The paper states the median distance, in units that it leaves open; the factor was chosen on "
+    "4000 features of MNIST, where 1 gives 2.11 % and 2 to 5 give 2.0 %.",
     "Logistic fits take 50 steps of accelerated generalised least squares a stage (400 on raw features); the paper's "
     "are plain. Calibrated fits of Table 1 take 30 steps of calibrated least squares with squares and cubes; "
     "calibrated stages have the predictions so far as features, as in the paper.",
