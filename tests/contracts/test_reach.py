@@ -53,3 +53,11 @@ def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
     X, _ = factors()
     singular = np.linalg.svd(X, compute_uv=False)
     assert singular[0] > 1e3 * singular[-1]
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_a_tiny_lam_is_certified(intercept: bool) -> None:
+    problem = ss.Problem(ss.datasets.load("iris", test_size=0.0), loss="logistic", intercept=intercept)
+    problem = problem.with_lam(1e-9 * problem.lam_max)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=5000, record=False, certify_every=10)
+    assert found.relative_gap <= 1e-6, found

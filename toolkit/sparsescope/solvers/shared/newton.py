@@ -29,7 +29,10 @@ from .pieces import RowPieces, has_derivatives, pieces_of
 
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 12
 CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
-FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-6, 10.0
+FIRST_DAMPING, MOST_DAMPING = 0.1, 10.0
+# Directions that only the penalty determines (the same added to all classes) have a curvature of λ/‖w‖: at tiny λ a
+# larger damping than this holds them back for thousands of steps. Single precision carries less.
+LEAST_DAMPING, LEAST_SINGLE = 1e-10, 1e-6
 DAMPING_UP, DAMPING_DOWN = 4.0, 0.25
 MOST_CG = 10  # times the user's number of conjugate-gradient steps, where the quadratic model is trusted
 TRUST = 0.2  # the model is trusted if F fell by what it promised, within this share
@@ -199,7 +202,9 @@ class Newton:
         else:
             self.damping *= DAMPING_UP / max(size, BACKTRACK**3)
             self.cg_steps = max(int(self.cg_steps / 1.5), self.least_cg_steps)
-        self.damping = min(max(self.damping, LEAST_DAMPING), MOST_DAMPING)
+        assert self.support is not None
+        least = LEAST_DAMPING if self.support.dtype == np.float64 else LEAST_SINGLE
+        self.damping = min(max(self.damping, least), MOST_DAMPING)
 
     def _direction(self, pieces: RowPieces, Z: np.ndarray, W: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, int]:
         """D of the damped Newton system, in the precision of G, and the number of Hessian products."""
