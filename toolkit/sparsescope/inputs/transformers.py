@@ -11,6 +11,7 @@ images are taken to 50 dimensions before random features (Agarwal et al. 2013, A
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +53,11 @@ class RandomMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     kind: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        _, section, told = inspect.cleandoc(RandomMap.__doc__ or "").partition("Parameters\n")
+        cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{section}{told}"
 
     def __init__(self, n_features: int = 1000, *, width: float | str = "median", random_state: Any = None) -> None:
         self.n_features = n_features
@@ -127,15 +133,6 @@ class RandomFourierFeatures(RandomMap):
 
     scikit-learn's ``RBFSampler`` is the same map with a given width, 1/gamma. Here the width follows the data (the
     median heuristic of Agarwal et al. 2013, App. A.2.1), and float32 data stay float32.
-
-    Parameters
-    ----------
-    n_features
-        number of features.
-    width
-        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
-    random_state
-        int, ``RandomState`` or ``None``; an int makes the features reproducible.
     """
 
     kind = "fourier"
@@ -145,31 +142,12 @@ class RandomLogits(RandomMap):
     """Logistic functions of random projections (Agarwal et al. 2013, App. A.2.1).
 
     On digits fewer of them are needed than of Fourier features.
-
-    Parameters
-    ----------
-    n_features
-        number of features.
-    width
-        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
-    random_state
-        int, ``RandomState`` or ``None``; an int makes the features reproducible.
     """
 
     kind = "logits"
 
 
 class RandomProducts(RandomMap):
-    """Products of two random projections of the centred data: random polynomials of degree 2.
-
-    Parameters
-    ----------
-    n_features
-        number of features.
-    width
-        s, the scale of squared distances; ``"median"``: their median over pairs of training samples.
-    random_state
-        int, ``RandomState`` or ``None``; an int makes the features reproducible.
-    """
+    """Products of two random projections of the centred data: random polynomials of degree 2."""
 
     kind = "products"
