@@ -120,7 +120,7 @@ class Page:
 
     @classmethod
     def check(cls, declared: Field, value: Any) -> Any:
-        """Return a value of a setting, from text too; ``ValueError`` in words if it is not allowed."""
+        """Return a value of a setting, from text too; raise ``ValueError`` if it is not allowed."""
         if declared.kind == "bool" and isinstance(value, str):
             value = {"true": True, "1": True, "false": False, "0": False}.get(value.lower(), value)
         if declared.kind in ("float", "int") and isinstance(value, bool):

@@ -129,7 +129,8 @@ class Site:
         self.open.discard(bridge)
 
     def _left_behind(self, token: str, name: str, settings: dict[str, Any]) -> Any:
-        """What answered for a page that was loaded again in the same tab; None if its address requests another one.
+        """Return the explorer of a page that was loaded again in the same tab; None if its address requests another
+        one.
 
         A page that is still connected keeps its explorer: browsers copy the token into a duplicated tab.
         """

@@ -210,6 +210,6 @@ class ExplorerWidget(anywidget.AnyWidget):
         return {**data, "text/plain": text, "text/html": self._picture() + said}, metadata
 
     def _picture(self) -> str:
-        """What the page shows now, as HTML that needs neither kernel nor script; empty before the first event."""
+        """Return the present picture of the page as HTML without kernel or script; empty before the first event."""
         session = self.session
         return self._last if session is None or not len(session.trace) else last_picture(session)
