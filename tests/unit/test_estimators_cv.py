@@ -90,6 +90,13 @@ def test_splitters_scorers_jobs_and_sparse_data() -> None:
     assert fixed.lams_.tolist() == [1e-2, 1e-3]
 
 
+def test_few_samples_have_few_folds() -> None:
+    X = np.array([[-2.0, -1.0], [-1.0, -1.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
+    model = SparseClassifierCV(n_lams=3).fit(X, [0, 0, 0, 1, 1, 1])
+    assert model.scores_.shape == (3, 3)
+    assert SparseClassifierCV(n_lams=3).fit(*iris()).scores_.shape == (3, 5)
+
+
 def test_label_sets_have_a_threshold_at_every_lam() -> None:
     X, Y = tags()
     model = SparseClassifierCV(**FEW | {"scoring": "f1_micro"}).fit(X, Y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -224,3 +225,40 @@ def test_solver_settings_are_frozen_and_compare_by_value() -> None:
     assert "sigma=0.1" in repr(ss.solvers.BCD(sigma=0.1))
     assert solvers.name_of(ss.solvers.FISTA(line_search=False)) == "fista-cst"
     assert ss.solvers.FISTA(line_search=False).name == "fista-cst"
+
+
+PARTS_OF_A_PACKAGE = """
+import numpy as np
+from sparsescope.registry import losses, solvers
+assert "bcd-ls" in solvers  # it may ask for the parts there are
+losses.add("softer", losses["logistic"], title="softer logistic", menu_order=5)
+"""
+USES_THEM = """
+import sys, warnings
+import sparsescope as ss
+assert "own_parts" not in sys.modules, "import sparsescope loads no other package"
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    names = list(ss.registry.losses)
+    list(ss.registry.penalties)
+print(names[0], names.count("softer"), [str(w.message) for w in seen if "left out" in str(w.message)])
+problem = ss.Problem([[0.0], [1.0]], [0, 1], loss="softer")
+"""
+
+
+def test_parts_of_installed_packages_are_found_by_their_entry_points(tmp_path: Path) -> None:
+    (tmp_path / "own_parts.py").write_text(PARTS_OF_A_PACKAGE)
+    (tmp_path / "broken_parts.py").write_text("raise RuntimeError('no such wheel')")
+    for name in ("own", "broken"):
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "entry_points.txt").write_text(f"[sparsescope.parts]\n{name} = {name}_parts\n")
+    toolkit = Path(ss.__file__).resolve().parents[1]
+    path = os.pathsep.join([str(toolkit), str(tmp_path)])
+    done = subprocess.run([sys.executable, "-c", USES_THEM], capture_output=True, text=True, timeout=300, check=False,
+                          env={**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("softer 1 ")
+    said = done.stdout.strip()
+    assert said.count("left out") == 1 and "package broken" in said and "RuntimeError: no such wheel" in said

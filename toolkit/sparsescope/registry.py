@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.metadata
 import inspect
 import math
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -351,6 +353,34 @@ def discover(package: str, base: type | None = None) -> dict[str, type]:
     return found
 
 
+PACKAGES = "sparsescope.parts"  # the group of entry points under which other packages name their modules of parts
+_asked: list[str] = []  # names of the entry points that were loaded, or failed to
+
+
+def load_packages() -> None:
+    """Import the modules that installed packages name as entry points ``sparsescope.parts``, each once.
+
+    Such a module registers its parts as a notebook cell does: ``sparsescope.registry.losses.add("mine", Mine)``.
+
+    Warns
+    -----
+    UserWarning
+        naming the package and the error, if a module cannot be imported; the others are loaded all the same.
+    """
+    for point in importlib.metadata.entry_points(group=PACKAGES):
+        if point.value in _asked:
+            continue
+        _asked.append(point.value)  # before the import: it may ask a registry
+        try:
+            point.load()
+        except Exception as error:
+            package = point.dist.name if point.dist is not None else point.value
+            warnings.warn(
+                f"the parts of the package {package} ({point.value}) are left out: {type(error).__name__}: {error}",
+                stacklevel=4,
+            )
+
+
 @dataclass(frozen=True)
 class Entry:
     """Registered part: the function or class that creates it, with its title and description for menus.
@@ -402,9 +432,9 @@ class Registry:
     @property
     def _entries(self) -> dict[str, Entry]:
         if not self._loaded:
-            importlib.import_module(
-                str(self._home)
-            )  # another thread that needs it meanwhile waits here for the whole list
+            # Another thread that needs the list meanwhile waits here for the whole of it.
+            importlib.import_module(str(self._home))
+            load_packages()
             self._loaded = True
         return self._known
 

@@ -23,6 +23,7 @@ from .linear import LinearModel
 from .showing import sparkline
 from .targets import Targets, read_targets
 
+FOLDS = 5
 SHARED = (
     "loss", "penalty", "solver", "fit_intercept", "standardize", "feature_weights", "class_weight", "tol", "max_iter",
     "random_state",
@@ -46,7 +47,7 @@ class SparseClassifierCV(LinearModel):
     lams : array or None
         λ in place of the grid; sorted downwards.
     cv : int, splitter, iterable or None
-        As in scikit-learn; ``None``: five stratified folds.
+        As in scikit-learn; ``None``: five stratified folds, or fewer where no class has five samples.
     scoring : str, callable or None
         A scorer of scikit-learn; ``None``: accuracy.
     rule : {"best", "one-se"}
@@ -152,7 +153,7 @@ class SparseClassifierCV(LinearModel):
         lams = self._grid(problem)
         labels = targets.y if targets.multilabel else targets.classes[targets.y]
         routed = self._routed(sample_weight, params)
-        splits = check_cv(self.cv, labels, classifier=True).split(X, labels, **routed.splitter.split)
+        splits = check_cv(self._folds_of(targets), labels, classifier=True).split(X, labels, **routed.splitter.split)
         shell = SparseClassifier(**{name: getattr(clone(self, safe=False), name) for name in SHARED})
         scorer = check_scoring(shell, scoring=self.scoring)
         of_scores = _check_method_params(X, routed.scorer.score)
@@ -165,6 +166,12 @@ class SparseClassifierCV(LinearModel):
         warn_of_limits(int((~self.path_.converged).sum()), "of the path")
         self._keep_point(problem, targets, chosen.by(self.rule))
         return self
+
+    def _folds_of(self, targets: Targets) -> Any:
+        """The splitter as given; by default five folds, or fewer where no class has five samples."""
+        if self.cv is not None or targets.multilabel:
+            return self.cv
+        return max(2, min(FOLDS, int(np.bincount(targets.y).max())))
 
     def _grid(self, problem: Problem) -> np.ndarray:
         """λ, falling. Without any signal in X every λ gives W = 0."""
