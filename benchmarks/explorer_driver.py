@@ -67,7 +67,7 @@ class Explorer:
 
     def __exit__(self, *_: Any) -> None:
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(60)  # a long step of the solver ends first
 
 
 @contextmanager
