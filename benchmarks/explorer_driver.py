@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ class Explorer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
+        self.port = port
         self.url = f"http://localhost:{port}/"
         self._command = [
             sys.executable,
@@ -43,17 +45,18 @@ class Explorer:
             *arguments,
         ]
         self._environment = environment
+        # A file: a pipe that nobody reads would stop the server.
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.seconds = float("nan")
 
     def __enter__(self) -> Explorer:
         began = time.perf_counter()
         self.process = subprocess.Popen(
-            self._command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            self._command, env=self._environment, stdout=subprocess.DEVNULL, stderr=self._errors, text=True
         )
         while True:
             if self.process.poll() is not None:
-                assert self.process.stderr is not None
-                raise RuntimeError(f"the explorer ended at once:\n{self.process.stderr.read()}")
+                raise RuntimeError(f"the explorer ended at once:\n{self.log()}")
             try:
                 with urllib.request.urlopen(self.url, timeout=2) as answer:
                     answer.read(1)
@@ -65,9 +68,15 @@ class Explorer:
         self.seconds = time.perf_counter() - began
         return self
 
+    def log(self) -> str:
+        """What the server has written to its standard error so far."""
+        self._errors.seek(0)
+        return self._errors.read()
+
     def __exit__(self, *_: Any) -> None:
         self.process.terminate()
         self.process.wait(60)  # a long step of the solver ends first
+        self._errors.close()
 
 
 @contextmanager

@@ -191,3 +191,19 @@ def test_scaling_does_not_depend_on_units_and_warns_of_nothing(size: float, scal
         np.testing.assert_allclose(found, plain, rtol=1e-12)
     sparse = datasets.from_arrays(sp.csr_matrix(X * size), Y, scale=scale if scale != "standard" else "max").X
     assert np.isfinite(sparse.data).all()
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_text_of_numbers_that_are_no_characters_is_refused(tmp_path: Path, order: str) -> None:
+    names = np.array(list("abcd"), dtype=f"{order}U1")
+    codes = names.view(f"{order}u4").copy()
+    good = archive(tmp_path / "good.npz", X=array(X), y=array(Y), feature_names=array(names))
+    assert datasets.load(good).feature_names == list("abcd")
+    codes[2] = 0x110000
+    bad = archive(tmp_path / "bad.npz", X=array(X), y=array(Y), feature_names=array(codes.view(f"{order}U1")))
+    refused(bad, "key 'feature_names' is damaged .it holds text with the number 1114112, which is no character")
+
+
+def test_arrays_of_records_are_refused(tmp_path: Path) -> None:
+    records = np.zeros(12, dtype=[("a", "U1"), ("b", float)])
+    refused(archive(tmp_path / "x.npz", X=array(X), y=array(records)), "key 'y' holds records; allowed: numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ class Pane:
         self.callback = callback
 
     def _send_msg(self, message: dict[str, Any]) -> None:
-        self.sent.append((message["header"], message["block"]))
+        self.sent.append((json.loads(message["header"]), message["block"]))
 
 
 class Explorer:
@@ -76,8 +77,10 @@ def test_buffers_travel_as_one_block() -> None:
 
 def test_the_address_follows_the_settings() -> None:
     pane, explorer = Pane(), Explorer()
-    Bridge(pane, lambda: explorer).receive({"type": "ready"})
+    link = Bridge(pane, lambda: explorer)
+    link.receive({"type": "ready"})
     explorer.settings_changed({"dataset": "digits", "lam_ratio": 0.25, "penalty": "l1/l2"})
+    link.poll()
     header, block = pane.sent[-1]
     assert header == {"type": "address", "query": "dataset=digits&lam_ratio=0.25&penalty=l1%2Fl2"}
     assert block is None

@@ -409,3 +409,20 @@ def test_samples_are_the_rows_of_x() -> None:
         np.testing.assert_array_equal(rows, matrix.toarray())
         assert type(design.samples) is type(design.columns), form
     assert solvers.create("fobos").name == "fobos"
+
+
+# ------------------------------------------------------------------------------------------------------- units of X
+@pytest.mark.parametrize(("penalty", "power"), [("l1", 1), ("l1/l2", 1), ("ridge", 2)])
+@pytest.mark.parametrize("exponent", [-30, 40])
+def test_an_absolute_step_size_is_one_for_the_data_as_they_are_given(penalty: str, power: int, exponent: int) -> None:
+    """X c with steps η₀/c² and λ c (c² for the ridge) takes the same way as X with η₀ and λ."""
+    X, y = iris()
+    c, eta0, lam = 2.0**exponent, 2.0**-4, 1e-3
+    ways = []
+    for scale in (1.0, c):
+        solver = ss.solvers.FOBOS(unit="one", eta0=1.0)
+        object.__setattr__(solver, "eta0", eta0 / scale**2)  # beyond the bounds of the setting, which are for people
+        run = ss.Run(ss.Problem(scale * X, y, penalty=penalty, lam=lam * scale**power), solver, stop=Iterations(3))
+        ways.append([event.objective for event in run])
+    np.testing.assert_allclose(ways[1], ways[0], rtol=1e-9)
+    assert ways[0][-1] < ways[0][0]

@@ -1,4 +1,4 @@
-"""The command `sparsescope`: explore, solve, paper, datasets, doctor, and the commands of :mod:`sparsescope.commands`.
+"""The command `sparsescope`: explore, warm, solve, paper, datasets, doctor, and the commands of :mod:`sparsescope.commands`.
 
 Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
 codes: 0 done, 1 an error with a sentence on standard error (wrong data always), 2 wrong arguments, 3 `solve` ended
@@ -85,6 +85,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sparsescope {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_explore(commands)
+    _add_warm(commands)
     _add_solve(commands)
     add_paper(commands, _positive, _count)
     add_all(commands)
@@ -151,6 +152,18 @@ def _add_explore(commands: Any) -> None:
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only print the address")
 
 
+def _add_warm(commands: Any) -> None:
+    parser = _command(commands, "warm", run_warm, "compile kernels ahead, so that no page waits for the compiler")
+    parser.add_argument("--all", action="store_true", help="every loss × penalty × solver; takes an hour or more")
+    parser.add_argument(
+        "--data",
+        metavar="NAME",
+        action="append",
+        help="data whose kind counts; default: iris (dense) and pydocs (sparse)",
+    )
+    parser.add_argument("--jobs", type=_count, help="processes at a time; default: the number of cores")
+
+
 def _add_solve(commands: Any) -> None:
     parser = _command(commands, "solve", run_solve, "fit one model and print what the solver does")
     parser.add_argument("data", metavar="NAME|FILE", help="a data set's name or a file: .npz, svmlight or CSV")
@@ -197,6 +210,17 @@ def run_explore(options: argparse.Namespace) -> int:
         token=options.token,
     )
     return DONE
+
+
+def run_warm(options: argparse.Namespace) -> int:
+    """Compile, with a line of progress every second."""
+    from .live.warming import all_choices, first_choices, warm
+
+    choose = all_choices if options.all else first_choices
+    choices = [settings for data in options.data or ("iris", "pydocs") for settings in choose(data)]
+    count = warm(choices, options.jobs, _say)
+    _say(f"Ready: {count['compiled'] + count['known']} combinations, {count['impossible']} that do not go together.")
+    return FAILED if count["failed"] else DONE
 
 
 def run_solve(options: argparse.Namespace) -> int:

@@ -137,6 +137,17 @@ class Page:
         """Return the settings as the texts of an address; those at their defaults are left out."""
         return {f.name: _text(settings[f.name]) for f in cls.fields if settings[f.name] != f.default}
 
+    # -------------------------------------------------------------------------------------------------------- server
+    def loop_is_late(self, seconds: float) -> None:
+        """Follow the mean delay of the server's event loop; a page without frames has nothing to slow down."""
+
+    def suspend(self) -> None:
+        """Rest while no browser is there to look; a page without runs has nothing to rest."""
+
+    def tell(self, notice: str) -> None:
+        """Show a sentence on the page."""
+        self._outbox.append(({"type": "notices", "notices": [notice]}, []))
+
     # ------------------------------------------------------------------------------------------------------ messages
     def on_message(self, msg: Message) -> None:
         """Take a message of the browser. What is wrong with it is said on the page, not raised."""

@@ -7,21 +7,28 @@ the solver's thread never touches a widget.
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
 import logging
 import secrets
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import panel as pn
 import param
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
+from ..live.inbox import Inbox
 from ..live.saying import without_paths
 from .assets import module_address
+from .lateness import Lateness
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +37,21 @@ POLL_MS = 20
 
 QUICK_POLLS_MS = (3, 8, 14)
 """Extra polls after a message: the worker applies a change between two steps, a few milliseconds later."""
+
+GATHER_MS = 15
+"""Commands that come within this time of each other are merged: of a slider's values only the last one is applied."""
+
+ALONE_SECONDS = 2.0
+"""After this time without a page a run rests; it goes on when the page is loaded again."""
+
+RETRY_MS, RETRIES, RETRIES_FULL = 200, 5, 50
+"""How often a page that was loaded again looks whether the websocket of its past is closed; longer on a full server,
+where there is no other place for it."""
+
+AT_ONCE = ("ready", "credit")
+"""Messages that are no commands."""
+
+PLACE_LENGTH = 16
 
 Message = dict[str, Any]
 
@@ -107,6 +129,9 @@ class Bridge:
     local: whether only people at this machine see the page; others see an error without paths and lines of
         code, which are in the log.
     left_behind: the explorer that a page with this token had before it was loaded again, or None.
+    held: whether the page with this token is still connected: a page that was just loaded again may come before the
+        server hears that its old websocket is closed.
+    lateness: of the server's event loop, if it is measured.
     """
 
     def __init__(
@@ -116,6 +141,8 @@ class Bridge:
         admit: Callable[[], str] = lambda: "",
         local: bool = True,
         left_behind: Callable[[str], Any] = lambda token: None,
+        held: Callable[[str], bool] = lambda token: False,
+        lateness: Lateness | None = None,
     ) -> None:
         self.pane = pane
         self.name = ""  # of the page, as it is registered
@@ -123,7 +150,13 @@ class Bridge:
         self.on_summary: Callable[[str], None] | None = None
         self._make_explorer = make_explorer
         self._admit, self._local, self._left_behind = admit, local, left_behind
+        self._held, self._lateness = held, lateness
+        self._tries = 0
         self._document: Any = None
+        self._inbox = Inbox()
+        self._obeyed = self._seen = float("-inf")  # when commands were handed on, and when a page was there
+        self._out: list[tuple[Message, list[bytes] | None]] = []
+        self._flushing: asyncio.Future[None] | None = None
         # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
         self.token = secrets.token_urlsafe(24)
         self._closed = False
@@ -131,38 +164,121 @@ class Bridge:
         pane.on_msg(lambda event: self.receive(event.data))
 
     def receive(self, message: Message) -> None:
-        """A message from the page."""
+        """Take a message from the page; called with the document's lock."""
         if self._closed:
             return
         if not isinstance(message, dict):
             logger.warning("a message of type %s was dropped; messages are objects", type(message).__name__)
             return
         try:
-            if message.get("type") == "ready":
-                _send_without_delay()
-                if self.explorer is None:
-                    old = self._left_behind(str(message.get("rejoin") or ""))
-                    refusal = "" if old is not None else self._admit()
-                    if refusal:
-                        self._send({"type": "error", "text": refusal, "detail": ""})
-                        return
-                    self.explorer = self._adopt(self._make_explorer() if old is None else old)
-                    self._send({"type": "rejoin", "token": self.token})
+            if message.get("type") == "ready" and not self._begin(message):
+                return
             if self.explorer is not None:
-                self.explorer.on_message(message)
+                if message.get("type") in AT_ONCE:
+                    self.explorer.on_message(message)
+                else:
+                    self._inbox.put(message)
+                    self._obey()
         except Exception as error:  # every error is shown on the page: it is visible nowhere else
             self._fail(error)
         self.poll()
+        if message.get("type") != "credit":
+            self._look_soon(QUICK_POLLS_MS)
+
+    def _begin(self, message: Message) -> bool:
+        """Find the explorer of a page that is ready, or make one; whether there is one."""
+        _send_without_delay()
+        if self.explorer is None:
+            token = str(message.get("rejoin") or "")
+            old = self._left_behind(token)
+            refusal = "" if old is not None else self._admit()
+            if old is None and self._held(token) and self._later(message, RETRIES_FULL if refusal else RETRIES):
+                return False
+            if refusal:
+                self._send({"type": "error", "text": refusal, "detail": ""})
+                self._flush()
+                return False
+            self.explorer = self._adopt(self._make_explorer() if old is None else old)
+            self._send({"type": "rejoin", "token": self.token, "place": self.place})
+        return True
+
+    def _later(self, message: Message, most: int) -> bool:
+        """Take the message once more in a moment, unless that was done often enough; whether it will be."""
         document = pn.state.curdoc
-        if document is not None and message.get("type") != "credit":
-            for delay in QUICK_POLLS_MS:
-                document.add_timeout_callback(self.poll, delay)
+        if self._tries >= most or document is None:
+            return False
+        self._tries += 1
+        document.add_timeout_callback(lambda: self.receive(message), RETRY_MS)
+        return True
+
+    def _obey(self) -> None:
+        """Hand on what the page asked for, unless the last time is a moment ago: more may come, and is merged."""
+        now = time.monotonic()
+        if self._document is not None and now - self._obeyed < GATHER_MS / 1000:
+            self._look_soon((GATHER_MS,))
+            return
+        self._obeyed = now
+        messages, shed = self._inbox.take()
+        if self.explorer is None:
+            return
+        if shed:
+            self.explorer.tell(shed)
+        for message in messages:
+            self.explorer.on_message(message)
 
     def poll(self) -> None:
-        """Send what the explorer has to say now."""
+        """Send what the explorer has to say now; called with the document's lock."""
+        self._collect()
+        self._flush()
+
+    def _tick(self) -> None:
+        """Look again and again, a late server less often; ends with the page."""
+        if self._closed:
+            return
+        self.look()
+        late = 0.0 if self._lateness is None else self._lateness.mean
+        asyncio.get_running_loop().call_later(POLL_MS / 1000 + late, self._tick)
+
+    def look(self) -> None:
+        """Do the same without the lock, which is asked for only if there is something to say."""
+        if self._closed or self.explorer is None:
+            return
+        if len(self._inbox):
+            self._obey()
+        self._rest_alone()
+        self._collect()
+        session = getattr(getattr(self._document, "session_context", None), "session", None)
+        if not self._out or self._flushing or session is None or session.destroyed:
+            return
+        self._flushing = asyncio.ensure_future(self._flush_locked(session))
+
+    async def _flush_locked(self, session: Any) -> None:
+        try:
+            with set_curdoc(self._document):
+                await session.with_document_locked(self._flush)
+        finally:
+            self._flushing = None
+
+    def _look_soon(self, delays: Sequence[int]) -> None:
+        if self._document is None:
+            return
+        for delay in delays:
+            asyncio.get_running_loop().call_later(delay / 1000, self.look)
+
+    def _rest_alone(self) -> None:
+        """Let the run rest when its page has been away for a while."""
+        now = time.monotonic()
+        if self.connected:
+            self._seen = now
+        elif now - self._seen > ALONE_SECONDS and self.explorer is not None:
+            self.explorer.suspend()
+
+    def _collect(self) -> None:
         if self.explorer is None or self._closed:
             return
         try:
+            if self._lateness is not None:
+                self.explorer.loop_is_late(self._lateness.mean)
             for header, buffers in self.explorer.poll():
                 self._send(header, buffers)
         except Exception as error:
@@ -175,6 +291,11 @@ class Bridge:
         self._closed = True
         if self.explorer is not None:
             self.explorer.close()
+
+    @property
+    def place(self) -> str:
+        """A name of this page's place that may be kept in a cookie: it tells nothing of the token."""
+        return hashlib.sha256(self.token.encode()).hexdigest()[:PLACE_LENGTH]
 
     @property
     def connected(self) -> bool:
@@ -193,21 +314,30 @@ class Bridge:
         explorer.settings_changed = self._write_address
         document = self._document = pn.state.curdoc
         if document is not None:
-            # Bokeh's own timer: Panel's counts the server as busy around each call, see ExplorerPane. It ends with the
-            # session, and a closed bridge has nothing to say.
-            document.add_periodic_callback(self.poll, POLL_MS)
+            self._seen = time.monotonic()
+            # A timer of the loop itself: Bokeh's and Panel's do a hundred times as much around each call.
+            asyncio.get_running_loop().call_later(POLL_MS / 1000, self._tick)
         return explorer
 
     def _write_address(self, settings: Message) -> None:
         self._send({"type": "address", "query": urlencode(type(self.explorer).query_from_settings(settings))})
 
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
-        if header["type"] == "problem" and self.on_summary is not None:
-            self.on_summary(summary(header))
-        if not self._local:
-            header = public(header)
-        block = b"".join(buffers) if buffers else None
-        self.pane._send_msg({"header": header, "block": block})
+        """Put a message on its way; it goes with the next :meth:`_flush`."""
+        self._out.append((header, buffers))
+
+    def _flush(self) -> None:
+        """Send what is on its way; called with the document's lock."""
+        out, self._out = self._out, []
+        for header, buffers in out:
+            if header["type"] == "problem" and self.on_summary is not None:
+                self.on_summary(summary(header))
+            if not self._local:
+                header = public(header)
+            block = b"".join(buffers) if buffers else None
+            # As one text: Bokeh would take a header apart into some hundred objects, which cost more than all else.
+            text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_number)
+            self.pane._send_msg({"header": text, "block": block})
 
     def _fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error))
@@ -216,3 +346,10 @@ class Bridge:
         self._last_error = detail
         logger.error("the explorer failed: %s", error, exc_info=error)
         self._send({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": detail})
+
+
+def _number(value: Any) -> Any:
+    """One of numpy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a message holds {type(value).__name__}, which is no JSON")

@@ -18,6 +18,7 @@ from .. import app  # noqa: F401  (registers the pages)
 from ..registry import app_pages
 from .assets import module_address, serve_style_sheets_from_here
 from .bridge import Bridge, ExplorerPane
+from .lateness import Lateness
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
 THEME = {
@@ -35,6 +36,8 @@ FIRST = "explorer"  # the page at the root of the server
 # Remembers the choice of light or dark. A cookie, because the server has to know it before it makes the page: one that
 # is dark from the start does not flash.
 COOKIE = "sparsescope-theme"
+# Names of the places of this browser's pages, the newest last: a full server lets a page in that may be a reload.
+PLACES = "sparsescope-places"
 
 
 class HeaderBar(JSComponent):
@@ -61,24 +64,46 @@ class Site:
     settings: settings for a page whose address has none (for instance `{"dataset": "digits"}`).
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
+    lateness: of the event loop, measured while the server runs.
     """
 
     data: Any = None
     settings: dict[str, Any] = field(default_factory=dict)
     max_sessions: int = 0
     local: bool = True
+    lateness: Lateness = field(default_factory=Lateness)
     open: set[Bridge] = field(default_factory=set)
+
+    @property
+    def explorers(self) -> int:
+        """How many pages have an explorer."""
+        return sum(bridge.explorer is not None for bridge in self.open)
 
     @property
     def full(self) -> bool:
         """Whether no further explorer may start. A page takes a place when its websocket is ready: one
         that was only fetched takes none."""
-        return 0 < self.max_sessions <= sum(bridge.explorer is not None for bridge in self.open)
+        return 0 < self.max_sessions <= self.explorers
 
     @property
     def _awaits_somebody(self) -> bool:
         """Whether an explorer has lost its page and may be requested again, by the page's secret only."""
         return any(bridge.explorer is not None and not bridge.connected for bridge in self.open)
+
+    @property
+    def _was_here(self) -> bool:
+        """Whether this browser has a place: the page may be one that is loaded again, which only its secret proves."""
+        places = (pn.state.cookies or {}).get(PLACES, "").split(".")
+        return any(bridge.explorer is not None and bridge.place in places for bridge in self.open)
+
+    def _held(self, token: str) -> bool:
+        """Whether the page with this token is there and connected."""
+        return any(
+            hmac.compare_digest(bridge.token.encode(), token.encode())
+            and bridge.explorer is not None
+            and bridge.connected
+            for bridge in self.open
+        )
 
     def close(self) -> None:
         """End the workers of all pages."""
@@ -95,7 +120,7 @@ class Site:
     def page(self, name: str = FIRST) -> pmui.Page:
         """A new page for the present browser session."""
         title = app_pages.title(name)
-        if self.full and not self._awaits_somebody:
+        if self.full and not self._awaits_somebody and not self._was_here:
             return self._refusal(title)
         # What the server was started with is about the explorer; the other pages take what they know of it.
         settings = {**_known(name, self.settings), **_query()}
@@ -107,6 +132,8 @@ class Site:
             self._no_place,
             self.local,
             lambda token: self._left_behind(token, name, settings),
+            self._held,
+            self.lateness,
         )
         bridge.name = name
         self.open.add(bridge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import html
 import logging
 import os
 import secrets
@@ -13,6 +14,7 @@ import webbrowser
 from collections.abc import Callable
 from typing import Any
 
+import panel as pn
 from panel.io.server import Server, get_server
 from threadpoolctl import threadpool_limits
 from tornado.ioloop import IOLoop
@@ -20,10 +22,12 @@ from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
+from .health import patterns
 from .limits import MAX_TEXT, limit_messages
-from .page import COOKIE, Site
+from .page import COOKIE, PLACES, Site
 
 DEFAULT_PORT = 5006
+HOSTS_VARIABLE = "SPARSESCOPE_ALLOW_HOST"  # names by which people come, where `panel serve` is the server
 
 LINGER = 10.0  # seconds after which a closed tab's worker is ended (a lost connection may come back until then)
 CHECKS = 5  # how often that is looked at within this time
@@ -56,8 +60,9 @@ def make_server(
             # Ids of sessions come from this server only, and what else a browser sends does not go into the page.
             sign_sessions=True,
             secret_key=secrets.token_bytes(32),
-            include_cookies=[COOKIE],
+            include_cookies=[COOKIE, PLACES],
             include_headers=["Host", "User-Agent"],
+            extra_patterns=patterns(site),
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -65,6 +70,7 @@ def make_server(
         raise
     site.local = gate.local
     limit_messages(server._tornado)
+    server.io_loop.add_callback(lambda: site.lateness.start(server.io_loop.asyncio_loop))  # type: ignore[attr-defined]
     guard(server._tornado, gate)
     return server
 
@@ -132,6 +138,7 @@ def _bind(site: Site, port: int | None, address: str, say: Callable[[str], None]
 
 def _stop(server: Server, site: Site, loop: IOLoop) -> None:
     site.close()
+    site.lateness.stop()
     server.stop(wait=False)
     loop.stop()
 
@@ -160,6 +167,16 @@ def _quieten() -> None:
 def page_for_panel_serve(**options: Any) -> None:
     """Put the explorer's page into the session that `panel serve` has opened (called by a file under `apps/`).
 
-    Hosts, origins and session ids are then `panel serve`'s to check, and errors are shown as to strangers.
+    The names by which people come are checked as on an open address: loopback names, numbers, the machine's names, and
+    those in the environment variable ``SPARSESCOPE_ALLOW_HOST`` (separated by commas). Whoever comes by another name,
+    or names a session in the address, gets a refusal and no explorer. Origins and the sizes of messages are then `panel
+    serve`'s to check (``--allow-websocket-origin``, ``--websocket-max-message-size``), and errors are shown as to
+    strangers.
     """
+    hosts = tuple(name.strip() for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name.strip())
+    gate = Gate("0.0.0.0", hosts)
+    context = None if pn.state.curdoc is None else pn.state.curdoc.session_context
+    if context is not None and (refusal := gate.refusal(context.request)) is not None:
+        pn.pane.HTML(f"<p>{html.escape(refusal.text)}</p>").servable()
+        return
     Site(**{"local": False, **options}).page().servable()

@@ -68,6 +68,15 @@ function pastOf(handle) {
 // What a page has to show after a reload to go on with its run. It lives as long as the tab.
 const REJOIN = "sparsescope.rejoin"
 
+// The server sees this cookie before the page can show its secret: with it a full server lets a page in that is loaded again.
+const PLACES = "sparsescope-places", MOST_PLACES = 16
+
+function rememberPlace(place) {
+  const kept = document.cookie.split("; ").find((text) => text.startsWith(PLACES + "="))?.slice(PLACES.length + 1) ?? ""
+  const places = [...kept.split(".").filter((name) => name && name !== place), place].slice(-MOST_PLACES)
+  document.cookie = `${PLACES}=${places.join(".")}; path=/; SameSite=Lax; max-age=86400`
+}
+
 // A veil over pictures that no longer move: what they show was true at that iteration, and the run may be elsewhere by now.
 // The page asks once a second whether the server is there, and loads itself again when it is: with the run if that is still
 // waiting, else from the settings in the address.
@@ -116,7 +125,8 @@ export function render({model, el}) {
   let iteration = null
   const past = pastOf(() => handle)
 
-  function receive({header, block}) {
+  function receive({header: text, block}) {
+    const header = JSON.parse(text)
     if (header.type === "frame" && header.status) {
       iteration = header.status.iteration
     }
@@ -124,8 +134,9 @@ export function render({model, el}) {
       setQuery(header.query)
     } else if (header.type === "rejoin") {
       sessionStorage.setItem(REJOIN, header.token)
+      rememberPlace(header.place)
     } else if (handle === null) {
-      early.push([header, block])
+      early.push([text, block])
     } else {
       handle.receive(header, block ? [new Uint8Array(block)] : [])
     }

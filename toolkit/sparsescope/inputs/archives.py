@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import struct
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -120,11 +121,9 @@ def _announced(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | s
             shape, dtype, start = _header(file)
     except DAMAGE as error:
         raise ValueError(f"{path}: key {key!r} is damaged ({_words(error)})") from error
-    if dtype.hasobject:
-        raise ValueError(
-            f"{path}: key {key!r} holds Python objects, which are never unpickled; "
-            "allowed: numbers and fixed-width text"
-        )
+    if dtype.hasobject or dtype.kind == "V":
+        what = "Python objects, which are never unpickled" if dtype.hasobject else "records"
+        raise ValueError(f"{path}: key {key!r} holds {what}; allowed: numbers and fixed-width text")
     needed = math.prod(shape) * dtype.itemsize
     if needed != member.file_size - start:
         raise ValueError(
@@ -140,6 +139,17 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | str) -
             array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
             if file.read(1):
                 raise ValueError("more bytes than announced")
+            check_text(array)
     except DAMAGE as error:
         raise ValueError(f"{path}: key {_key(member.filename)!r} is damaged ({_words(error)})") from error
     return array
+
+
+def check_text(array: np.ndarray) -> None:
+    """Raise ValueError for a text array with numbers that stand for no character: Python makes no text of them."""
+    if array.dtype.kind != "U":
+        return
+    codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    wrong = codes[codes > sys.maxunicode]
+    if wrong.size:
+        raise ValueError(f"it holds text with the number {wrong[0]}, which is no character")

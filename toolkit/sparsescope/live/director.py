@@ -327,13 +327,25 @@ class Director:
         if status.error:
             self.fail(status.message or status.error.strip().splitlines()[-1], status.error)
 
+    def suspend(self) -> bool:
+        """Pause a run; whether there was one."""
+        running = self.stage is not None and self.stage.session.status().mode == "running"
+        if running and self.stage is not None:
+            self.stage.session.pause()
+        return running
+
+    def resume(self) -> None:
+        """Let the run go on that :meth:`suspend` paused."""
+        if self.stage is not None:
+            self.stage.session.play()
+
     def close(self) -> None:
-        """End everything."""
+        """End everything; the worker ends after the step under way, which nobody waits for."""
         self._jobs.cancel()
         if self._optimum is not None:
             self._optimum.close()
         if self.stage is not None:
-            self.stage.session.close(timeout=1.0)
+            self.stage.session.close(timeout=0.0)
             self.stage = None
 
 

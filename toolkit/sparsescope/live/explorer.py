@@ -31,13 +31,17 @@ from .stage import Layout, Stage
 
 FRAME_PERIOD = 0.045  # seconds between frames at least: the page and the solver share the machine
 LATE_PERIOD = 0.2  # the same when the shell polls late
+SLOWEST_PERIOD = 1.0  # the same on a server whose event loop is late, at most
 LATE = 0.12  # mean seconds between polls from which the server counts as busy
+LATE_LOOP = 0.03  # the same for the mean delay of the server's event loop
+SLOWING = 3.0  # seconds that are added to the time between frames for a second of that delay
 MAX_STEPS = 10_000
 MAX_ASKED_NAMES = 1000
 MAX_CHANGES = 100  # settings in one message; a page has about forty
 MAX_ID = 64
 # Settings that pages of the app have in common: a link from one to another carries them along.
 SHARED = ("dataset", "loss", "penalty", "lam_ratio", "intercept", "seed")
+MAX_CARRIED = 1000
 ACTIONS = ("run", "pause", "step", "reset", "cancel")
 
 Message = dict[str, Any]
@@ -95,6 +99,8 @@ class Explorer:
         self._shown: tuple[Any, ...] | None = None  # content of the last frame besides numbers
         self._polled: float | None = None
         self._interval = 0.0
+        self._lateness = 0.0  # of the server's event loop, the same for all its pages
+        self._suspended = False
         self._closed = False
 
     script: ClassVar[str] = ENTRY  # the first file of the page's module
@@ -172,6 +178,25 @@ class Explorer:
                 self._director.fail(text, traceback.format_exc())
             return [(self._outbox.pop(0), []) for _ in list(self._outbox)] if self._link.ready else []
 
+    def loop_is_late(self, seconds: float) -> None:
+        """Take note of the mean delay of the server's event loop."""
+        self._lateness = seconds
+
+    def tell(self, notice: str) -> None:
+        """Show a sentence on the page."""
+        self._outbox.append({"type": "notices", "notices": [notice]})
+
+    def suspend(self) -> None:
+        """Rest while no page is there to look."""
+        if not self._suspended and not self._closed:
+            self._suspended = self._director.suspend()
+
+    def resume(self) -> None:
+        """Go on after :meth:`suspend`."""
+        if self._suspended and not self._closed:
+            self._suspended = False
+            self._director.resume()
+
     def close(self) -> None:
         """End the worker and forget the page. Safe to call twice."""
         self._closed = True
@@ -196,6 +221,7 @@ class Explorer:
         if director.failure is not None:
             self._outbox.append(director.failure)
         director.start()
+        self.resume()
 
     def _on_credit(self, msg: Message) -> None:
         self._link.give(_whole(msg.get("n", 1), "credit: n", 0, 100))
@@ -268,14 +294,14 @@ class Explorer:
             stage.want_picture(self._layout, director.settings)
             self._outbox += stage.collect_picture()
         mode, message, rate = director.mode()
-        late = self._interval > LATE
+        late = self._interval > LATE or self._lateness > LATE_LOOP
         preparing, goal = director.preparing(), director.goal()
         shown = (mode, message, director.playing(mode), director.version, late, director.epoch, str(preparing), goal)
         answer = director.effects.pending
         urgent = answer or shown != self._shown
         if not self._link.may_send(answer) or not (urgent or (stage is not None and stage.pending())):
             return None
-        if not urgent and self._link.since_sent() < (LATE_PERIOD if late else FRAME_PERIOD):
+        if not urgent and self._link.since_sent() < self._frame_period():
             return None
         if not urgent and stage is not None and stage.awaiting:
             return None
@@ -320,6 +346,12 @@ class Explorer:
         header["lam"] = float(stage.session.problem.lam)
         return stage.frame(header, whole)
 
+    def _frame_period(self) -> float:
+        """Seconds between two frames at least: a late server sends fewer, to all its pages alike."""
+        if self._interval > LATE:
+            return LATE_PERIOD
+        return min(FRAME_PERIOD + SLOWING * self._lateness, SLOWEST_PERIOD)
+
     def _watch_interval(self) -> None:
         """Measure the interval between calls of the shell: a busy server calls late, and then gets fewer frames to
         send."""
@@ -361,7 +393,10 @@ def _data_names(data: Any, allow_choice: bool) -> list[str] | None:
 
 
 def _ids(msg: Message) -> list[str]:
-    return [_id(msg["id"])] if msg.get("id") is not None else []
+    """The ids of a command, with those of the older ones that it was merged with (see ``inbox``)."""
+    carried = msg.get("carried", [])
+    listed = carried[-MAX_CARRIED:] if isinstance(carried, list) else []
+    return [_id(given) for given in [*listed, msg.get("id")] if given is not None]
 
 
 def _id(given: Any) -> str:

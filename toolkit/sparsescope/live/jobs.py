@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..runs.turns import TURNS
+
 MOST = 3  # threads of one page: two wishes that were overtaken, and the newest
 
 
@@ -78,10 +80,14 @@ class Jobs:
                 if job is None:
                     self._running -= 1
                     return
+            turn = TURNS.place()
             try:
+                turn.take(urgent=True)  # preparing is a computation like any other
                 outcome = Outcome(job())
             except Exception as error:  # whatever went wrong belongs on the page, not in a dead thread
                 outcome = Outcome(error=_sentence(error), detail=traceback.format_exc())
+            finally:
+                turn.give_back()
             with self._lock:
                 if ticket == self._ticket:
                     self._outcome = outcome

@@ -11,9 +11,8 @@ import threading
 import time
 import traceback
 import warnings
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,17 +21,20 @@ from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..solvers.base import Solver, State
 from .changes import marks_between, part_name
+from .commands import Command, Commands, Picture, Status
 from .event import Event
 from .result import point_of
-from .run import Run, as_problem, as_solver, is_warm
+from .run import Run, as_problem, as_solver, is_warm, warm_up
 from .stopping import Gap, Precision, Stop
 from .trace import Recorder, Trace
+from .turns import Turn
+from .worker import Worker
 
 # A run without a stop rule is finished when the relative gap is at rounding level: this many units in the last place of
 # double precision, in which certificates are evaluated; or where the precision of the data carries no further.
 FINISH_ULPS = 5_000.0
 RECENT_BYTES = 8_000_000  # for W after each of the newest events
-IDLE_WAIT = 0.25  # seconds; a worker without work looks up this often, so that none is left behind for ever
+IDLE_WAIT = 1.0  # seconds; a worker without work looks up this often, so that none is left behind for ever
 RESTING = ("idle", "paused", "finished", "error", "closed")  # modes in which the worker waits for a command
 CLOCK = time.monotonic
 
@@ -46,67 +48,6 @@ def finish_gap() -> float:
         the relative gap.
     """
     return FINISH_ULPS * float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class Status:
-    """State of a session.
-
-    Parameters
-    ----------
-    mode
-        ``idle``, ``compiling``, ``running``, ``paused``, ``finished``, ``error`` or ``closed``.
-    message
-        a sentence about it.
-    error
-        traceback of a failed worker.
-    iteration
-        iterations done.
-    rate
-        iterations a second of wall time.
-    epoch
-        number of the current compilation or change.
-    generation
-        number of the newest command that is taken into account. As long as it is below the session's, a command is
-        still waiting and the mode may be about to change.
-    """
-
-    mode: str = "idle"
-    message: str = ""
-    error: str | None = None
-    iteration: int = 0
-    rate: float = float("nan")
-    epoch: int = 0
-    generation: int = 0
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Newest answer to :meth:`Session.request`.
-
-    Parameters
-    ----------
-    count
-        number of answers so far; 0: none yet.
-    iteration
-        iteration at which it was made.
-    value
-        what the function returned.
-    """
-
-    count: int = 0
-    iteration: int = 0
-    value: Any = None
-
-
-@dataclass(frozen=True)
-class _Command:
-    name: str
-    problem: Any = None
-    solver: Any = None
-    number: Any = None
-    rule: Any = None
-    turn: int = 0  # the generation that it made
 
 
 class Session:
@@ -159,11 +100,11 @@ class Session:
         self._run = self._new_run()
         self._status = Status()
         self._speed = _check_speed(speed)
-        self._commands: deque[_Command] = deque()
+        self._commands = Commands()
         self._lock = threading.Lock()  # commands, target, wish and status
         self._stepping = threading.Lock()  # held while the state changes
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._worker = Worker()
+        self._began = float("-inf")  # of the last step
         self._playing, self._steps, self._closed = False, 0, False
         self._wish: Callable[[Any, State], Any] | None = None
         self._picture = Picture()
@@ -274,20 +215,20 @@ class Session:
         """
         with self._lock:
             self._wish = make
-        self._ensure_worker()
+        self._worker.call(self, urgent=False)
 
     # ----------------------------------------------------------------------------------------------------- commands
     def open(self) -> None:
         """Compile and evaluate the starting point, without a step."""
-        self._send(_Command("open"))
+        self._send(Command("open"))
 
     def play(self) -> None:
         """Run until paused or finished."""
-        self._send(_Command("play"))
+        self._send(Command("play"))
 
     def pause(self) -> None:
         """Stop after the step that is under way."""
-        self._send(_Command("pause"))
+        self._send(Command("pause"))
 
     def step(self, n: int = 1) -> None:
         """Do some iterations and pause.
@@ -297,11 +238,11 @@ class Session:
         n
             number of iterations.
         """
-        self._send(_Command("step", number=check_whole("step: n", n, 1)))
+        self._send(Command("step", number=check_whole("step: n", n, 1)))
 
     def reset(self) -> None:
         """Start again from zero with the current settings, paused, with a new trace."""
-        self._send(_Command("reset"))
+        self._send(Command("reset"))
 
     def set_speed(self, rate: float | None) -> None:
         """Set the largest number of iterations a second.
@@ -311,7 +252,7 @@ class Session:
         rate
             iterations a second; ``None`` removes the cap.
         """
-        self._send(_Command("speed", number=_check_speed(rate)))
+        self._send(Command("speed", number=_check_speed(rate)))
 
     def set_stop(self, rule: Stop | None) -> None:
         """Set the rule that ends the run.
@@ -328,7 +269,7 @@ class Session:
         """
         if not (rule is None or isinstance(rule, Stop)):
             raise TypeError(f"stop is {rule!r}; a stop rule, such as sparsescope.stopping.HeldOut(), or None is needed")
-        self._send(_Command("stop", rule=rule))
+        self._send(Command("stop", rule=rule))
 
     def change(
         self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None, **parts: Any
@@ -358,7 +299,7 @@ class Session:
             self._run.changed(wanted, self._target_solver if solver is None else solver)  # raises what is not allowed
             chosen = self._target_solver if solver is None else as_solver(solver)
             self._target_problem, self._target_solver = wanted, chosen
-        self._send(_Command("change", problem=wanted, solver=chosen))
+        self._send(Command("change", problem=wanted, solver=chosen))
 
     def tweak(self, **parts: Any) -> None:
         """Deprecated name of :meth:`change`; it will be removed in version 0.3.
@@ -399,10 +340,7 @@ class Session:
             seconds to wait for the worker.
         """
         self._closed = True
-        self._wake.set()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout)
+        self._worker.end(timeout)
         self._status = replace(self._status, mode="closed", message="closed")
 
     def __enter__(self) -> Session:
@@ -442,50 +380,54 @@ class Session:
         if self._closed:
             raise RuntimeError("the session is closed")
 
-    def _send(self, command: _Command) -> None:
+    def _send(self, command: Command) -> None:
         self._require_open()
         with self._lock:
-            # A slider sends many changes; only the last one before the next step matters.
-            if command.name == "change" and self._commands and self._commands[-1].name == "change":
-                self._commands.pop()
             self._generation += 1
-            self._commands.append(replace(command, turn=self._generation))
-        self._ensure_worker()
-
-    def _ensure_worker(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="sparsescope-session", daemon=True)
-            self._thread.start()
-        self._wake.set()
+            self._commands.put(replace(command, turn=self._generation))
+        self._worker.call(self)
 
     # ------------------------------------------------------------------------------------------------------- worker
-    def _work(self) -> None:
-        began = float("-inf")  # of the last step
-        while not self._closed:
-            self._wake.clear()
-            try:
+    @property
+    def ended(self) -> bool:
+        """Whether it is closed."""
+        return self._closed
+
+    def asked(self) -> bool:
+        """Return whether a command waits; called by the worker."""
+        return bool(self._commands)
+
+    def due(self) -> float:
+        """Return the seconds until there is something to do; called by the worker."""
+        if self._commands or self._wish is not None:
+            return 0.0
+        if not (self._playing or self._steps):
+            return IDLE_WAIT
+        # From the speed in force now: a run that is let go does not first sit out its old, slower beat.
+        return max(self._began + 1.0 / self._speed - CLOCK(), 0.0) if self._speed else 0.0
+
+    def serve(self, turn: Turn) -> None:
+        """Obey, answer and step until the turn is over or nothing is to be done; called by the worker."""
+        try:
+            while not self._closed:
                 with self._stepping:
                     self._obey()
                     self._answer()
-                if not (self._playing or self._steps):
-                    self._wake.wait(IDLE_WAIT)
-                    continue
-                # From the speed in force now: a run that is let go does not first sit out its old, slower beat.
-                wait = began + 1.0 / self._speed - CLOCK() if self._speed else 0.0
-                if wait > 0:
-                    self._wake.wait(wait)  # a command interrupts the wait, so that a slow run still answers at once
-                    continue
-                began = CLOCK()
+                if self.due() > 0:  # a command interrupts this wait, so that a slow run still answers at once
+                    return
+                began = self._began = CLOCK()
                 with self._stepping:
                     self._advance(began)
                     self._answer()
-            except Exception as error:  # whatever goes wrong must reach the screen of whoever watches
-                text = traceback.format_exc()
-                # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
-                said = str(error) if isinstance(error, ValueError) else text.strip().splitlines()[-1]
-                with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
-                    self._playing, self._steps = False, 0
-                    self._say("error", said, error=text)
+                if turn.over():
+                    return
+        except Exception as error:  # whatever goes wrong must reach the screen of whoever watches
+            text = traceback.format_exc()
+            # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
+            said = str(error) if isinstance(error, ValueError) else text.strip().splitlines()[-1]
+            with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
+                self._playing, self._steps = False, 0
+                self._say("error", said, error=text)
 
     def _obey(self) -> None:
         while True:
@@ -536,6 +478,8 @@ class Session:
         if not is_warm(problem, solver):
             parts = " × ".join(part_name(part) for part in problem.parts.values())
             self._say("compiling", f"compiling the kernels of {solver.name} for {parts}")
+            with self._worker.turn.aside():  # others go on meanwhile
+                warm_up(problem, solver)
 
     def _advance(self, began: float) -> None:
         self._open()

@@ -50,7 +50,8 @@ class FOBOS(Solver):
     unit: str = field(
         "data",
         choices=("data", "one"),
-        doc="unit of η₀: 1/(c·mean ‖x_i‖²), which suits data of any scale, or 1 as in the papers",
+        doc="unit of η₀: 1/(c·mean ‖x_i‖²), which suits data of any scale, or 1 as in the papers (with an intercept "
+        "and max |x_ij| outside 1/64 to 1e6: for X divided by a power of two near it)",
     )
     order: str = field(
         "random", choices=ORDERS, doc="samples of an iteration: drawn with replacement, shuffled, or in turn"
@@ -132,7 +133,11 @@ class FOBOS(Solver):
         return state.rng.integers(0, problem.n, problem.n)
 
     def _unit(self, problem: Problem) -> float:
-        return 1.0 if self.unit == "one" else data_unit(problem)
+        if self.unit == "data":
+            return data_unit(problem)
+        # Here X is c times the given one (problems/natural.py): a step η on W is one of η/c² on W/c. A step on the
+        # intercept knows no units of X; with an intercept η₀ is therefore that of the problem in natural units.
+        return 1.0 if problem.intercept else problem.units[0] ** -2.0
 
 
 def data_unit(problem: Problem) -> float:

@@ -1,0 +1,223 @@
+"""Does a class fit on one server? N pages over the loopback that all run and change things, as students do.
+
+Each page speaks the explorer's own protocol (`page_client.py`), runs, and every 0.5 to 3 s moves λ or changes solver,
+penalty, loss or data. Measured are frames a second of a page, seconds from a change to the first frame that carries it
+(p50, p95, and how many had no answer at the end), milliseconds of the server's processor time a frame, memory a page,
+and how many threads and how much memory are left after the last page was closed.
+
+    python benchmarks/bench_class.py                    30 pages, 60 s
+    make bench ONLY=class ARGS='--sessions 60 --seconds 300'
+
+The kernels of all combinations are compiled before the clock starts (`sparsescope warm` does that for a class). Pages,
+seconds and everything a page remembers are bounded; nothing but the loopback is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from common import OtherLoad, bar, show, store, stored
+from explorer_driver import Explorer
+from page_client import PageClient
+
+MOST_SESSIONS, MOST_SECONDS = 200, 3600
+LINGER = 1.0  # seconds: how long the server waits for a page that went away
+LEFT_SECONDS = 5.0  # after the linger time: every thread has to be gone
+DATA = ("iris", "wine", "digits", "breast-cancer")
+SOLVERS = ("bcd-ls", "bcd-cst", "fista-ls", "ista", "auto")
+PENALTIES = ("l1/l2", "l1", "elastic-net")
+LOSSES = ("multiclass-squared-hinge", "logistic")
+QUIET = {"dataset": "iris", "speed": "max"}
+
+
+class Student:
+    """One page and what its student does."""
+
+    def __init__(self, port: int, seed: int, cookie: str = "") -> None:
+        self.draw = random.Random(seed)
+        self.page = PageClient(port, {**QUIET, "dataset": self.draw.choice(DATA)}, cookie=cookie)
+
+    async def begin(self) -> None:
+        """Open the page and run."""
+        await self.page.open()
+        await self.page.until(lambda: self.page.frame.get("mode") in ("paused", "finished", "running"))
+        await self.page.do("run")
+
+    async def work(self, end: float) -> None:
+        """Change things until the clock says ``end``."""
+        page, draw = self.page, self.draw
+        while True:
+            pause = draw.uniform(0.5, 3.0)
+            if time.perf_counter() + pause >= end:
+                await asyncio.sleep(max(0.0, end - time.perf_counter()))
+                return
+            await asyncio.sleep(pause)
+            if page.lost:
+                return
+            what = draw.random()
+            if what < 0.6:
+                await page.set(lam_ratio=10.0 ** draw.uniform(-3.0, -0.3))
+            elif what < 0.75:
+                await page.set(solver=draw.choice(SOLVERS))
+            elif what < 0.87:
+                await page.set(penalty=draw.choice(PENALTIES))
+            elif what < 0.95:
+                await page.set(loss=draw.choice(LOSSES))
+            else:
+                await page.set(dataset=draw.choice(DATA))
+            if page.frame.get("mode") in ("paused", "finished"):
+                await page.do("run")
+
+
+def compile_all(port: int) -> Any:
+    """A coroutine that visits every combination once, on one page."""
+
+    async def visit() -> None:
+        page = await PageClient(port, {**QUIET, "lam_ratio": 0.5}).open()
+
+        def still() -> bool:
+            return page.frame.get("mode") in ("paused", "finished", "running") and not page.waiting
+
+        for data in DATA:
+            await page.set(dataset=data)
+            for loss in LOSSES:
+                for penalty in PENALTIES:
+                    for solver in SOLVERS:
+                        await page.set(loss=loss, penalty=penalty, solver=solver)
+                        await page.until(still, 300.0)
+        await page.close()
+
+    return visit()
+
+
+class Server:
+    """What the operating system says of the server's process."""
+
+    def __init__(self, pid: int) -> None:
+        self.folder = Path(f"/proc/{pid}")
+
+    def seconds(self) -> float:
+        """Processor time."""
+        numbers = (self.folder / "stat").read_text().rpartition(")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """MB that are resident."""
+        return int((self.folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def threads(self) -> int:
+        """How many threads."""
+        return len(list((self.folder / "task").iterdir()))
+
+
+def quantile(values: list[float], share: float) -> float:
+    """A quantile of values, NaN if there are none."""
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
+
+
+async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int) -> dict[str, Any]:
+    """Warm up, let the class work, send it home; what was measured."""
+    server = Server(pid)
+    began = time.perf_counter()
+    await compile_all(port)
+    warm = time.perf_counter() - began
+    await asyncio.sleep(LINGER + 2.0)
+    empty_memory, empty_threads = server.memory(), server.threads()
+    students = [Student(port, seed + k) for k in range(sessions)]
+    began = time.perf_counter()
+    await asyncio.gather(*(student.begin() for student in students))
+    opened = time.perf_counter() - began
+    load = OtherLoad()
+    began, spent = time.perf_counter(), server.seconds()
+    pages = [student.page for student in students]
+    frames = {id(page): len(page.frames_at) for page in pages}
+    for page in pages:
+        page.answers.clear()
+        page.bytes = 0
+    await asyncio.gather(*(student.work(began + seconds) for student in students))
+    wall, spent = time.perf_counter() - began, server.seconds() - spent
+    others = load.share() - spent / (wall * (os.cpu_count() or 1))
+    full_memory, full_threads = server.memory(), server.threads()
+    counts = [len(page.frames_at) - frames[id(page)] for page in pages]
+    late = [time.perf_counter() - asked for page in pages for asked in page.waiting.values()]
+    slowed = sum(bool(page.frame.get("late")) for page in pages)
+    lost = sum(page.lost for page in pages)
+    health = await _health(port)
+    await asyncio.gather(*(page.close() for page in pages))
+    await asyncio.sleep(LINGER + LEFT_SECONDS)
+    answers = [1000 * value for page in pages for value in page.answers]
+    return {
+        "sessions": sessions,
+        "seconds": wall,
+        "frames/s each": sum(counts) / wall / sessions,
+        "frames/s, slowest": min(counts) / wall,
+        "knob ms, p50": quantile(answers, 0.5),
+        "knob ms, p95": quantile(answers, 0.95),
+        "changes": len(answers),
+        "unanswered > 5 s": sum(value > 5.0 for value in late),
+        "CPU ms a frame": 1000 * spent / max(sum(counts), 1),
+        "cores": spent / wall,
+        "kB/s each": sum(page.bytes for page in pages) / wall / sessions / 1000,
+        "pages slowed": slowed,
+        "errors": sum(len(page.errors) for page in pages),
+        "error texts": sorted({text for page in pages for text in page.errors})[:5],
+        "lost": lost,
+        "MB empty": empty_memory,
+        "MB a session": (full_memory - empty_memory) / sessions,
+        "MB left": server.memory(),
+        "threads empty": empty_threads,
+        "threads full": full_threads,
+        "threads left": server.threads() - empty_threads,
+        "s to compile all": warm,
+        "s to open all": opened,
+        "others' load": others,
+        "health": health,
+    }
+
+
+async def _health(port: int) -> Any:
+    from tornado.httpclient import AsyncHTTPClient
+
+    answer = await AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}/health", raise_error=False)
+    return json.loads(answer.body) if answer.code == 200 else None
+
+
+def main() -> None:
+    """Measure and store."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, nargs="+", default=[30], help=f"pages, at most {MOST_SESSIONS}")
+    parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--note", default="", help="stored with the row, such as 'before'")
+    parser.add_argument("--quick", action="store_true", help="4 pages, 5 s; stores nothing")
+    args = parser.parse_args()
+    sizes = [4] if args.quick else args.sessions
+    seconds = 5.0 if args.quick else min(args.seconds, MOST_SECONDS)
+    if not all(1 <= size <= MOST_SESSIONS for size in sizes):
+        parser.error(f"sessions: from 1 to {MOST_SESSIONS}")
+    rows = [] if args.quick else (stored("class") or {"rows": []})["rows"]
+    for size in sizes:
+        with Explorer(None, "--linger", str(LINGER)) as server:
+            row = {"note": args.note, **asyncio.run(lesson(server.port, server.process.pid, size, seconds, args.seed))}
+            row["tracebacks in the log"] = server.log().count("Traceback")
+        rows = [old for old in rows if (old["note"], old["sessions"]) != (args.note, size)] + [row]
+        show([{name: value for name, value in row.items() if name not in ("health", "error texts")}])
+        print(row["health"], row["error texts"])
+        bar("frames a second of a page", row["frames/s each"], 12, at_least=True)
+        bar("from a change to its frame, p50", row["knob ms, p50"], 40, unit=" ms")
+        bar("from a change to its frame, p95", row["knob ms, p95"], 150, unit=" ms")
+        bar("threads left", row["threads left"], 0)
+    if not args.quick:
+        store("class", rows)
+
+
+if __name__ == "__main__":
+    main()

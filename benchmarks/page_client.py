@@ -1,0 +1,243 @@
+"""A page without a browser: fetches the explorer's page, opens its websocket and speaks the page's protocol.
+
+It costs a fraction of a millisecond a frame, so that a class of them and their server fit on one machine. Only the
+loopback is ever asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
+
+PANE = "ExplorerPane"
+MOST_LINES = 50  # errors and notices that are kept
+SECONDS = 120.0  # for the page and for the handshake
+
+
+def plain(value: Any) -> Any:
+    """A value of Bokeh's messages as plain Python: its maps are lists of pairs."""
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    if isinstance(value, dict):
+        if value.get("type") == "map":
+            return {key: plain(entry) for key, entry in value.get("entries", ())}
+        return {key: plain(entry) for key, entry in value.items()}
+    return value
+
+
+def wrapped(value: Any) -> Any:
+    """The inverse of :func:`plain`, as Bokeh's page writes it."""
+    if isinstance(value, dict):
+        return {"type": "map", "entries": [[key, wrapped(entry)] for key, entry in value.items()]}
+    return [wrapped(entry) for entry in value] if isinstance(value, list) else value
+
+
+def pane_of(document: Any) -> str | None:
+    """The id of the explorer's pane in a document as Bokeh sends it."""
+    waiting: deque[Any] = deque([document])
+    while waiting:
+        value = waiting.popleft()
+        if isinstance(value, dict):
+            attributes = value.get("attributes")
+            if isinstance(attributes, dict) and attributes.get("class_name") == PANE:
+                return str(value["id"])
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return None
+
+
+class PageClient:
+    """One page.
+
+    Parameters
+    ----------
+    port : of the server on the loopback
+    settings : of the address
+    rejoin : the secret of the page that was there before (a reload), or ``None``
+    cookie, host : values of these headers, for servers that ask for them
+    path : of the page, without slashes; empty for ``sparsescope explore``
+
+    ``headers`` counts the messages by their type; ``status`` is the newest frame's; ``answers`` are seconds from a
+    change to the first frame that carries it; ``waiting`` are changes without an answer yet.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        settings: dict[str, Any] | None = None,
+        rejoin: str | None = None,
+        cookie: str = "",
+        path: str = "",
+        host: str = "",
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.port, self.settings, self.rejoin = port, settings or {}, rejoin
+        self._named = {name: value for name, value in (("Cookie", cookie), ("Host", host)) if value}
+        self._path = path
+        self._clock = clock
+        self.headers: dict[str, int] = {}
+        self.frame: dict[str, Any] = {}
+        self.token: str | None = None
+        self.place = ""
+        self.errors: deque[str] = deque(maxlen=MOST_LINES)
+        self.notices: deque[str] = deque(maxlen=MOST_LINES)
+        self.answers: list[float] = []
+        self.frames_at: list[float] = []
+        self.bytes = 0
+        self.waiting: dict[str, float] = {}
+        self.lost = False
+        self._socket: WebSocketClientConnection | None = None
+        self._count = 0
+        self._news = asyncio.Event()
+
+    # ------------------------------------------------------------------------------------------------------- opening
+    async def open(self) -> PageClient:
+        """Fetch the page, open the websocket, and say that the page is ready."""
+        query = urlencode(self.settings)
+        where = f"127.0.0.1:{self.port}/"
+        asked = HTTPRequest(f"http://{where}{self._path}?{query}", headers=self._named, request_timeout=SECONDS)
+        page = (await AsyncHTTPClient(force_instance=True).fetch(asked)).body
+        found = re.search(rb'"token":\s*"([^"]+)"', page)
+        if not found:
+            raise RuntimeError("the page has no session")
+        ws = HTTPRequest(
+            f"ws://{where}{self._path and self._path + '/'}ws", headers=self._named, request_timeout=SECONDS
+        )
+        self._socket = await websocket_connect(ws, subprotocols=["bokeh", found[1].decode()])
+        await self._read_message()
+        await self._send("PULL-DOC-REQ", {})
+        content: Any = {}
+        while "doc" not in content:
+            content, _ = await self._read_message()
+        pane = pane_of(content["doc"])
+        if pane is None:
+            refusal = re.search(r"All \d+ places are taken|does not go by the name", json.dumps(content["doc"]))
+            self._socket.close()
+            raise RuntimeError(refusal[0] if refusal else "the page shows no explorer")
+        self._pane = pane
+        self._reading = asyncio.ensure_future(self._read())
+        await self.say({"type": "ready", "version": 1, "rejoin": self.rejoin})
+        return self
+
+    async def close(self) -> None:
+        """Close the websocket, as a closed tab does."""
+        if self._socket is not None:
+            self._socket.close()
+            await self._reading
+
+    def drop(self) -> None:
+        """Lose the connection without a word: the server hears of it from the closed socket only."""
+        if self._socket is not None and self._socket.stream is not None:  # type: ignore[attr-defined]
+            self._socket.stream.close()  # type: ignore[attr-defined]
+
+    # ------------------------------------------------------------------------------------------------------- talking
+    async def say(self, message: dict[str, Any]) -> None:
+        """Send a message of the page."""
+        values = wrapped({"model": None, "data": message})
+        values["entries"][0][1] = {"id": self._pane}
+        event = {"type": "event", "name": "data_event", "values": values}
+        await self._send(
+            "PATCH-DOC", {"events": [{"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event}]}
+        )
+
+    async def set(self, **changes: Any) -> str:
+        """Change settings; the id of the change."""
+        return await self._command({"type": "set", "changes": changes})
+
+    async def do(self, action: str, n: int = 1) -> str:
+        """Run, pause, step, reset or cancel; the id of the command."""
+        return await self._command({"type": "do", "action": action, "n": n})
+
+    async def _command(self, message: dict[str, Any]) -> str:
+        self._count += 1
+        name = f"c{self._count}"
+        self.waiting[name] = self._clock()
+        await self.say({**message, "id": name})
+        return name
+
+    async def until(self, happened: Callable[[], bool], seconds: float = SECONDS) -> None:
+        """Wait for news until a condition holds; ``TimeoutError`` if it does not."""
+        end = time.monotonic() + seconds
+        while not happened():
+            left = end - time.monotonic()
+            if left <= 0 or self.lost:
+                raise TimeoutError(
+                    f"waited in vain for {self.waiting}; newest frame: {self.frame}, {list(self.errors)}"
+                )
+            self._news.clear()
+            with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), min(left, 1.0))
+
+    # ------------------------------------------------------------------------------------------------------- reading
+    async def _send(self, kind: str, content: dict[str, Any]) -> None:
+        assert self._socket is not None
+        self._count += 1
+        # All at once: the parts of two messages must not mix.
+        parts = ({"msgid": f"m{self._count}", "msgtype": kind}, {}, content)
+        await asyncio.gather(*[self._socket.write_message(json.dumps(part)) for part in parts])
+
+    async def _read_message(self) -> tuple[Any, list[bytes]]:
+        """Content and binary blocks of Bokeh's next message."""
+        assert self._socket is not None
+        parts: list[Any] = []
+        for _ in range(3):
+            part = await self._socket.read_message()
+            if part is None:
+                raise ConnectionError("the websocket was closed")
+            self.bytes += len(part)
+            parts.append(json.loads(part))
+        blocks = []
+        for _ in range(int(parts[0].get("num_buffers", 0))):
+            await self._socket.read_message()
+            block = await self._socket.read_message()
+            if block is None:
+                raise ConnectionError("the websocket was closed")
+            self.bytes += len(block)
+            blocks.append(block if isinstance(block, bytes) else block.encode())
+        return parts[2], blocks
+
+    async def _read(self) -> None:
+        try:
+            while True:
+                content, _ = await self._read_message()
+                for event in content.get("events", ()):
+                    values = plain(event.get("msg_data", {}).get("values", {}))
+                    if event.get("kind") == "MessageSent" and "data" in values:
+                        header = values["data"]["header"]
+                        await self._take(json.loads(header) if isinstance(header, str) else header)
+        except (ConnectionError, OSError, WebSocketClosedError):
+            pass  # whoever waits sees that the page is lost
+        finally:
+            self.lost = True
+            self._news.set()
+
+    async def _take(self, header: dict[str, Any]) -> None:
+        kind = str(header["type"])
+        self.headers[kind] = self.headers.get(kind, 0) + 1
+        if kind == "frame":
+            now = self._clock()
+            self.frame = header
+            self.frames_at.append(now)
+            for name in header["applied"]:
+                asked = self.waiting.pop(name, None)
+                if asked is not None:
+                    self.answers.append(now - asked)
+            await self.say({"type": "credit", "n": 1, "seq": header["seq"], "paint_ms": 1})
+        elif kind == "rejoin":
+            self.token, self.place = header["token"], header["place"]
+        elif kind == "error":
+            self.errors.append(header["text"])
+        elif kind == "notices":
+            self.notices.extend(header["notices"])
+        self._news.set()

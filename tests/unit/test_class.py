@@ -1,0 +1,328 @@
+"""A class on one server: merged commands, lateness, pages that went away, `/health`, `/metrics`, kernels ahead."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient
+
+from sparsescope import cli
+from sparsescope.dashboard import bridge as bridges
+from sparsescope.dashboard.bridge import Bridge
+from sparsescope.dashboard.gate import Gate
+from sparsescope.dashboard.health import METRICS, as_metrics, facts
+from sparsescope.dashboard.lateness import Lateness
+from sparsescope.dashboard.page import Site
+from sparsescope.dashboard.server import HOSTS_VARIABLE, make_server
+from sparsescope.live import Explorer, warming
+from sparsescope.live import explorer as explorers
+from sparsescope.live.inbox import MOST, MOST_KEYS, Inbox
+from sparsescope.runs.turns import LEAST_SHARE, Turns
+
+LONG = 120.0  # seconds; only turns an endless wait into a failure
+
+
+@pytest.fixture
+def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The page without a browser that the measurements use."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    yield importlib.import_module("page_client").PageClient
+    sys.modules.pop("page_client", None)
+
+
+def serve(visit: Callable[[Site, int], Awaitable[Any]], linger: float = 30.0, **options: Any) -> Any:
+    """Run a visitor, a coroutine function of site and port, against a server."""
+
+    async def go() -> Any:
+        site = Site(**options)
+        server = make_server(site, 0, linger=linger, gate=Gate())
+        server.start()
+        try:
+            return await asyncio.wait_for(visit(site, server.port), LONG)
+        finally:
+            site.close()
+            site.lateness.stop()
+            server.stop(wait=False)
+
+    return asyncio.run(go())
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    while not happened():
+        await asyncio.sleep(0.01)
+
+
+# ----------------------------------------------------------------------------------------------------------- the inbox
+def moved(lam: float, name: str) -> dict[str, Any]:
+    return {"type": "set", "id": name, "changes": {"lam_ratio": lam}}
+
+
+def test_of_many_values_of_a_slider_the_last_one_is_taken_and_every_id_is_kept() -> None:
+    inbox = Inbox()
+    for k in range(500):
+        inbox.put(moved(0.001 * (k + 1), f"c{k}"))
+    inbox.put({"type": "set", "id": "x", "changes": {"solver": "ista"}})
+    ((message,), shed) = inbox.take()
+    assert message["changes"] == {"lam_ratio": 0.5, "solver": "ista"} and not shed
+    assert [*message["carried"], message["id"]] == [*(f"c{k}" for k in range(500)), "x"]
+    assert inbox.take() == ([], "")
+
+
+def test_commands_keep_their_order_and_a_wrong_value_takes_no_other_with_it() -> None:
+    inbox = Inbox()
+    step = {"type": "do", "action": "step", "n": 1}
+    run = {"type": "do", "action": "run"}
+    wrong = {"type": "set", "changes": {"lam_ratio": [1]}}
+    many = {"type": "set", "changes": {f"k{k}": 0 for k in range(MOST_KEYS)}}
+    given = [moved(0.1, "a"), wrong, moved(0.2, "b"), step, step, run, run, moved(0.3, "c"), many, {"type": []}, {}]
+    for message in given:
+        inbox.put(message)
+    taken, _ = inbox.take()
+    assert taken == [moved(0.1, "a"), wrong, moved(0.2, "b"), step, step, run, moved(0.3, "c"), many, {"type": []}, {}]
+    for rows in range(5):
+        inbox.put({"type": "layout", "rows": rows})
+    assert inbox.take()[0] == [{"type": "layout", "rows": 4}]
+
+
+def test_what_is_too_much_is_left_out_and_said() -> None:
+    inbox = Inbox()
+    for k in range(MOST + 7):
+        inbox.put({"type": "ask", "kind": "value", "row": k})
+    assert len(inbox) == MOST
+    taken, shed = inbox.take()
+    assert len(taken) == MOST and shed.startswith("7 commands came faster than this server could take them")
+    assert inbox.take() == ([], "")
+
+
+def test_a_busy_bridge_hands_on_merged_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[Any] = []
+    explorer = SimpleNamespace(on_message=handed.append, poll=list, suspend=lambda: None)
+    link = Bridge(SimpleNamespace(on_msg=lambda f: None, _send_msg=lambda m: None), lambda: explorer)  # type: ignore
+    link.explorer = explorer  # type: ignore[assignment]
+    link._document = SimpleNamespace(session_context=None)
+    soon: list[Any] = []
+    monkeypatch.setattr(link, "_look_soon", soon.append)
+    link.receive(moved(0.001, "c0"))
+    assert len(handed) == 1, "the first one at once"
+    link._obeyed = float("inf")  # a moment ago
+    for k in range(1, 100):
+        link.receive(moved(0.001 * (k + 1), f"c{k}"))
+    assert len(handed) == 1 and soon, "the others together"
+    link._obeyed = float("-inf")
+    link.look()
+    assert handed[-1]["changes"] == {"lam_ratio": 0.1}
+    assert len(handed) == 2 and len(handed[-1]["carried"]) == 98
+
+
+# ------------------------------------------------------------------------------------------------------------ lateness
+def test_lateness_is_a_mean_that_workers_and_pages_hear_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns(2)
+    lateness = Lateness(turns)
+    for _ in range(50):
+        lateness.saw(0.1)
+    assert lateness.mean == pytest.approx(0.1, rel=1e-3) and turns.share == LEAST_SHARE
+    lateness.saw(-1.0)
+    assert lateness.worst >= 0.09
+    for _ in range(50):
+        lateness.saw(0.0)
+    assert turns.share == 1.0
+
+    explorer = Explorer(settings={"dataset": "iris"})
+    periods = []
+    for late in (0.0, 0.01, 0.05, 10.0):
+        explorer.loop_is_late(late)
+        periods.append(explorer._frame_period())
+    assert (
+        periods == sorted(periods) and periods[0] == explorers.FRAME_PERIOD and periods[-1] == explorers.SLOWEST_PERIOD
+    )
+    explorer.close()
+
+
+def test_a_late_server_says_so_on_its_pages(page_client: Any) -> None:
+    async def visit(site: Site, port: int) -> None:
+        page = await page_client(port, {"dataset": "iris"}).open()
+        await page.until(lambda: page.frame.get("mode") == "paused", LONG)
+        site.lateness.stop()
+        site.lateness.mean = 0.5
+        await page.do("run")
+        await page.until(lambda: bool(page.frame.get("late")), LONG)
+        await page.close()
+
+    serve(visit)
+
+
+# ------------------------------------------------------------------------------------------- pages that come and go
+def test_a_run_rests_while_its_page_is_away_and_ends_with_it(page_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridges, "ALONE_SECONDS", 0.3)
+
+    async def visit(site: Site, port: int) -> None:
+        page = await page_client(port, {"dataset": "iris", "speed": 20.0, "lam_ratio": 0.001}).open()
+        await page.until(lambda: page.frame.get("mode") == "paused", LONG)
+        await page.do("run")
+        await page.until(lambda: page.frame["status"]["iteration"] > 2, LONG)
+        (bridge,) = [b for b in site.open if b.explorer is not None]
+        session = bridge.explorer.session
+        await page.close()
+        await until(lambda: session.status().mode == "paused")
+        thread = session._worker.thread
+        assert thread is not None
+        await until(lambda: not thread.is_alive() and site.explorers == 0)
+
+    serve(visit, linger=1.0)
+
+
+def test_a_page_that_comes_back_lets_its_run_go_on(page_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridges, "ALONE_SECONDS", 0.1)
+    settings = {"dataset": "iris", "speed": 20.0, "lam_ratio": 0.001}
+
+    async def visit(site: Site, port: int) -> None:
+        page = await page_client(port, settings).open()
+        await page.until(lambda: page.frame.get("mode") == "paused", LONG)
+        await page.do("run")
+        await page.until(lambda: page.frame["status"]["iteration"] > 2, LONG)
+        (bridge,) = [b for b in site.open if b.explorer is not None]
+        session = bridge.explorer.session
+        page.drop()
+        await until(lambda: session.status().mode == "paused")
+        at = session.status().iteration
+        again = await page_client(port, settings, rejoin=page.token).open()
+        await again.until(lambda: again.frame.get("status") and again.frame["status"]["iteration"] > at, LONG)
+        assert site.explorers == 1 and again.frame["mode"] == "running"
+        await again.close()
+
+    serve(visit)
+
+
+# ------------------------------------------------------------------------------------------------- health and metrics
+def test_health_and_metrics_stand_behind_the_gate_and_count_pages(page_client: Any) -> None:
+    async def visit(site: Site, port: int) -> None:
+        async def get(path: str, **headers: str) -> Any:
+            return await AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}{path}", raise_error=False, headers=headers)
+
+        for path in ("/health", "/metrics"):
+            assert (await get(path, Host="evil.example")).code == 403
+        assert json.loads((await get("/health")).body)["sessions"] == 0
+        page = await page_client(port, {"dataset": "iris"}).open()
+        await page.until(lambda: page.frame.get("mode") == "paused", LONG)
+        told = await get("/health")
+        found = json.loads(told.body)
+        assert found["sessions"] == 1 and found["workers"] >= 1 and found["memory_bytes"] > 1e7
+        assert told.code == (200 if found["status"] == "ok" else 503)
+        text = (await get("/metrics")).body.decode()
+        assert "\nsparsescope_sessions 1\n" in text and "# TYPE sparsescope_cpu_seconds_total counter" in text
+        site.lateness.stop()
+        site.lateness.mean = 0.9
+        assert (await get("/health")).code == 503
+        await page.close()
+
+    serve(visit)
+
+
+def test_metrics_are_numbers_with_names_of_their_own() -> None:
+    found = facts(Site(max_sessions=30), time.monotonic())
+    lines = as_metrics(found).splitlines()
+    values = {line.split()[0]: float(line.split()[1]) for line in lines if not line.startswith("#")}
+    assert list(values) == [name for name, _, _ in METRICS] and values["sparsescope_sessions_limit"] == 30
+
+
+# ------------------------------------------------------------------------------------------------------ kernels ahead
+def test_the_first_choices_are_one_step_from_the_default_page() -> None:
+    choices = warming.first_choices("iris")
+    start = choices[0]
+    for other in choices[1:]:
+        assert sum(start[key] != other[key] for key in start) == 1
+    assert len({json.dumps(c, sort_keys=True) for c in choices}) == len(choices) < len(warming.all_choices("iris")) / 10
+
+
+def test_kernels_are_compiled_ahead_in_processes_and_impossible_ones_are_counted() -> None:
+    start = {**warming.first_choices("iris")[0], "solver": "ista"}
+    said: list[str] = []
+    count = warming.warm([start, {**start, "loss": "crammer-singer"}], 1, said.append)
+    assert count == {"compiled": 1, "known": 0, "impossible": 1, "failed": 0}
+    assert said[-1].startswith("2 of 2 combinations, 1 of them impossible")
+    assert warming.compile_one(start) == "compiled" and warming.compile_one(start) == "known"
+
+
+def test_the_command_says_how_many_are_ready(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    asked: list[Any] = []
+
+    def warm(choices: Any, jobs: Any, say: Any) -> dict[str, int]:
+        asked.append((len(choices), jobs))
+        return {"compiled": 3, "known": 1, "impossible": 2, "failed": len(asked) - 1}
+
+    monkeypatch.setattr(warming, "warm", warm)
+    assert cli.main(["warm", "--jobs", "2", "--data", "iris"]) == 0
+    assert cli.main(["warm", "--all", "--data", "iris"]) == 1, "something did not compile"
+    assert asked == [(len(warming.first_choices("iris")), 2), (len(warming.all_choices("iris")), None)]
+    assert "Ready: 4 combinations, 2 that do not go together." in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------------------------------- a full server, again
+def test_a_reload_takes_over_its_place_on_a_full_server_before_the_old_page_is_closed(page_client: Any) -> None:
+    settings = {"dataset": "iris", "speed": 20.0, "lam_ratio": 0.001}
+
+    async def visit(site: Site, port: int) -> None:
+        page = await page_client(port, settings).open()
+        await page.until(lambda: page.frame.get("mode") == "paused", LONG)
+        await page.do("run")
+        await page.until(lambda: page.frame["status"]["iteration"] > 2, LONG)
+        at = page.frame["status"]["iteration"]
+        for cookie in ("", "sparsescope-places=0123456789abcdef"):
+            with pytest.raises(RuntimeError, match="All 1 places are taken"):
+                await page_client(port, settings, cookie=cookie).open()
+        cookie = f"sparsescope-places=x.{page.place}"
+        stranger = await page_client(port, settings, rejoin="wrong", cookie=cookie).open()
+        await stranger.until(lambda: bool(stranger.errors), LONG)
+        assert "All 1 places are taken" in stranger.errors[0], "the cookie alone opens no explorer"
+        await stranger.close()
+        again = await page_client(port, settings, rejoin=page.token, cookie=cookie).open()
+        await asyncio.sleep(0.5)
+        assert not again.frame and not again.errors, "it waits: the old page is still there"
+        await page.close()
+        await again.until(lambda: again.frame.get("status") and again.frame["status"]["iteration"] > at, LONG)
+        assert site.explorers == 1 and again.token != page.token and again.place != page.place
+        await again.close()
+
+    serve(visit, max_sessions=1)
+
+
+def test_the_app_of_panel_serve_has_the_gate_too(page_client: Any) -> None:
+    """By its own process, as Panel starts it."""
+    app = Path(__file__).resolve().parents[2] / "apps" / "explorer.py"
+    command = [sys.executable, "-m", "panel", "serve", str(app), "--port", "0"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, HOSTS_VARIABLE: "a.example"},
+    ) as program:
+        try:
+            assert program.stdout is not None
+            found = (re.search(r"http://localhost:(\d+)/explorer", line) for line in program.stdout)
+            port = int(next(filter(None, found))[1])
+
+            async def visit() -> None:
+                for host in ("evil.example", f"localhost.evil.example:{port}"):
+                    with pytest.raises(RuntimeError, match="does not go by the name"):
+                        await page_client(port, path="explorer", host=host).open()
+                for host in ("", f"localhost:{port}", "a.example"):
+                    page = await page_client(port, {"dataset": "iris"}, path="explorer", host=host).open()
+                    await page.until(lambda page=page: page.frame.get("mode") == "paused", LONG)
+                    await page.close()
+
+            asyncio.run(asyncio.wait_for(visit(), LONG))
+        finally:
+            program.kill()
