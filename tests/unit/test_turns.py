@@ -17,7 +17,7 @@ from helpers import iris
 from sparsescope.runs import turns as module
 from sparsescope.runs.commands import Command, Commands
 from sparsescope.runs.session import Session
-from sparsescope.runs.turns import LATE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
+from sparsescope.runs.turns import ALONE, LATE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
 from sparsescope.runs.worker import NAME
 
 LONG_WAIT = 120.0  # seconds; only turns an endless wait into a failure
@@ -116,12 +116,14 @@ def test_a_long_kernel_does_not_keep_others_waiting_and_there_are_few_of_them() 
         turn.give_back()
 
 
-def test_turns_get_shorter_when_many_wait_and_a_lone_one_is_never_over() -> None:
+def test_turns_get_shorter_when_many_wait_and_that_of_a_lone_worker_is_long() -> None:
     turns, clock = made()
     first = turns.place()
     first.take()
-    clock.now = 100.0
+    clock.now = 0.9 * ALONE
     assert not first.over(), "nobody waits"
+    clock.now = 1.1 * ALONE
+    assert first.over(), "so that its session can be collected"
     clock.now = 0.0
     order: list[int] = []
     workers = [waiting(turns, True, order, k)[0] for k in range(9)]

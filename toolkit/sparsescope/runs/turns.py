@@ -20,6 +20,7 @@ from contextlib import contextmanager
 
 SLICE = 0.008  # seconds of a turn at most; a longer step is simply one step
 LEAST_SLICE = 0.0015
+ALONE = 0.25  # seconds of a turn while nobody else waits; a worker looks in between whether its session is still held
 PREFERENCE = 2.0  # seconds that somebody who asked something counts as having waited already
 ROUND = 0.06  # seconds within which everybody who waits should have had a turn: with many, turns get shorter
 LONG = 0.025  # seconds after which a turn counts as one long kernel
@@ -140,11 +141,10 @@ class Turn:
             turns._admit()
 
     def over(self) -> bool:
-        """Whether somebody else waits and the time of this turn is used up."""
+        """Whether the time of this turn is used up; it is long while nobody else waits."""
         turns = self.turns
-        if not turns._queue and turns.share == 1.0:
-            return False
-        return turns.clock() - self.began >= turns.slice_seconds()
+        alone = not turns._queue and turns.share == 1.0
+        return turns.clock() - self.began >= (ALONE if alone else turns.slice_seconds())
 
     @contextmanager
     def aside(self) -> Iterator[None]:
