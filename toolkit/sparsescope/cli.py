@@ -1,4 +1,4 @@
-"""The command `sparsescope`: explore, warm, solve, paper, datasets, doctor, and the commands of :mod:`sparsescope.commands`.
+"""The command `sparsescope`: explore, warm, solve, paper, datasets, doctor, and those of :mod:`sparsescope.commands`.
 
 Heavy packages are imported inside the commands, so that `--help` and mistakes in the arguments answer at once. Exit
 codes: 0 done, 1 an error with a sentence on standard error (wrong data always), 2 wrong arguments, 3 `solve` ended
