@@ -418,3 +418,13 @@ def test_margin_of_the_logistic_loss_shifts_the_other_classes() -> None:
         moved[y] -= 1.5
         assert shifted.value(z, y) == pytest.approx(plain.value(moved, y))
         np.testing.assert_allclose(grad(shifted, z, y), grad(plain, moved, y), atol=1e-12)
+
+
+@every_size
+def test_losses_of_differences_ignore_a_constant_and_others_do_not(loss: Any, kind: str, m: int) -> None:
+    rng = np.random.default_rng(m)
+    Z, y = rng.normal(size=(20, m)), targets(rng, 20, m, kind)
+    found = loss_rows(loss, Z, y), loss_rows(loss, Z + 0.7, y)
+    assert np.allclose(*found, rtol=1e-12) == loss.of_differences
+    if loss.of_differences and loss.smooth:  # then ∇²ℓ·1 = 0, which gives the factor m/(m−1) of a first trial
+        np.testing.assert_allclose(gradient_rows(loss, Z, y).sum(axis=1), 0.0, atol=1e-12)

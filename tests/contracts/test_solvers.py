@@ -32,7 +32,7 @@ from helpers import (
     values_of,
 )
 from sparsescope.jit.parts import part
-from sparsescope.kernels.sweeps import REPORT, keep, make_kept, sweep_constant_step, sweep_line_search
+from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import penalties, solvers
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared.entries import EntrySolver
@@ -646,15 +646,15 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
     W, _ = random_point(problem)
     order = np.array([2, 0, 3, 1, 2])
     for sweep, settings in (
-        (sweep_line_search, (0.01, 0.5, 30, 2.2e-16)),
+        (sweep_line_search, (LineSearch(1.5, 0.01, 0.5, 30, 2.2e-16),)),
         (sweep_constant_step, (problem.block_constants(),)),
     ):
         ends = []
         for run in (sweep, interpreted(sweep)):
             state = ss.solvers.BCD().init(problem, W)
-            report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
+            kept = make_kept(problem.n, problem.m, problem.dtype)
             keep(state.Z, problem.y, problem.loss, kept)
-            run(
+            done = run(
                 problem.design.columns,
                 order,
                 state.coef,
@@ -666,9 +666,8 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
                 True,
                 *settings,
                 kept,
-                report,
             )
-            ends.append((state.coef, state.Z, *kept, report))
+            ends.append((state.coef, state.Z, *kept, np.array(done)))
         for compiled, plain in zip(*ends, strict=True):
             np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(ends[0][1], X @ ends[0][0], atol=1e-12)

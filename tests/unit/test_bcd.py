@@ -9,17 +9,10 @@ import pytest
 
 import sparsescope as ss
 from helpers import iris
-from sparsescope.kernels.sweeps import (
-    REPORT,
-    RESIDUAL,
-    SEEN_MAX,
-    SEEN_SUM,
-    keep,
-    make_kept,
-    sweep_constant_step,
-    sweep_line_search,
-)
+from sparsescope import registry
+from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.runs.stopping import Iterations, PaperViolation
+from sparsescope.solvers.shared.first_trial import widening
 
 
 def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:
@@ -29,8 +22,8 @@ def small(penalty: Any = "l1/l2", lam: float = 0.05, **more: Any) -> ss.Problem:
     return ss.Problem(X, y, penalty=penalty, lam=lam, **more)
 
 
-def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> np.ndarray:
-    report, kept = np.zeros(REPORT), make_kept(problem.n, problem.m, problem.dtype)
+def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> Any:
+    kept = make_kept(problem.n, problem.m, problem.dtype)
     keep(state.Z, problem.y, problem.loss, kept)
     args = (
         problem.design.columns,
@@ -44,10 +37,8 @@ def sweep(problem: ss.Problem, state: Any, order: list[int], constant: bool) -> 
         True,
     )
     if constant:
-        sweep_constant_step(*args, problem.block_constants(), kept, report)
-    else:
-        sweep_line_search(*args, 0.01, 0.5, 30, 2.2e-16, kept, report)
-    return report
+        return sweep_constant_step(*args, problem.block_constants(), kept)
+    return sweep_line_search(*args, LineSearch(1.0, 0.01, 0.5, 30, 2.2e-16), kept)
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -71,13 +62,13 @@ def test_a_sweep_reports_the_violation_of_each_row_before_it_moves(penalty: str,
         report = sweep(problem, state, [j], constant)
         if constant:
             residuals.append(problem.block_constants()[j] * np.linalg.norm(state.coef[j] - before))
-            assert report[RESIDUAL] == pytest.approx(residuals[-1], rel=1e-10)
+            assert report.residual == pytest.approx(residuals[-1], rel=1e-10)
     again = ss.solvers.BCD().init(problem, W)
     report = sweep(problem, again, list(range(7)), constant)
-    assert report[SEEN_SUM] == pytest.approx(sum(seen), rel=1e-10)
-    assert report[SEEN_MAX] == pytest.approx(max(seen), rel=1e-10)
+    assert report.seen_sum == pytest.approx(sum(seen), rel=1e-10)
+    assert report.seen_max == pytest.approx(max(seen), rel=1e-10)
     if constant:
-        assert report[RESIDUAL] == pytest.approx(max(residuals), rel=1e-10)
+        assert report.residual == pytest.approx(max(residuals), rel=1e-10)
 
 
 @pytest.mark.parametrize("solver", ["bcd-ls", "bcd-cst"])
@@ -115,11 +106,46 @@ def test_the_papers_criterion_stops_at_the_first_iteration_that_meets_it(selecti
 @pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic"])
 def test_the_search_along_the_intercept_does_not_see_the_penalty(loss: str) -> None:
     X, y = iris()
-    problem = ss.Problem(X, np.minimum(y, 1), loss=loss, intercept=True)  # with two classes full steps are too long
+    problem = ss.Problem(X, np.minimum(y, 1), loss=loss, intercept=True)
+    rule = ss.solvers.BCD(curvature="paper")  # with two classes its full steps are too long
     ends = []
     for times in (1e3, 1e6):  # no feature gets weight, so λ changes nothing
-        run = ss.Run(problem.with_lam(times * problem.lam_max), "bcd-ls", stop=Iterations(3), b=np.array([-3.0, 4.0]))
+        run = ss.Run(problem.with_lam(times * problem.lam_max), rule, stop=Iterations(3), b=np.array([-3.0, 4.0]))
         events = list(run)
         assert min(e.trials for e in events[1:3]) > 1 and events[1].objective < 0.5 * events[0].objective
         ends.append([e.objective for e in events])
     assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic", "label-ranking-squared-hinge"])
+@pytest.mark.parametrize("solver", ["bcd-ls", "working-set"])
+def test_two_classes_need_no_second_trial_and_end_at_the_same_optimum(loss: str, solver: str) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((50, 600))  # too wide for the gradient steps of a working set on few columns
+    two = (X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(50) > 0).astype(int)
+    problem = ss.Problem(X, np.eye(2)[two] if loss.startswith("label") else two, loss=loss, lam_ratio=0.3)
+    more = {"newton": False} if solver == "working-set" else {}
+    trials, ends = {}, {}
+    for rule in ("differences", "paper"):
+        events = list(ss.Run(problem, registry.solvers.create(solver, curvature=rule, **more), stop=Iterations(25)))
+        trials[rule] = np.nanmean([event.trials for event in events])
+        ends[rule] = ss.solve(problem, solver, curvature=rule, tol=1e-6).objective
+    assert trials["differences"] < 1.1 < trials["paper"]
+    assert ends["differences"] == pytest.approx(ends["paper"], rel=2e-6)
+
+
+def test_the_factor_of_the_first_trial_is_for_losses_of_differences() -> None:
+    X, y = iris()
+    for loss, m, factor in (("logistic", 3, 1.5), ("squared", 3, 1.0), ("binary-logistic", 1, 1.0)):
+        problem = ss.Problem(X, y if m == 3 else np.minimum(y, 1), loss=loss)
+        assert problem.m == m and widening(problem, "differences") == factor and widening(problem, "paper") == 1.0
+
+
+@pytest.mark.parametrize("kind", ["class-aware", "tight", "paper"])
+def test_constant_steps_name_their_constants(kind: str) -> None:
+    problem = small()
+    K = problem.block_constants(kind)
+    run = ss.Run(problem, ss.solvers.BCDConstant(constants=kind), stop=Iterations(2))
+    last = list(run)[-1]
+    assert (last.smallest_constant, last.largest_constant) == (K.min(), K.max())
+    assert f"steps 1/K_j, {kind} K_j from {K.min():.3g} to {K.max():.3g}" in last.message == run.message

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .problems.prediction import Problem
     from .problems.sequence import SequenceProblem
     from .races import Race, RaceRun, race
-    from .registry import field
+    from .registry import SparsescopeError, field
     from .runs import stopping
     from .runs.event import Event
     from .runs.paths import Path, PathRun, path
@@ -66,6 +66,7 @@ __all__ = [
     "SparseInverseCovariance",
     "SparseInverseCovarianceCV",
     "StagewiseClassifier",
+    "SparsescopeError",
     "Trace",
     "__version__",
     "certify",
@@ -111,6 +112,7 @@ _HOME = {
     "SparseInverseCovariance": "estimators",
     "SparseInverseCovarianceCV": "estimators",
     "StagewiseClassifier": "estimators",
+    "SparsescopeError": "registry",
     "Trace": "runs.trace",
     "certify": "problems.judging",
     "explore": "widgets",

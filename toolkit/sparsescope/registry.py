@@ -22,7 +22,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
-class UnknownName(KeyError, ValueError):
+class SparsescopeError(Exception):
+    """Base of the errors that this package defines; each is a built-in error as well, such as ``ValueError``."""
+
+
+class NotAllowed(SparsescopeError, ValueError):
+    """Error for a value out of bounds, or for parts that do not fit each other; the message says what is allowed."""
+
+
+class UnknownName(SparsescopeError, KeyError, ValueError):
     """Error for a name that no registered part has; the message suggests the nearest one and lists the known ones."""
 
     def __str__(self) -> str:  # KeyError would show the repr of the message, quotes and all
@@ -89,24 +97,24 @@ class Field:
             if value not in self.choices:
                 near = difflib.get_close_matches(str(value), self.choices, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise ValueError(f"{what} is {value!r}{hint}; allowed: {', '.join(map(repr, self.choices))}")
+                raise NotAllowed(f"{what} is {value!r}{hint}; allowed: {', '.join(map(repr, self.choices))}")
             return value
         if self.kind == "bool":
             if type(value).__name__ in ("bool", "bool_") or (isinstance(value, int | float) and value in (0, 1)):
                 return bool(value)
-            raise ValueError(f"{what} is {value!r}; allowed: True or False")
+            raise NotAllowed(f"{what} is {value!r}; allowed: True or False")
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise ValueError(f"{what} is {value!r}; a number is needed ({self.bounds()})") from None
+            raise NotAllowed(f"{what} is {value!r}; a number is needed ({self.bounds()})") from None
         if self.kind == "int":
             if not math.isfinite(number) or number != int(number):
-                raise ValueError(f"{what} is {value!r}; a whole number is needed ({self.bounds()})")
+                raise NotAllowed(f"{what} is {value!r}; a whole number is needed ({self.bounds()})")
             number = int(number)
         below = self.low is not None and (number < self.low or (self.open_low and number == self.low))
         above = self.high is not None and number > self.high
         if below or above or math.isnan(number):
-            raise ValueError(f"{what} is {value!r}; allowed: {self.bounds()}")
+            raise NotAllowed(f"{what} is {value!r}; allowed: {self.bounds()}")
         return number
 
     def bounds(self) -> str:
@@ -252,7 +260,7 @@ def check_whole(name: str, value: Any, low: int) -> int:
     except (TypeError, ValueError, OverflowError):  # words, NaN, infinity
         fits = False
     if not fits:
-        raise ValueError(f"{name} is {value!r}; a whole number of at least {low} is needed")
+        raise NotAllowed(f"{name} is {value!r}; a whole number of at least {low} is needed")
     return int(value)
 
 

@@ -11,6 +11,8 @@ import logging
 import re
 from typing import Any
 
+from ..registry import SparsescopeError
+
 MAX_TEXT = 256 * 1024
 """Characters in one fragment of a message (and bytes in what Tornado reads before it hands it over)."""
 
@@ -28,7 +30,7 @@ _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 logger = logging.getLogger(__name__)
 
 
-class TooMuch(ValueError):
+class TooMuch(SparsescopeError, ValueError):
     """A message beyond the limits."""
 
 

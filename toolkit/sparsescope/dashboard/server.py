@@ -21,6 +21,7 @@ from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
+from ..registry import SparsescopeError
 from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
 from .health import patterns
 from .limits import MAX_TEXT, limit_messages
@@ -33,7 +34,7 @@ LINGER = 10.0  # seconds after which a closed tab's worker is ended (a lost conn
 CHECKS = 5  # how often that is looked at within this time
 
 
-class PortInUse(OSError):
+class PortInUse(SparsescopeError, OSError):
     """The port is taken by another program."""
 
 

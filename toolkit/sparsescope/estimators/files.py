@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..inputs.archives import DAMAGE, read_arrays
-from ..registry import Registry, losses, penalties, solvers
+from ..registry import Registry, SparsescopeError, losses, penalties, solvers
 from ..runs.keeping import file_of, write
 from ..version import __version__
 
@@ -22,7 +22,7 @@ LARGEST = 100_000  # entries of a list in the header
 _models: dict[str, type[Savable]] = {}
 
 
-class Unsaved(TypeError):
+class Unsaved(SparsescopeError, TypeError):
     """A value that has no place in a file."""
 
 

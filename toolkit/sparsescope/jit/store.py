@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..registry import SparsescopeError
+
 MAGIC = b"sparsescope kernel 2\n"
 SUFFIX = ".nbc"
 ABANDONED_SECONDS = 3600.0  # half-written files of processes that were killed are removed after this time
@@ -101,7 +103,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o600) -> None:
         raise
 
 
-class Damaged(Exception):
+class Damaged(SparsescopeError):
     """A file that does not hold what was written."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import helper, kernel
+from ..jit.parts import helper, kernel, struct
 from .memory import lone_row
 
 
@@ -44,16 +44,41 @@ def cut_to_simplex(u, total):  # type: ignore[no-untyped-def]
         u[k] = max(u[k] + depth, 0.0)
 
 
-@helper
-def simplex_level(u, without, total):  # type: ignore[no-untyped-def]
-    """The level t with Σ_k max(u_k − t, 0) = total > 0 over all k but ``without``, and how many entries are above it.
+@struct
+class AllBut:
+    """All entries of a row but one."""
 
-    For total = 0 it is the largest of those entries.
+    out: int
+
+    def has(self, k):  # type: ignore[no-untyped-def]
+        """Whether entry k is one of them."""
+        return k != self.out
+
+
+@struct
+class Side:
+    """The labels in the set y, or those off it."""
+
+    y: np.ndarray
+    inside: bool
+
+    def has(self, k):  # type: ignore[no-untyped-def]
+        """Whether label k is one of them."""
+        return (self.y[k] != 0) == self.inside
+
+
+@helper
+def level_among(u, sign, members, total):  # type: ignore[no-untyped-def]
+    """The level t with Σ max(sign·u_k − t, 0) = total ≥ 0 over the ``members`` k, and how many entries are above it.
+
+    For total = 0 it is the largest of those entries. −inf and 1 without members.
     """
     top = -np.inf
     for k in range(u.size):
-        if k != without:
-            top = max(top, u[k])
+        if members.has(k):
+            top = max(top, sign * u[k])
+    if top == -np.inf:
+        return top, 1
     depth = 1.0 * total
     count = u.size + 1
     kept = 1
@@ -61,8 +86,8 @@ def simplex_level(u, without, total):  # type: ignore[no-untyped-def]
         above = 0.0
         now = 0
         for k in range(u.size):
-            if k != without and u[k] - top + depth > 0.0:
-                above += u[k] - top
+            if members.has(k) and sign * u[k] - top + depth > 0.0:
+                above += sign * u[k] - top
                 now += 1
         if now >= count or now == 0:
             break
@@ -85,35 +110,6 @@ def cut_to_flows(row, y, mass):  # type: ignore[no-untyped-def]
 
 
 @helper
-def side_level(u, y, inside, total):  # type: ignore[no-untyped-def]
-    """The level t with Σ max(u_k − t, 0) = total ≥ 0 over the labels off the set y, or with −u_k over those in it
-    (``inside``), and how many entries are above it. −inf and 1 for a side without labels."""
-    sign = -1.0 if inside else 1.0
-    top = -np.inf
-    for k in range(u.size):
-        if (y[k] != 0) == inside:
-            top = max(top, sign * u[k])
-    if top == -np.inf:
-        return top, 1
-    depth = 1.0 * total
-    count = u.size + 1
-    kept = 1
-    while True:
-        above = 0.0
-        now = 0
-        for k in range(u.size):
-            if (y[k] != 0) == inside and sign * u[k] - top + depth > 0.0:
-                above += sign * u[k] - top
-                now += 1
-        if now >= count or now == 0:
-            break
-        count = now
-        kept = now
-        depth = min(depth, (total - above) / now)
-    return top - depth, kept
-
-
-@helper
 def cut_to_set_flows(u, y, mass):  # type: ignore[no-untyped-def]
     """u ← the nearest point of {u ≥ 0 off the set y, u ≤ 0 in it, Σ_off u = −Σ_in u ≤ mass}, mass > 0.
 
@@ -122,11 +118,13 @@ def cut_to_set_flows(u, y, mass):  # type: ignore[no-untyped-def]
     and full sets leave 0.
     """
     t = 1.0 * mass
-    a, kept_a = side_level(u, y, False, t)
-    b, kept_b = side_level(u, y, True, t)
+    off = Side(y, False)  # type: ignore[call-arg]
+    inside = Side(y, True)  # type: ignore[call-arg]
+    a, kept_a = level_among(u, 1.0, off, t)
+    b, kept_b = level_among(u, -1.0, inside, t)
     if a + b < 0.0:
-        first_a, _ = side_level(u, y, False, 0.0)
-        first_b, _ = side_level(u, y, True, 0.0)
+        first_a, _ = level_among(u, 1.0, off, 0.0)
+        first_b, _ = level_among(u, -1.0, inside, 0.0)
         if first_a + first_b <= 0.0:  # any flow is further away; also where one side has no labels
             for k in range(u.size):
                 u[k] = 0.0
@@ -134,8 +132,8 @@ def cut_to_set_flows(u, y, mass):  # type: ignore[no-untyped-def]
         # From beyond the root the first step lands before it, and all others come closer from there.
         t = max(t + (a + b) / (1.0 / kept_a + 1.0 / kept_b), 0.0)
         while True:
-            a, kept_a = side_level(u, y, False, t)
-            b, kept_b = side_level(u, y, True, t)
+            a, kept_a = level_among(u, 1.0, off, t)
+            b, kept_b = level_among(u, -1.0, inside, t)
             further = t + (a + b) / (1.0 / kept_a + 1.0 / kept_b)
             if not further > t * (1.0 + 1e-15):
                 break

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..jit.parts import helper, kernel
 from .memory import lone_row
-from .projections import cut_above, cut_to_flows, simplex_level
+from .projections import AllBut, cut_above, cut_to_flows, level_among
 
 # What a dual pass reports, by position: ‖ΔU‖² and ⟨ΔU, ΔZ⟩ of Δ = image − point.
 MOVED, CROSS = 0, 1
@@ -131,7 +131,7 @@ def budget_gain(U, Y, mass, first, last):
     slope = 0.0
     for i in range(first, last):
         y = Y[i]
-        level, kept = simplex_level(U[i], y, mass)
+        level, kept = level_among(U[i], 1.0, AllBut(y), mass)  # type: ignore[call-arg]
         if level > U[i, y] + mass:
             gain += level - U[i, y] - mass
             slope += 1.0 + 1.0 / kept

@@ -14,11 +14,47 @@ from .memory import lone_row, lone_rows
 
 FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide by zero
 
-# What a sweep reports, by position: data entries read, rows moved, line-search trials, sum of the accepted steps; the
-# largest L_j‖W*_j − W_j‖₂ of a visited row; sum and maximum of the criterion of Blondel et al. (2013, Eq. 9) over the
-# visited rows, each at the moment of its visit (no meaning if Ω is not a norm).
-READ, MOVED, TRIALS, STEPS, RESIDUAL, SEEN_SUM, SEEN_MAX = range(7)
-REPORT = 7
+
+@struct
+class Swept:
+    """What a sweep did.
+
+    read : data entries · moved : rows · trials : of the line search · steps : sum of the accepted steps
+    residual : largest L_j‖W*_j − W_j‖₂ of a visited row
+    seen_sum, seen_max : of the criterion of Blondel et al. (2013, Eq. 9) over the visited rows, each at the moment of
+    its visit (no meaning if Ω is not a norm)
+    """
+
+    read: float
+    moved: float
+    trials: float
+    steps: float
+    residual: float
+    seen_sum: float
+    seen_max: float
+
+
+def both(first: Swept, second: Swept) -> Swept:
+    """What two sweeps did, one after the other or side by side."""
+    sums = [x + y for x, y in zip(first, second, strict=True)]  # type: ignore[call-overload]
+    largest = max(first.residual, second.residual), max(first.seen_max, second.seen_max)
+    return Swept(*sums[:4], largest[0], sums[5], largest[1])  # type: ignore[call-arg]
+
+
+@struct
+class LineSearch:
+    """How steps of a row are tried (Eq. 7): 1, ω, ω²… until one lowers F by σ times what is predicted.
+
+    widen : factor of the largest diagonal entry of the Hessian that makes the L_j of the first trial
+    sigma, backtrack : σ and ω · most : trials · eps : rounding unit of the scores: a decrease smaller than rounding
+    counts as a decrease
+    """
+
+    widen: float
+    sigma: float
+    backtrack: float
+    most: int
+    eps: float
 
 
 @struct
@@ -125,7 +161,7 @@ def is_zero(coef, j):  # type: ignore[no-untyped-def]
 
 
 @helper
-def note_visit(g, zero, delta, curve, row, lam, penalised, report):  # type: ignore[no-untyped-def]
+def visit(g, zero, delta, curve, row, lam, penalised):  # type: ignore[no-untyped-def]
     """Residual and Eq. 9 of a row (``zero`` or not) that is about to move by delta, or that is not zero.
 
     A zero row that stays zero is not a case for this function: both are zero there.
@@ -135,24 +171,68 @@ def note_visit(g, zero, delta, curve, row, lam, penalised, report):  # type: ign
     for k in range(g.size):
         moved += delta[k] * delta[k]
         size += g[k] * g[k]
-    report[RESIDUAL] = max(report[RESIDUAL], curve * np.sqrt(moved))
     seen = np.sqrt(size)
     if penalised:
         excess = row.zero_threshold(g) - lam
         seen = max(excess, 0.0) if zero else abs(excess)
-    report[SEEN_SUM] += seen
-    report[SEEN_MAX] = max(report[SEEN_MAX], seen)
+    return curve * np.sqrt(moved), seen
+
+
+@helper
+def proximal_row(w, g, curve, row, lam, penalised, new, delta):  # type: ignore[no-untyped-def]
+    """new ← prox_{λ/L}(w − g/L), L = ``curve``, and delta ← new − w; returns whether delta is not zero."""
+    for k in range(g.size):
+        new[k] = w[k] - g[k] / curve
+    if penalised:
+        row.prox(new, lam / curve, new)
+    moved = False
+    for k in range(g.size):
+        delta[k] = new[k] - w[k]
+        moved = moved or delta[k] != 0.0
+    return moved
+
+
+@helper
+def search_step(columns, j, w, g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work):  # type: ignore[no-untyped-def]
+    """Try the steps 1, ω, ω²… along delta; returns the accepted one (0 if none is) and the number of trials.
+
+    The scores are moved by the difference to the last trial, so an accepted first trial costs one pass over the column
+    and a rejected one is undone on the way to the next, the last one by a step back to 0. ``before`` : Σ_i ℓ of the
+    samples of the column.
+    """
+    n = Z.shape[0]
+    old_value = 0.0
+    new_value = 0.0
+    if penalised:
+        old_value = lam * row.value(w)
+        new_value = lam * row.value(new)
+    slope = new_value - old_value
+    for k in range(g.size):
+        slope += g[k] * delta[k]
+    step = 1.0
+    placed = 0.0
+    for trial in range(search.most):
+        after = move_column(columns, j, step - placed, delta, Z, Y, loss, kept, work)
+        placed = step
+        value = new_value
+        if step < 1.0 and penalised:
+            for k in range(g.size):
+                work[0, k] = w[k] + step * delta[k]
+            value = lam * row.value(work[0])
+        change = (after - before) / n + value - old_value
+        if change <= search.sigma * step * slope + 4.0 * search.eps * (abs(after) + abs(before)) / n:
+            return step, trial + 1
+        step *= search.backtrack
+    move_column(columns, j, -placed, delta, Z, Y, loss, kept, work)
+    return 0.0, search.most
 
 
 @kernel
-def sweep_line_search(
-    columns, order, coef, Z, Y, loss, penalty, lam, penalised, sigma, backtrack, max_trials, eps, kept, report
-):
-    """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``.
+def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised, search, kept):
+    """One pass of BCD with line search (Tseng and Yun) over the rows named in ``order``; returns what it did.
 
     coef (rows, m), the scores Z (n, m) and what is kept beside them (:func:`keep`) are updated in place; ``penalised``
-    is False for the intercept's row. ``eps`` is the rounding unit of Z: a decrease smaller than rounding counts as a
-    decrease. ``report`` (REPORT,) is added to, see above.
+    is False for the intercept's row.
     """
     n, m = Z.shape
     g = lone_row(m)
@@ -161,70 +241,43 @@ def sweep_line_search(
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
+    read = moved = trials = steps = residual = seen_sum = seen_max = 0.0
     for position in range(order.size):
         j = order[position]
         row = penalty.at(j)
         length = columns.stop(j) - columns.start(j)
         count = column_gradient(columns, j, kept, listed, g)
-        report[READ] += length
+        read += length
         for k in range(m):
             g[k] /= n
         zero = is_zero(coef, j)
         if zero and penalised and row.stays_zero(g, lam):
             continue
         top, before = column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work)
-        curve = max(top / n, FLOOR)
-        for k in range(m):
-            new[k] = coef[j, k] - g[k] / curve
-        old_value = 0.0
-        new_value = 0.0
-        if penalised:
-            row.prox(new, lam / curve, new)
-            old_value = lam * row.value(coef[j])
-            new_value = lam * row.value(new)
-        moved = False
-        slope = new_value - old_value
-        for k in range(m):
-            delta[k] = new[k] - coef[j, k]
-            moved = moved or delta[k] != 0.0
-            slope += g[k] * delta[k]
-        note_visit(g, zero, delta, curve, row, lam, penalised, report)
-        if not moved:
+        curve = max(search.widen * top / n, FLOOR)
+        moves = proximal_row(coef[j], g, curve, row, lam, penalised, new, delta)
+        far, seen = visit(g, zero, delta, curve, row, lam, penalised)
+        residual = max(residual, far)
+        seen_sum += seen
+        seen_max = max(seen_max, seen)
+        if not moves:
             continue
-        # Try steps 1, ω, ω²… ; the scores are moved by the difference to the last trial, so an accepted first trial
-        # costs one pass and a rejected one is undone on the way to the next, the last one by a step back to 0.
-        step = 1.0
-        placed = 0.0
-        accepted = False
-        for trial in range(max_trials + 1):
-            if trial == max_trials:
-                step = 0.0
-            after = move_column(columns, j, step - placed, delta, Z, Y, loss, kept, work)
-            placed = step
-            report[READ] += length
-            if trial == max_trials:
-                break
-            report[TRIALS] += 1
-            value = new_value
-            if step < 1.0 and penalised:
-                for k in range(m):
-                    work[0, k] = coef[j, k] + step * delta[k]
-                value = lam * row.value(work[0])
-            change = (after - before) / n + value - old_value
-            if change <= sigma * step * slope + 4.0 * eps * (abs(after) + abs(before)) / n:
-                accepted = True
-                break
-            step *= backtrack
-        if not accepted:
+        step, tried = search_step(
+            columns, j, coef[j], g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work
+        )
+        trials += tried
+        read += (tried + (step == 0.0)) * length
+        if step == 0.0:
             continue
-        report[MOVED] += 1
-        report[STEPS] += step
+        moved += 1.0
+        steps += step
         for k in range(m):
             coef[j, k] = new[k] if step == 1.0 else coef[j, k] + step * delta[k]
+    return Swept(read, moved, trials, steps, residual, seen_sum, seen_max)  # type: ignore[call-arg]
 
 
 @kernel
-def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, kept, report):
+def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalised, constants, kept):
     """One pass of BCD with step 1/K_j over the rows named in ``order`` (Richtárik and Takáč); the rest is as above."""
     n, m = Z.shape
     g = lone_row(m)
@@ -232,34 +285,31 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
+    read = moved = residual = seen_sum = seen_max = 0.0
     for position in range(order.size):
         j = order[position]
         row = penalty.at(j)
         length = columns.stop(j) - columns.start(j)
         column_gradient(columns, j, kept, listed, g)
-        report[READ] += length
+        read += length
         for k in range(m):
             g[k] /= n
         zero = is_zero(coef, j)
         if zero and penalised and row.stays_zero(g, lam):
             continue
         curve = max(constants[j], FLOOR)
-        for k in range(m):
-            new[k] = coef[j, k] - g[k] / curve
-        if penalised:
-            row.prox(new, lam / curve, new)
-        moved = False
-        for k in range(m):
-            delta[k] = new[k] - coef[j, k]
-            moved = moved or delta[k] != 0.0
-        note_visit(g, zero, delta, curve, row, lam, penalised, report)
-        if moved:
+        moves = proximal_row(coef[j], g, curve, row, lam, penalised, new, delta)
+        far, seen = visit(g, zero, delta, curve, row, lam, penalised)
+        residual = max(residual, far)
+        seen_sum += seen
+        seen_max = max(seen_max, seen)
+        if moves:
             move_column(columns, j, 1.0, delta, Z, Y, loss, kept, work)
-            report[READ] += length
-            report[MOVED] += 1
-            report[STEPS] += 1.0
+            read += length
+            moved += 1.0
             for k in range(m):
                 coef[j, k] = new[k]
+    return Swept(read, moved, 0.0, moved, residual, seen_sum, seen_max)  # type: ignore[call-arg]
 
 
 @kernel

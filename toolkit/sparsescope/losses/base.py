@@ -184,6 +184,7 @@ class Loss(RowFunctions):
     separable function of the differences of scores between labels on and off the target: the bound of its second
     derivative, which gives a tighter constant for the full gradient, docs/mathematics.md, section 2); for label sets
     ``threshold``: labels that score above it are predicted (``None``: it is chosen on the training data);
+    ``of_differences``: a number added to all scores of a sample changes nothing, so ∇²ℓ·1 = 0;
     ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1.
 
     For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
@@ -209,6 +210,7 @@ class Loss(RowFunctions):
     threshold: ClassVar[float | None] = None
     smooth: ClassVar[bool] = True
     difference_curvature: ClassVar[float | None] = None
+    of_differences: ClassVar[bool] = False
     one_score: ClassVar[bool] = False
     hinges: ClassVar[bool] = False
     tight: ClassVar[bool] = False

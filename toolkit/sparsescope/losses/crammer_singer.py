@@ -34,6 +34,7 @@ class CrammerSinger(Loss):
     formula = "max_r (z_r − z_y + μ·[r ≠ y])"
     source = "Crammer and Singer 2001; Chierchia et al. 2015"
     smooth = False
+    of_differences = True
 
     def reference(self, Z, y):
         A = shifted(Z, y, self.margin)

@@ -100,6 +100,7 @@ class LabelRankingSquaredHinge(Loss):
     source = "Blondel et al. 2013, Sec. 4.7"
     target_types = ("classes", "sets")
     difference_curvature = 2.0
+    of_differences = True
 
     def reference(self, Z, y):
         values, U = np.zeros(len(Z)), np.zeros(Z.shape)

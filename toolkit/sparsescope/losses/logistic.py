@@ -49,6 +49,7 @@ class Logistic(Loss):
     margin: float = field(0.0, 0.0, 10.0, "μ: how far the true class should lead before the loss flattens (0: softmax)")
 
     title = "multiclass logistic"
+    of_differences = True
     menu_order = 30
     tight = True
     doc = "Softmax regression: minus the log-probability of the true class."

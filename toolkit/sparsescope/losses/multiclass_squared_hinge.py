@@ -30,6 +30,7 @@ class MulticlassSquaredHinge(Loss):
     formula = "Σ_{r≠y} max(1 − z_y + z_r, 0)²"
     source = "Blondel et al. 2013, Eq. 2"
     difference_curvature = 2.0
+    of_differences = True
 
     def reference(self, Z, y):
         A = np.maximum(shifted(Z, y, 1.0), 0.0)

@@ -164,6 +164,7 @@ class SeparationRanking(Loss):
     source = "Crammer and Singer 2003; Yen et al. 2016, Eq. 2"
     target_types = ("classes", "sets")
     smooth = False
+    of_differences = True
     margin: ClassVar[float] = 1.0
 
     def reference(self, Z, y):

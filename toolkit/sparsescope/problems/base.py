@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..registry import NotAllowed
 from .measuring import Nothing
 
 
@@ -76,9 +77,9 @@ def positive(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; a positive number is needed") from None
+        raise NotAllowed(f"{name} is {value!r}; a positive number is needed") from None
     if not 0.0 < number < float("inf"):
-        raise ValueError(f"{name} is {value!r}; it must be positive and finite (there is no solution path at λ = 0)")
+        raise NotAllowed(f"{name} is {value!r}; it must be positive and finite (there is no solution path at λ = 0)")
     return number
 
 

@@ -354,6 +354,9 @@ class Run:
         if reason:
             reason = self._finish(reason, event)
         if reason:
+            assert self.state is not None
+            steps = self.solver.describe_steps(self.problem.natural, self.state)
+            reason = f"{reason}; {steps}" if steps else reason
             self.message = reason
             object.__setattr__(event, "message", reason)
         for callback in self.callbacks:
@@ -642,7 +645,7 @@ def solve(
     )
     if interrupts.seen:
         raise Interrupted(result)
-    if not result.converged and tol > 0 and limits.check(last) == last.message:
+    if not result.converged and tol > 0 and last.message.startswith(limits.check(last) or "\n"):
         from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
 
         warnings.warn(

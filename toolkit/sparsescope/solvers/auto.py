@@ -169,6 +169,9 @@ class Auto(Solver):
         found: Certificate = state.delegate.certificate(problem, state, work)
         return found
 
+    def describe_steps(self, problem: Any, state: Any) -> str:
+        return str(state.delegate.describe_steps(problem, state))
+
     def conclude(self, problem: Any, state: Any) -> bool:
         return bool(state.delegate.conclude(problem, state))
 

@@ -18,7 +18,7 @@ from ..kernels.rows import loss_sum, support_flags
 from ..problems.base import Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import LAST, Column, Field, collect_fields, documented, field, problems, solvers
+from ..registry import LAST, Column, Field, NotAllowed, collect_fields, documented, field, problems, solvers
 
 T = TypeVar("T", bound="type[Solver]")
 
@@ -413,7 +413,24 @@ class Solver:
         """
         reason = self.solves(problem)
         if reason is not None:
-            raise ValueError(reason)
+            raise NotAllowed(reason)
+
+    def describe_steps(self, problem: Problem, state: State) -> str:
+        """Describe the step sizes in use, for the message with which a run ends.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+
+        Returns
+        -------
+        str
+            the description; empty if there is nothing to say.
+        """
+        return ""
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
         """Return a state at given weights; by default at zero, with the best intercept for zero weights.

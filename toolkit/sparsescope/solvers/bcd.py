@@ -3,11 +3,14 @@
 repeat (outer iteration):
     for each row j in the chosen order:
         G_j, h_j  ← gradient and diagonal of the generalised Hessian, one pass over column j     (Eq. 5, 6; Alg. 3)
-        L_j       ← max(‖h_j‖_∞, 1e-12)          (line search)   or   K_j                         (constant step)
+        L_j       ← max(c‖h_j‖_∞, 1e-12)         (line search)   or   K_j                         (constant step)
         W*_j      ← prox_{λ/L_j}(W_j − G_j/L_j)                                                   (Eq. 3, 4)
         δ         ← W*_j − W_j
         α         ← 1, ω, ω²… until F(W+αδ) − F(W) ≤ σα(G_jᵀδ + λΩ(W*_j) − λΩ(W_j)),   or 1      (Eq. 7)
         W_j ← W_j + αδ,  Z_i ← Z_i + α x_ij δ for the samples with x_ij ≠ 0
+c = 1 in the paper. A loss of differences of scores has ∇²ℓ·1 = 0, so the curvature along some direction is at least
+m/(m−1) times the largest diagonal entry, and c is that: for two classes it is exact, where the paper's first trial
+takes twice the best step.
 The gradients of the samples are kept beside their scores Z_i, so a row that is zero and stays zero costs one
 multiply-add for each entry and class.
 Shrinking (optional; Blondel et al. 2013, Sec. 5.2.4; Yuan et al. 2010): every few iterations a zero row whose
@@ -18,20 +21,15 @@ Orders: cyclic; permuted (each row once, shuffled); random (d draws); greedy (th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..kernels.rows import row_violations
 from ..kernels.sweeps import (
-    MOVED,
-    READ,
-    REPORT,
-    RESIDUAL,
-    SEEN_MAX,
-    SEEN_SUM,
-    STEPS,
-    TRIALS,
+    LineSearch,
+    Swept,
+    both,
     keep,
     make_kept,
     mark_for_sweep,
@@ -39,9 +37,10 @@ from ..kernels.sweeps import (
     sweep_line_search,
 )
 from ..problems.prediction import Problem
-from ..registry import field, solvers
+from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import SEEN_COLUMNS
+from .shared.first_trial import curvature_field, widening
 
 ORDERS = ("cyclic", "permuted", "random", "greedy")
 # Scores are updated step by step; after this many iterations they are computed afresh, so rounding cannot pile up.
@@ -57,11 +56,11 @@ class BCDState(State):
     and room for the greedy ranking when it is used."""
 
     seen_violation = seen_violation_sum = float("nan")
+    smallest_constant = largest_constant = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
         super().__init__(problem, coef)
         self.rng = np.random.default_rng(seed)
-        self.report = np.zeros(REPORT)
         self.kept = make_kept(problem.n, problem.m, problem.dtype)
         keep(self.Z, *problem.terms, self.kept)
         self.ranking: tuple[np.ndarray, np.ndarray] | None = None
@@ -78,7 +77,7 @@ class _BCD(Solver):
     """Base of both variants: orders, counting, refreshing."""
 
     takes_sample_weights = takes_feature_weights = True
-    columns = SEEN_COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = SEEN_COLUMNS
 
     selection: str
     greedy_batch: int
@@ -113,22 +112,21 @@ class _BCD(Solver):
             keep(state.Z, *problem.terms, state.kept)
         entries = problem.design.nnz + problem.n * problem.intercept
         order = self._order(problem, state)
-        report = state.report
-        report[:] = 0.0
-        self._sweep(problem, state, problem.design.columns, order, slice(0, problem.d))
+        done = self._sweep(problem, state, problem.design.columns, order, slice(0, problem.d))
         if problem.intercept:  # its block is a column of ones without penalty, at the end of each iteration
-            self._sweep(problem, state, problem.design.ones, np.zeros(1, dtype=np.intp), slice(problem.d, problem.rows))
+            ones, block = problem.design.ones, slice(problem.d, problem.rows)
+            done = both(done, self._sweep(problem, state, ones, np.zeros(1, dtype=np.intp), block))
         state.iteration += 1
-        state.passes += report[READ] / entries
+        state.passes += done.read / entries
         state.working_set = float(order.size)
-        state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
-        state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
-        if problem.row_penalty.is_norm and state.rows is None:  # a sum over some of the rows is no bound for all
-            state.seen_violation, state.seen_violation_sum = float(report[SEEN_MAX]), float(report[SEEN_SUM])
+        state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
+        state.step_size = done.steps / done.moved if done.moved else float("nan")
+        if problem.row_penalty.is_norm and state.rows is None:  # a sum over some of the rows says nothing about all
+            state.seen_violation, state.seen_violation_sum = done.seen_max, done.seen_sum
         else:
             state.seen_violation = state.seen_violation_sum = float("nan")
-        if self.shrinking and self.selection != "greedy":  # the greedy rule reads all rows anyway
-            self._shrink(problem, state, float(report[RESIDUAL]))
+        if self.shrinking and self.selection != "greedy":  # the greedy rule looks at all rows anyway
+            self._shrink(problem, state, done.residual)
 
     def _shrink(self, problem: Problem, state: BCDState, residual: float) -> None:
         """Leave rows out, or bring them back; ``residual`` is that of the rows that took part."""
@@ -156,7 +154,7 @@ class _BCD(Solver):
                 state.working = np.zeros(problem.d, dtype=np.uint8)
                 state.working[state.rows] = 1
 
-    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> Swept:
         """Sweep the given rows of the coefficient array, whose columns of data are ``columns``."""
         raise TypeError(f"{type(self).__name__} does not define _sweep")
 
@@ -205,6 +203,7 @@ class BCD(_BCD):
     shrinking: bool = field(False, doc="leave rows out that are zero and likely to stay so, for some iterations")
     sigma: float = field(0.01, 1e-6, 0.5, "σ: share of the predicted decrease a step must reach (Eq. 7)", log=True)
     backtrack: float = field(0.5, 0.1, 0.9, "ω: factor between line-search trials (Eq. 7)")
+    curvature: str = curvature_field()
     seed: int = field(0, 0, 2**31 - 1, "seed of permuted and random orders")
 
     title = "BCD (line search)"
@@ -214,8 +213,10 @@ class BCD(_BCD):
     doc = "Block coordinate descent: one row of W at a time, with a line search."
     source = "Blondel et al. 2013, Alg. 1 and 2, Sec. 4.4.1"
 
-    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
-        sweep_line_search(
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> Swept:
+        factor, eps = widening(problem, self.curvature), float(np.finfo(problem.dtype).eps)
+        search = LineSearch(factor, self.sigma, self.backtrack, LEAST_TRIALS, eps)  # type: ignore[call-arg]
+        done: Swept = sweep_line_search(
             columns,
             order,
             state.coef[rows],
@@ -224,13 +225,10 @@ class BCD(_BCD):
             problem.row_penalty,
             problem.lam,
             rows.start == 0,
-            self.sigma,
-            self.backtrack,
-            LEAST_TRIALS,
-            float(np.finfo(problem.dtype).eps),
+            search,
             state.kept,
-            state.report,
         )
+        return done
 
 
 @settings
@@ -252,11 +250,25 @@ class BCDConstant(_BCD):
     title = "BCD (constant step)"
     menu_order = 15
     monotone = True
+    columns = (
+        *SEEN_COLUMNS,
+        Column("smallest_constant", "smallest K_j of a row: its steps are the longest", of_step=False),
+        Column("largest_constant", "largest K_j of a row: its steps are the shortest", of_step=False),
+    )
     doc = "Block coordinate descent with the step 1/K_j of each row, without line search."
     source = "Blondel et al. 2013, Sec. 4.4.2"
 
-    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> None:
-        sweep_constant_step(
+    def describe_steps(self, problem: Problem, state: State) -> str:
+        K = problem.block_constants(self.constants)
+        return f"steps 1/K_j, {self.constants} K_j from {K.min():.3g} to {K.max():.3g}"
+
+    def step(self, problem: Problem, state: BCDState) -> None:
+        K = problem.block_constants(self.constants)
+        state.smallest_constant, state.largest_constant = float(K.min()), float(K.max())
+        super().step(problem, state)
+
+    def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> Swept:
+        done: Swept = sweep_constant_step(
             columns,
             order,
             state.coef[rows],
@@ -267,8 +279,8 @@ class BCDConstant(_BCD):
             rows.start == 0,
             problem.block_constants(self.constants)[rows],
             state.kept,
-            state.report,
         )
+        return done
 
 
 def _register() -> None:

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..kernels.parallel import meet
 from ..kernels.rows import penalty_sum
-from ..kernels.sweeps import MOVED, READ, REPORT, SEEN_MAX, SEEN_SUM, STEPS, Kept, keep, make_kept, sweep_constant_step
+from ..kernels.sweeps import Kept, Swept, both, keep, make_kept, sweep_constant_step
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
@@ -70,7 +70,6 @@ class ParallelState(State):
         self.next_Z = np.empty_like(self.Z)
         self.ZT = np.empty((count, n, m), dtype=problem.dtype)
         self.keptT: list[Kept] = [make_kept(n, m, problem.dtype) for _ in range(count)]
-        self.reports = np.zeros((count, REPORT))
         self.shares = [int(i) for i in np.linspace(0, n, count + 1)]
         self.begin(problem)
 
@@ -116,25 +115,25 @@ class ParallelBCD(Solver):
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
             keep(state.Z, *problem.terms, state.kept)
-        state.reports[:] = 0.0
+        swept: list[Swept] = []
         order = state.rng.permutation(problem.d)
         done = 0
         while done < problem.d:
             stretch = order[done : done + max(self.count(), int(state.length))]
-            self._stretch(problem, state, stretch)
+            swept += self._stretch(problem, state, stretch)
             done += stretch.size
         if problem.intercept:
-            self._intercept(problem, state)
-        report = state.reports.sum(axis=0)
+            swept.append(self._intercept(problem, state))
+        report = functools.reduce(both, swept)
         state.iteration += 1
-        state.passes += report[READ] / (problem.design.nnz + problem.n * problem.intercept)
+        state.passes += report.read / (problem.design.nnz + problem.n * problem.intercept)
         state.working_set = float(problem.d)
-        state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
+        state.step_size = report.steps / report.moved if report.moved else float("nan")
         if problem.penalty.is_norm:
-            state.seen_violation_sum = float(report[SEEN_SUM])
-            state.seen_violation = float(state.reports[:, SEEN_MAX].max())
+            state.seen_violation_sum = report.seen_sum
+            state.seen_violation = report.seen_max
 
-    def _stretch(self, problem: Problem, state: ParallelState, rows: np.ndarray) -> None:
+    def _stretch(self, problem: Problem, state: ParallelState, rows: np.ndarray) -> list[Swept]:
         """Sweep the rows on all threads and bring their moves together."""
         count, lam, penalty = self.count(), problem.lam, problem.penalty
         entries = np.cumsum(problem.design.column_counts[rows])
@@ -143,7 +142,7 @@ class ParallelBCD(Solver):
         old = state.coef[rows]
         constants = self.beta(problem) * problem.block_constants(self.constants)
         before = float(state.kept.values.sum()) / problem.n
-        together(
+        swept = together(
             [
                 functools.partial(self._part, problem, state, t, rows[bounds[t] : bounds[t + 1]], constants)
                 for t in range(count)
@@ -162,13 +161,14 @@ class ParallelBCD(Solver):
             state.length = max(1.0, 0.5 * state.length)
         state.Z, state.next_Z = state.next_Z, state.Z
         state.kept, state.next_kept = state.next_kept, state.kept
+        return swept
 
-    def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> None:
+    def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> Swept:
         """Run thread t's share of a stretch: its rows, on its copy of the scores."""
         state.ZT[t] = state.Z
         mine, common = state.keptT[t], state.kept
         mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
-        sweep_constant_step(
+        done: Swept = sweep_constant_step(
             problem.design.columns,
             rows,
             state.coef[: problem.d],
@@ -179,8 +179,8 @@ class ParallelBCD(Solver):
             True,
             constants,
             state.keptT[t],
-            state.reports[t],
         )
+        return done
 
     def _meet(self, problem: Problem, state: ParallelState, use: np.ndarray) -> float:
         """The next common scores, with the moves of the threads in ``use``; returns their mean loss."""
@@ -213,9 +213,9 @@ class ParallelBCD(Solver):
         """
         return 1.0 + (problem.design.most_in_a_row - 1.0) * (self.count() - 1.0) / max(1, problem.d - 1)
 
-    def _intercept(self, problem: Problem, state: ParallelState) -> None:
+    def _intercept(self, problem: Problem, state: ParallelState) -> Swept:
         constants = problem.block_constants(self.constants)[problem.d :]
-        sweep_constant_step(
+        done: Swept = sweep_constant_step(
             problem.design.ones,
             np.zeros(1, dtype=np.intp),
             state.coef[problem.d :],
@@ -226,8 +226,8 @@ class ParallelBCD(Solver):
             False,
             constants,
             state.kept,
-            state.reports[0],
         )
+        return done
 
 
 solvers.add("bcd-parallel", ParallelBCD)

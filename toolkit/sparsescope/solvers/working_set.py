@@ -17,10 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
-from ..kernels.sweeps import MOVED, READ, REPORT, RESIDUAL, STEPS, TRIALS, keep, make_kept, sweep_line_search
+from ..kernels.sweeps import LineSearch, both, keep, make_kept, sweep_line_search
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
 from .shared.newton import Newton, able, single
 
@@ -45,7 +46,6 @@ class WorkingSetState(State):
         self.kept = make_kept(problem.n, problem.m, problem.dtype)
         self.fresh = False  # whether what is kept belongs to the scores
         self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
-        self.report = np.zeros(REPORT)
         self.forget()
 
     def forget(self) -> None:
@@ -70,6 +70,7 @@ class WorkingSet(Solver):
     cg_steps: int = field(
         15, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)", log=True
     )
+    curvature: str = curvature_field()
 
     title = "working set + Newton"
     menu_order = 190
@@ -164,18 +165,19 @@ class WorkingSet(Solver):
         state.target = max(LEAVE * float(state.violation.max()), LEAVE_OUTSIDE * outside)
 
     def _sweep(self, problem: Problem, state: WorkingSetState) -> None:
-        design, report, d = problem.design, state.report, problem.d
+        design, d = problem.design, problem.d
         assert state.chosen is not None
-        report[:] = 0.0
         if not state.fresh:
             keep(state.Z, *problem.terms, state.kept)
             state.fresh = True
-        eps = float(np.finfo(problem.dtype).eps)
+        eps, factor = float(np.finfo(problem.dtype).eps), widening(problem, self.curvature)
+        search = LineSearch(factor, SIGMA, BACKTRACK, TRIALS_MOST, eps)  # type: ignore[call-arg]
+        done = None
         parts = [(design.columns, state.chosen, slice(0, d))]
         if problem.intercept:
             parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
         for columns, order, rows in parts:
-            sweep_line_search(
+            swept = sweep_line_search(
                 columns,
                 order,
                 state.coef[rows],
@@ -184,24 +186,22 @@ class WorkingSet(Solver):
                 problem.row_penalty,
                 problem.lam,
                 rows.start == 0,
-                SIGMA,
-                BACKTRACK,
-                TRIALS_MOST,
-                eps,
+                search,
                 state.kept,
-                report,
             )
+            done = swept if done is None else both(done, swept)
+        assert done is not None
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
         self._account(state, state.objective - after)
         state.objective = after
         state.sweeps += 1
-        state.passes += report[READ] / _entries(problem)
-        state.cost = max(report[READ], 1.0)
+        state.passes += done.read / _entries(problem)
+        state.cost = max(done.read, 1.0)
         state.working_set = float(state.chosen.size)
-        state.trials = report[TRIALS] / max(report[MOVED], 1.0) if report[TRIALS] else float("nan")
-        state.step_size = report[STEPS] / report[MOVED] if report[MOVED] else float("nan")
-        if report[RESIDUAL] <= state.target:
+        state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
+        state.step_size = done.steps / done.moved if done.moved else float("nan")
+        if done.residual <= state.target:
             state.chosen = None
 
     @staticmethod

@@ -17,7 +17,7 @@ MULTICLASS, MULTITASK, LOGISTIC = "multiclass-squared-hinge", "multitask-squared
 
 # name in the paper -> (registry name, parameters). The paper's own constants, not our sharper ones.
 SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "BCD (LS)": ("bcd-ls", {"selection": "cyclic"}),
+    "BCD (LS)": ("bcd-ls", {"selection": "cyclic", "curvature": "paper"}),
     "BCD (CST)": ("bcd-cst", {"selection": "random", "constants": "paper"}),
     "FISTA (LS)": ("fista-ls", {}),
     "FISTA (CST)": ("fista-cst", {"constants": "paper"}),
