@@ -160,7 +160,7 @@ def is_zero(coef, j):  # type: ignore[no-untyped-def]
     return total == 0.0
 
 
-@helper
+@lean
 def visit(g, zero, delta, curve, row, lam, penalised):  # type: ignore[no-untyped-def]
     """Residual and Eq. 9 of a row (``zero`` or not) that is about to move by delta, or that is not zero.
 
@@ -178,22 +178,22 @@ def visit(g, zero, delta, curve, row, lam, penalised):  # type: ignore[no-untype
     return curve * np.sqrt(moved), seen
 
 
-@helper
-def proximal_row(w, g, curve, row, lam, penalised, new, delta):  # type: ignore[no-untyped-def]
-    """new ← prox_{λ/L}(w − g/L), L = ``curve``, and delta ← new − w; returns whether delta is not zero."""
+@lean
+def proximal_row(coef, j, g, curve, row, lam, penalised, new, delta):  # type: ignore[no-untyped-def]
+    """new ← prox_{λ/L}(W_j − g/L), L = ``curve``, and delta ← new − W_j; returns whether delta is not zero."""
     for k in range(g.size):
-        new[k] = w[k] - g[k] / curve
+        new[k] = coef[j, k] - g[k] / curve
     if penalised:
         row.prox(new, lam / curve, new)
     moved = False
     for k in range(g.size):
-        delta[k] = new[k] - w[k]
+        delta[k] = new[k] - coef[j, k]
         moved = moved or delta[k] != 0.0
     return moved
 
 
 @helper
-def search_step(columns, j, w, g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work):  # type: ignore[no-untyped-def]
+def search_step(columns, j, coef, g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work):  # type: ignore[no-untyped-def]
     """Try the steps 1, ω, ω²… along delta; returns the accepted one (0 if none is) and the number of trials.
 
     The scores are moved by the difference to the last trial, so an accepted first trial costs one pass over the column
@@ -204,7 +204,7 @@ def search_step(columns, j, w, g, new, delta, row, lam, penalised, before, searc
     old_value = 0.0
     new_value = 0.0
     if penalised:
-        old_value = lam * row.value(w)
+        old_value = lam * row.value(coef[j])
         new_value = lam * row.value(new)
     slope = new_value - old_value
     for k in range(g.size):
@@ -217,7 +217,7 @@ def search_step(columns, j, w, g, new, delta, row, lam, penalised, before, searc
         value = new_value
         if step < 1.0 and penalised:
             for k in range(g.size):
-                work[0, k] = w[k] + step * delta[k]
+                work[0, k] = coef[j, k] + step * delta[k]
             value = lam * row.value(work[0])
         change = (after - before) / n + value - old_value
         if change <= search.sigma * step * slope + 4.0 * search.eps * (abs(after) + abs(before)) / n:
@@ -255,7 +255,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
             continue
         top, before = column_curvature(columns, j, Z, Y, loss, kept, listed, count, h, work)
         curve = max(search.widen * top / n, FLOOR)
-        moves = proximal_row(coef[j], g, curve, row, lam, penalised, new, delta)
+        moves = proximal_row(coef, j, g, curve, row, lam, penalised, new, delta)
         far, seen = visit(g, zero, delta, curve, row, lam, penalised)
         residual = max(residual, far)
         seen_sum += seen
@@ -263,7 +263,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
         if not moves:
             continue
         step, tried = search_step(
-            columns, j, coef[j], g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work
+            columns, j, coef, g, new, delta, row, lam, penalised, before, search, Z, Y, loss, kept, work
         )
         trials += tried
         read += (tried + (step == 0.0)) * length
@@ -298,7 +298,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
         if zero and penalised and row.stays_zero(g, lam):
             continue
         curve = max(constants[j], FLOOR)
-        moves = proximal_row(coef[j], g, curve, row, lam, penalised, new, delta)
+        moves = proximal_row(coef, j, g, curve, row, lam, penalised, new, delta)
         far, seen = visit(g, zero, delta, curve, row, lam, penalised)
         residual = max(residual, far)
         seen_sum += seen
