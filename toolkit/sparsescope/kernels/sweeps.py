@@ -160,7 +160,7 @@ def is_zero(coef, j):  # type: ignore[no-untyped-def]
     return total == 0.0
 
 
-@lean
+@helper
 def visit(g, zero, delta, curve, row, lam, penalised):  # type: ignore[no-untyped-def]
     """Residual and Eq. 9 of a row (``zero`` or not) that is about to move by delta, or that is not zero.
 
@@ -178,7 +178,7 @@ def visit(g, zero, delta, curve, row, lam, penalised):  # type: ignore[no-untype
     return curve * np.sqrt(moved), seen
 
 
-@lean
+@helper
 def proximal_row(coef, j, g, curve, row, lam, penalised, new, delta):  # type: ignore[no-untyped-def]
     """new ← prox_{λ/L}(W_j − g/L), L = ``curve``, and delta ← new − W_j; returns whether delta is not zero."""
     for k in range(g.size):
