@@ -43,7 +43,7 @@ def memory() -> int:
 
 
 def facts(site: Site, began: float) -> dict[str, Any]:
-    """What is known of the server now."""
+    """Return the present facts about the server."""
     return {
         "status": "ok" if site.lateness.mean < LATE else "late",
         "version": __version__,

@@ -1,4 +1,4 @@
-"""How late the event loop is: measured by a heartbeat, told to the workers and to the pages."""
+"""Lateness of the event loop: measured by a heartbeat, reported to the workers and to the pages."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Site:
 
     @property
     def explorers(self) -> int:
-        """How many pages have an explorer."""
+        """Number of pages that have an explorer."""
         return sum(bridge.explorer is not None for bridge in self.open)
 
     @property

@@ -1,4 +1,4 @@
-"""What a session is told, and what it answers: commands and their queue, its status, its pictures."""
+"""Messages of a session: commands and their queue, its status, its pictures."""
 
 from __future__ import annotations
 

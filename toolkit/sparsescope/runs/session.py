@@ -394,11 +394,23 @@ class Session:
         return self._closed
 
     def asked(self) -> bool:
-        """Return whether a command waits; called by the worker."""
+        """Whether a command waits; called by the worker.
+
+        Returns
+        -------
+        bool
+            True if one does.
+        """
         return bool(self._commands)
 
     def due(self) -> float:
-        """Return the seconds until there is something to do; called by the worker."""
+        """Return the time until the next work; called by the worker.
+
+        Returns
+        -------
+        float
+            seconds; 0: there is work now.
+        """
         if self._commands or self._wish is not None:
             return 0.0
         if not (self._playing or self._steps):
@@ -407,7 +419,13 @@ class Session:
         return max(self._began + 1.0 / self._speed - CLOCK(), 0.0) if self._speed else 0.0
 
     def serve(self, turn: Turn) -> None:
-        """Obey, answer and step until the turn is over or nothing is to be done; called by the worker."""
+        """Obey, answer and step until the turn is over or there is no work; called by the worker.
+
+        Parameters
+        ----------
+        turn
+            the turn of the worker.
+        """
         try:
             while not self._closed:
                 with self._stepping:

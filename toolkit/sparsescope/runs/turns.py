@@ -60,7 +60,7 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """How many workers wait for a turn."""
+        """Number of workers that wait for a turn."""
         return sum(turn.queued == count for _, count, turn in list(self._queue))
 
     def slice_seconds(self) -> float:

@@ -15,7 +15,7 @@ NAME = "sparsescope-session"
 
 
 class Worked(Protocol):
-    """What a worker asks of a session."""
+    """Interface of a session that a worker uses."""
 
     @property
     def ended(self) -> bool:
