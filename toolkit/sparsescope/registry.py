@@ -88,7 +88,7 @@ class Field:
 
         Raises
         ------
-        ValueError, TypeError
+        NotAllowed, TypeError
             if it is not allowed; the message says what is.
         """
         what = f"{owner}: {self.name}"
@@ -252,7 +252,7 @@ def check_whole(name: str, value: Any, low: int) -> int:
 
     Raises
     ------
-    ValueError
+    NotAllowed
         unless it is a whole number of at least ``low``.
     """
     try:

@@ -71,7 +71,7 @@ def positive(name: str, value: Any) -> float:
 
     Raises
     ------
-    ValueError
+    NotAllowed
         unless it is a positive, finite number.
     """
     try:

@@ -408,7 +408,7 @@ class Solver:
 
         Raises
         ------
-        ValueError
+        NotAllowed
             with the reason.
         """
         reason = self.solves(problem)
