@@ -121,9 +121,11 @@ def _announced(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | s
             shape, dtype, start = _header(file)
     except DAMAGE as error:
         raise ValueError(f"{path}: key {key!r} is damaged ({_words(error)})") from error
-    if dtype.hasobject or dtype.kind == "V":
-        what = "Python objects, which are never unpickled" if dtype.hasobject else "records"
-        raise ValueError(f"{path}: key {key!r} holds {what}; allowed: numbers and fixed-width text")
+    if dtype.hasobject:
+        raise ValueError(
+            f"{path}: key {key!r} holds Python objects, which are never unpickled; "
+            "allowed: numbers and fixed-width text"
+        )
     needed = math.prod(shape) * dtype.itemsize
     if needed != member.file_size - start:
         raise ValueError(
@@ -147,6 +149,8 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path | str) -
 
 def check_text(array: np.ndarray) -> None:
     """Raise ValueError for a text array with numbers that stand for no character: Python makes no text of them."""
+    for name in array.dtype.names or ():
+        check_text(array[name])
     if array.dtype.kind != "U":
         return
     codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
