@@ -187,6 +187,10 @@ def test_the_label_column_is_named_known_or_last(tmp_path):
     [
         ("a,b,label\n1,2,x\n,3,y\n,4,y\n", r"missing values in column 'a' \(2 of 3 rows\)"),
         ("a,label\n1,x\n2,\n", r"missing values in column 'label' \(1 of 2 rows\)"),
+        (
+            ",".join(f"c{k}" for k in range(400)) + ",label\n" + "," * 400 + "x\n",
+            r"'c9' \(1 of 1 rows\) and 390 more; remove",
+        ),
         ("1,2,3\n4,5,6\n", "a header line"),
         ("", "is empty"),
         ("a,label\n", r"0 row\(s\)"),

@@ -20,6 +20,7 @@ from .raw import Raw
 TARGET_NAMES = ("label", "class", "target", "y")
 MAX_CATEGORIES = 50  # a text column with more values is an identifier or free text, not a category
 DELIMITERS = ",;\t|"
+MOST_NAMED = 10  # columns in one sentence
 MAX_LINE = 2**26  # characters
 SVMLIGHT_LINE = re.compile(r"^\S+(\s+qid:\d+)?(\s+\d+:\S+)*\s*(#.*)?$")
 
@@ -90,7 +91,8 @@ def read_csv(path: Path, target: str | int | None = None) -> Raw:
                          "row, a label column and a feature column")  # fmt: skip
     missing = table.isna().sum()
     if missing.any():
-        found = ", ".join(f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count)
+        listed = [f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count]
+        found = ", ".join(listed[:MOST_NAMED]) + (f" and {len(listed) - MOST_NAMED} more" * (len(listed) > MOST_NAMED))
         raise ValueError(f"{path} has missing values in column {found}; remove these rows or fill them first")
     label = target_column(list(table.columns), target, path)
     y = table.pop(label)

@@ -76,6 +76,8 @@ def positive(name: str, value: Any) -> float:
     """
     try:
         number = float(value)
+    except OverflowError:  # its digits are more than anybody reads
+        raise NotAllowed(f"{name} is a whole number beyond 1e308; a positive, finite number is needed") from None
     except (TypeError, ValueError):
         raise NotAllowed(f"{name} is {value!r}; a positive number is needed") from None
     if not 0.0 < number < float("inf"):
