@@ -259,7 +259,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("lam", [10**400, -(10**400), 10**5000])
+@pytest.mark.parametrize("lam", [10**400, -(10**400), 10**5000], ids=["large", "negative", "long"])
 def test_a_whole_number_beyond_the_floats_is_no_lambda(lam: int) -> None:
     with pytest.raises(ValueError, match="lam is a whole number beyond 1e308"):
         ss.Problem(np.eye(3), [0, 1, 2], lam=lam)
