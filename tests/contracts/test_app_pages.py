@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,13 @@ def test_there_are_pages_and_each_has_its_two_files() -> None:
         assert app_pages.title(name) and app_pages.doc(name)
         assert address(name).startswith("/")
     assert len({address(name) for name in app_pages}) == len(app_pages)
+
+
+def test_each_page_has_a_file_for_panel_serve() -> None:
+    folder = Path(__file__).resolve().parents[2] / "apps"
+    assert {path.stem for path in folder.glob("*.py")} == set(app_pages)
+    for name in NAMES:
+        assert f'page_for_panel_serve("{name}")' in (folder / f"{name}.py").read_text(encoding="utf-8")
 
 
 def test_nothing_is_said_before_the_browser_is_ready_and_then_all_that_it_needs(page: Page) -> None:

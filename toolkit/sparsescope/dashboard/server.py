@@ -25,7 +25,7 @@ from ..registry import SparsescopeError
 from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
 from .health import patterns
 from .limits import MAX_TEXT, limit_messages
-from .page import COOKIE, PLACES, Site
+from .page import COOKIE, FIRST, PLACES, Site
 
 DEFAULT_PORT = 5006
 HOSTS_VARIABLE = "SPARSESCOPE_ALLOW_HOST"  # names by which people come, where `panel serve` is the server
@@ -165,8 +165,8 @@ def _quieten() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
-def page_for_panel_serve(**options: Any) -> None:
-    """Put the explorer's page into the session that `panel serve` has opened (called by a file under `apps/`).
+def page_for_panel_serve(name: str = FIRST, **options: Any) -> None:
+    """Put a page into the session that `panel serve` has opened (called by a file under `apps/`).
 
     The names by which people come are checked as on an open address: loopback names, numbers, the machine's names, and
     those in the environment variable ``SPARSESCOPE_ALLOW_HOST`` (separated by commas). Whoever comes by another name,
@@ -180,4 +180,4 @@ def page_for_panel_serve(**options: Any) -> None:
     if context is not None and (refusal := gate.refusal(context.request)) is not None:
         pn.pane.HTML(f"<p>{html.escape(refusal.text)}</p>").servable()
         return
-    Site(**{"local": False, **options}).page().servable()
+    Site(**{"local": False, **options}).page(name).servable()
