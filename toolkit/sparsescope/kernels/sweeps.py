@@ -17,7 +17,7 @@ FLOOR = 1e-12  # smallest curvature of a block: an empty column must not divide 
 
 @struct
 class Swept:
-    """What a sweep did.
+    """Counts of a sweep.
 
     read : data entries · moved : rows · trials : of the line search · steps : sum of the accepted steps
     residual : largest L_j‖W*_j − W_j‖₂ of a visited row
@@ -35,7 +35,7 @@ class Swept:
 
 
 def both(first: Swept, second: Swept) -> Swept:
-    """What two sweeps did, one after the other or side by side."""
+    """Sum of what two sweeps did, one after the other or side by side."""
     sums = [x + y for x, y in zip(first, second, strict=True)]  # type: ignore[call-overload]
     largest = max(first.residual, second.residual), max(first.seen_max, second.seen_max)
     return Swept(*sums[:4], largest[0], sums[5], largest[1])  # type: ignore[call-arg]
@@ -43,7 +43,7 @@ def both(first: Swept, second: Swept) -> Swept:
 
 @struct
 class LineSearch:
-    """How steps of a row are tried (Eq. 7): 1, ω, ω²… until one lowers F by σ times what is predicted.
+    """Trial steps of a row (Eq. 7): 1, ω, ω²… until one lowers F by σ times what is predicted.
 
     widen : factor of the largest diagonal entry of the Hessian that makes the L_j of the first trial
     sigma, backtrack : σ and ω · most : trials · eps : rounding unit of the scores: a decrease smaller than rounding
