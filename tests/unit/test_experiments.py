@@ -476,7 +476,7 @@ def test_shrinking_is_compared_with_itself(small: tuple[int, Path, str]) -> None
 
 def test_the_solvers_are_the_papers() -> None:
     made = {name: protocol.make_solver(name, seed=4) for name in protocol.SOLVERS}
-    assert made["BCD (LS)"] == ss.solvers.BCD(selection="cyclic", seed=4)
+    assert made["BCD (LS)"] == ss.solvers.BCD(selection="cyclic", seed=4, curvature="paper")
     assert made["BCD (CST)"] == ss.solvers.BCDConstant(selection="random", constants="paper", seed=4)
     assert made["FISTA (CST)"] == ss.solvers.FISTA(line_search=False, constants="paper")
     assert getattr(made["FOBOS"], "unit", "") == "one"

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..runs.keeping import write
-
 
 def check_table(path: str | None) -> Path | None:
     """Return where a table goes, before anything is computed.
@@ -36,6 +34,8 @@ def check_table(path: str | None) -> Path | None:
 
 def write_table(table: Any, path: Path) -> None:
     """Write a data frame, in one step: an older file of this name is replaced as a whole or stays."""
+    from ..runs.keeping import write  # loads numba, which help and completion do not need
+
     if path.suffix.lower() == ".csv":
         write(path, table.to_csv(index=False).encode())
         return
