@@ -1,7 +1,8 @@
-"""Memory between certificates: the best dual value, and the schedule of the next certificate."""
+"""Memory between certificates: the best dual value, a point that was left, and the schedule of the next certificate."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import deque
 from dataclasses import replace
@@ -9,10 +10,11 @@ from statistics import median
 from typing import Any
 
 from ..problems.base import Certificate
-from ..solvers.base import Solver
+from ..solvers.base import Solver, State
 
 # Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
+ROUNDING = 1e-12  # relative difference of objectives up to which two points count as equally good
 REMEMBERED = 9  # costs of which the median is taken: one slow certificate does not decide about the next
 
 
@@ -47,6 +49,42 @@ class Bounds:
         if found.dual == found.dual and found.gap != found.objective - found.dual:
             gap = found.gap - (self._dual - found.dual)  # with a budget it is that of a feasible point
         return replace(found, dual=self._dual, gap=gap, relative_gap=gap / problem.scale(found.objective))
+
+
+class Kept:
+    """The point that a switch of solver left for a worse one.
+
+    A solver that begins at a dual point does not take weights over. What was reached before the switch is then kept as
+    long as the objective stays the same, and handed back unless the run finds a smaller value.
+    """
+
+    def __init__(self) -> None:
+        self.target: Any = None
+        self.objective = math.nan
+        self.state: State | None = None
+
+    def copy(self) -> Kept:
+        """Return a copy for forks; the state is never changed and thus shared."""
+        return copy.copy(self)
+
+    def keep(self, target: Any, objective: float, state: State) -> None:
+        """Keep a point, unless one with a smaller value of the same objective is kept already."""
+        if self.state is None or target != self.target or objective < self.objective:
+            self.target, self.objective, self.state = target, objective, state
+
+    def forget_others(self, target: Any) -> None:
+        """Forget a point of another objective."""
+        if target != self.target:
+            self.target, self.objective, self.state = target, math.nan, None
+
+    def better(self, objective: float) -> State | None:
+        """Return the kept state if its value is smaller than this one by more than rounding, else ``None``."""
+        return self.state if exceeds(objective, self.objective) else None
+
+
+def exceeds(value: float, other: float) -> bool:
+    """Whether a value of the objective is larger than another by more than rounding; never for NaN."""
+    return value - other > ROUNDING * abs(other)
 
 
 class Schedule:

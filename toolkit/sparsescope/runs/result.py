@@ -102,7 +102,7 @@ class Result:
 
 
 def point_of(run: Any) -> dict[str, Any]:
-    """Copy the weights of a run, as fields of a result.
+    """Copy the weights that a run hands back, as fields of a result.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def point_of(run: Any) -> dict[str, Any]:
     dict[str, Any]
         fields of :class:`Result` by their names.
     """
-    problem, state = run.problem, run.state
+    problem, state = run.problem, run.best
     intercept, flags = state.intercept(), np.empty(problem.d, dtype=np.uint8)
     state.support(flags)
     return {

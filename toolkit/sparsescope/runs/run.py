@@ -15,7 +15,7 @@ from ..problems.base import BaseProblem, Certificate
 from ..problems.natural import as_given
 from ..registry import check_whole, solvers
 from ..solvers.base import Solver, State
-from .bounds import Bounds, Schedule
+from .bounds import Bounds, Kept, Schedule, exceeds
 from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
 from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
@@ -33,7 +33,8 @@ GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in th
 class Run:
     """Iterator of events: the starting point first, then one event after each iteration.
 
-    The message of the event that ends the run gives the reason; it is also in ``run.message``.
+    The message of the event that ends the run gives the reason; it is also in ``run.message``. ``run.notice`` says what
+    the last change did to the point: empty if the run goes on from where it was.
 
     Parameters
     ----------
@@ -103,7 +104,9 @@ class Run:
         self.state = state
         self._measuring = self.problem.measuring(test)
         self._work: Any = None  # arrays for certificates
-        self._bounds, self._schedule = Bounds(), Schedule()
+        self._bounds, self._schedule, self._kept = Bounds(), Schedule(), Kept()
+        self._objective = NAN  # of the present state, where an event has evaluated it
+        self.notice = ""
         self._opened = False
         if stop is not None:
             stop.reset()
@@ -178,6 +181,7 @@ class Run:
         """
         if other.state is not None:
             self.problem, self.solver, self._bounds = other.problem, other.solver, other._bounds.copy()
+            self._kept, self._objective = other._kept.copy(), other._objective
             self.resume(other.state.copy(), other.seconds)
 
     def _open(self) -> Event:
@@ -248,22 +252,89 @@ class Run:
         if reason is not None:
             raise ValueError(reason)
         kept = new_solver == self.solver
+        best = None if self.state is None else self.best
+        self.notice = ""
         if self._opened:
             warm_up(new_problem, new_solver)
         if self.state is not None:
             began = self._clock()
             old, inner = self.state, new_problem.natural
-            state = new_solver.adapt(inner, old) if kept else new_solver.warm_start_from(inner, old)
+            state = new_solver.adapt(inner, old) if kept else self._started(new_solver, inner)
             if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
             self.seconds += self._clock() - began
+            self._compare(best or old, new_problem, new_solver)
         self.problem, self.solver = new_problem, new_solver
         self.message = ""
         if self.stop is not None:
             self.stop.reset()
         if self.state is not None:
             self._schedule.restart(self.state.iteration)
+
+    def _started(self, solver: Solver, inner: Any) -> State:
+        """The state of another solver; one that takes weights begins at the kept point while that is better."""
+        assert self.state is not None
+        state = solver.warm_start_from(inner, self.state)
+        best = self.best
+        return state if state.sparse or best is self.state else solver.warm_start_from(inner, best)
+
+    def _compare(self, best: State, problem: Any, solver: Solver) -> None:
+        """Keep the best point so far if the one to go on from is worse, and say so in ``notice``."""
+        assert self.state is not None
+        target = solver.target(problem)
+        self._kept.forget_others(target)
+        self._objective = NAN
+        if not self.state.sparse or target != self.solver.target(self.problem):
+            return
+        before = self._kept.objective if best is self._kept.state else self._value(self.problem, self.solver, best)
+        self._objective = self._value(problem, solver, self.state)
+        if not exceeds(self._objective, before):
+            return
+        self._kept.keep(target, before, best)
+        name = (self.state.delegate or solver).name
+        where = "weights of a larger F" if self.state.point(problem.natural)[3] else "zero weights"
+        self.notice = (
+            f"{name} begins at a dual point: it starts from {where}; the best point so far is kept and handed back"
+        )
+
+    @property
+    def best(self) -> State:
+        """The state to hand back: the present one, or the one before a switch of solver while that has a smaller F."""
+        assert self.state is not None
+        return self._kept.better(self._objective) or self.state
+
+    @property
+    def standing(self) -> str:
+        """The notice as long as it holds: empty once the run has found a point as good as the one that is kept."""
+        return "" if self.state is None or self.best is self.state else self.notice
+
+    def ending(self, reason: str) -> str:
+        """Return the reason why the run ends, and that an earlier point is handed back if it is better.
+
+        Parameters
+        ----------
+        reason
+            why it ends.
+
+        Returns
+        -------
+        str
+            the message.
+        """
+        if self.best is self.state:
+            return reason
+        return f"{reason}; the point before the switch of solver has a smaller F and is handed back"
+
+    def _value(self, problem: Any, solver: Solver, state: State) -> float:
+        """The objective at a state, in the user's units."""
+        loss, omega, _, _ = state.point(problem.natural)
+        return self._in_units(problem, solver, loss, omega)
+
+    @staticmethod
+    def _in_units(problem: Any, solver: Solver, loss: float, omega: float) -> float:
+        factor = problem.natural.units[1]
+        return float(solver.value(problem.natural, loss, omega) * (1.0 if solver.follows_lam else factor))
 
     def settle(self, problem: Any) -> Any:
         """Return the problem that :meth:`change` would continue with.
@@ -300,12 +371,10 @@ class Run:
             self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
             loss, omega, rows, entries = state.point(problem.natural)
-            factor = problem.natural.units[1]
-            value = self.solver.value(problem.natural, loss, omega) * (1.0 if self.solver.follows_lam else factor)
             facts = {
-                "objective": value,
+                "objective": self._in_units(problem, self.solver, loss, omega),
                 "loss": loss,
-                "penalty": omega * factor,
+                "penalty": omega * problem.natural.units[1],
                 "nonzero_rows": rows,
                 "nonzero_entries": entries,
             }
@@ -329,6 +398,7 @@ class Run:
         event = event_of(numbers, problem=problem, solver=self.solver, state=state)
         if not np.isfinite(event.objective):
             raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
+        self._objective = event.objective
         return event
 
     def observe(self, certify_now: bool = False) -> Event:
@@ -356,7 +426,7 @@ class Run:
         if reason:
             assert self.state is not None
             steps = self.solver.describe_steps(self.problem.natural, self.state)
-            reason = f"{reason}; {steps}" if steps else reason
+            reason = self.ending(f"{reason}; {steps}" if steps else reason)
             self.message = reason
             object.__setattr__(event, "message", reason)
         for callback in self.callbacks:

@@ -187,17 +187,17 @@ class Session:
         return self._picture
 
     def point(self) -> tuple[int, dict[str, Any]]:
-        """Copy the newest weights between two steps.
+        """Copy the newest weights between two steps; after a switch to a worse point those before it, while better.
 
         Returns
         -------
         tuple[int, dict[str, Any]]
-            the iteration, and W, b, support and model by name.
+            the iteration that they are of, and W, b, support and model by name.
         """
         with self._stepping:
             self._open()
             assert self._run.state is not None
-            return self._run.state.iteration, point_of(self._run)
+            return self._run.best.iteration, point_of(self._run)
 
     @property
     def test(self) -> Any:
@@ -474,7 +474,7 @@ class Session:
             if self._status.mode != "finished" or moving or command.name in ("change", "reset"):
                 if not moving and self._certify_last():
                     continue  # that ended the run
-                self._say("running" if moving else "paused", "")
+                self._say("running" if moving else "paused", self._run.standing)
             else:
                 self._say("finished", self._status.message)
 
@@ -508,7 +508,7 @@ class Session:
         if self._steps:
             self._steps -= 1
         if not self._finished(event, rate):
-            self._say("running" if self._playing or self._steps else "paused", "", rate=rate)
+            self._say("running" if self._playing or self._steps else "paused", self._run.standing, rate=rate)
 
     def _finished(self, event: Event, rate: float | None = None) -> bool:
         """Whether the run ends with this event; then the status has the reason."""
@@ -518,6 +518,7 @@ class Session:
             message = f"{reason} at iteration {event.iteration}" if reason else ""
             if message and run.conclude():
                 run.observe(certify_now=True)
+            message = run.ending(message) if message else ""
         if message:
             self._playing, self._steps = False, 0
             self._say("finished", message, rate=rate)
@@ -537,6 +538,8 @@ class Session:
         self._history = [*self._history, (run.state.iteration, run.problem, run.solver)]
         for kind, text in marks:
             self.trace.mark(text, kind)
+        if run.notice:
+            self.trace.mark(run.notice)
         self._finest.reset()
         if not same_problem:
             run.observe(certify_now=True)  # what was touched answers at once, also while paused

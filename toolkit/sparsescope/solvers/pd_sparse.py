@@ -265,7 +265,8 @@ class PDSparse(Solver):
     remark = (
         "For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
         "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "
-        "(another solver's, or zero), not at given weights."
+        "(another solver's, or zero), not at given weights; a run that switches to it keeps the point it had until it "
+        "finds a better one."
     )
     contract_settings = (
         {"nu": 3},
