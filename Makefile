@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
-PAGES ?= 1
+PAGES ?= 2
 PORT ?= 5006
 ADDRESS ?= localhost
 ARGS ?=

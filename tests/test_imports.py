@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -252,6 +253,13 @@ def test_old_module_paths_work_and_warn(old: str) -> None:
     with pytest.warns(DeprecationWarning, match=re.escape(moved.MOVED[old])):
         assert importlib.import_module(old) is new
     assert new.__spec__ is spec
+
+
+def test_no_old_module_path_takes_the_place_of_a_public_name() -> None:
+    for old in moved.MOVED:
+        package, _, name = old.rpartition(".")
+        there = vars(importlib.import_module(package)).get(name)
+        assert there is None or isinstance(there, types.ModuleType), f"importing {old} would hide {there!r}"
 
 
 def test_the_reader_of_imports_sees_relative_and_nested_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,9 +274,8 @@ def test_a_disk_that_takes_nothing_does_not_stop_computing(
 def test_a_write_that_ends_in_the_middle_leaves_the_old_kernel(store: KernelStore) -> None:
     store.save("key", "old")
     code = f"""
-        import importlib.util, pickle, resource
-        spec = importlib.util.spec_from_file_location("store", {kernel_store.__file__!r})
-        module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)
+        import pickle, resource
+        from sparsescope.jit import store as module
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         module.KernelStore(module.Path({str(store.folder)!r}), "base", "stamp", pickle.dumps).save("key", "x" * 10**6)
         print("went on")

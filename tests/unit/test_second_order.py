@@ -108,10 +108,12 @@ def test_entries_of_weight_zero_are_free(intercept: bool) -> None:
     assert problem.lam_max == pytest.approx(np.abs(X[:, 1:].T @ (fit - np.eye(3)[y])).max() / len(y), rel=1e-7)
     above, below = problem.with_lam(1.001 * problem.lam_max), problem.with_lam(0.95 * problem.lam_max)
     for solver in ("newglmnet", "lhac"):
-        ends = [ss.solve(p, solver, stop=Violation(1e-9), max_iter=2000, record=False) for p in (above, below)]
+        ends = [ss.solve(p, solver, tol=0, stop=Violation(1e-9), max_iter=2000, record=False) for p in (above, below)]
         assert ends[0].W[0].all() and not ends[0].W[1:].any() and ends[1].W[1:].any()
         at = above.certificate(ends[0].W, ends[0].b)
-        assert at.violation <= 1e-8 and at.gap == pytest.approx(at.objective), "the dual point is scaled to zero"
+        assert at.violation <= 1e-8 and abs(at.gap) <= 1e-8 * at.objective, (
+            "the dual point is orthogonal to free entries"
+        )
     with pytest.raises(ValueError, match=r"has a weight for each\. Solvers that fit: lhac, newglmnet"):
         ss.solve(problem, "bcd-ls")
     assert ss.solve(problem, "auto", max_iter=2, record=False).reason.startswith("newglmnet: ")

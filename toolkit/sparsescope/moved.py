@@ -60,7 +60,6 @@ _ROOMS = {
             "sequence",
             "splitting",
             "stage_data",
-            "smallest_hinge",
             "step_search",
         )
     },
