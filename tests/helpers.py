@@ -19,26 +19,13 @@ from scipy.optimize import linprog
 import sparsescope.losses
 import sparsescope.penalties
 import sparsescope.solvers  # noqa: F401
+from sparsescope.checking.points import values_of
 from sparsescope.penalties.block import BlockPenalty
 from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
 
 
 # -------------------------------------------------------------------------------------------------- cases of registries
-def values_of(field: Any) -> list[Any]:
-    """Values of a field that are worth a test: the default, both bounds, and one in between."""
-    if field.kind == "choice":
-        return list(field.choices)
-    if field.kind == "bool":
-        return [False, True]
-    found = [field.default]
-    if field.low is not None and field.high is not None:
-        found += [field.low, field.high]
-        if field.kind == "float":
-            found.append(field.low + 0.3 * (field.high - field.low))
-    return list(dict.fromkeys(found))
-
-
 def cases(registry: Registry, names: list[str] | None = None) -> list[Any]:
     """pytest parameters: every registered part (or those of ``names``), with several values of its parameters."""
     found = []

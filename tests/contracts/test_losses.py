@@ -6,12 +6,17 @@ the same is a test of its own.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
 from helpers import LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
+from sparsescope.checking import losses as checking
+from sparsescope.checking.losses import grad, hessian, star
+from sparsescope.checking.points import samples, scores_of_interest, single, target
+from sparsescope.checking.report import LeftOut
 from sparsescope.inputs.design import Design
 from sparsescope.kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from sparsescope.problems.constants import block_constants
@@ -40,52 +45,9 @@ every_size = pytest.mark.parametrize(("loss", "kind", "m"), with_sizes(LOSSES))
 every_smooth_size = pytest.mark.parametrize(("loss", "kind", "m"), with_sizes(SMOOTH_LOSSES))
 
 
-def grad(loss: Any, z: np.ndarray, y: Any, x: float = 1.0) -> np.ndarray:
-    """∇ℓ(z, y), times x."""
-    g = np.zeros(z.size)
-    loss.gradient(z, y, x, g, np.empty(z.size))
-    return g
-
-
-def target(rng: np.random.Generator, m: int, kind: str) -> Any:
-    """A random class, or a random set of labels: one in seven is empty or full."""
-    if kind == "classes":
-        return int(rng.integers(max(m, 2)))
-    inside = rng.integers(1, m) if rng.random() < 6 / 7 else rng.choice([0, m])
-    return (rng.permutation(m) < inside).astype(np.uint8)
-
-
 def targets(rng: np.random.Generator, n: int, m: int, kind: str) -> np.ndarray:
     """The same for n samples, as in a problem."""
     return np.array([target(rng, m, kind) for _ in range(n)], dtype=np.int64 if kind == "classes" else np.uint8)
-
-
-def single(c: int, m: int, kind: str) -> Any:
-    """Class c, or the set of c alone."""
-    return c if kind == "classes" else np.eye(m, dtype=np.uint8)[c]
-
-
-def samples(m: int, kind: str, count: int = 40, scale: float = 2.0, seed: int = 0) -> list[tuple[np.ndarray, Any]]:
-    """Random scores with random targets; a few large ones among them."""
-    rng = np.random.default_rng(seed + m)
-    return [(scale * rng.standard_normal(m) * rng.choice([0.2, 1.0, 4.0]), target(rng, m, kind)) for _ in range(count)]
-
-
-def star(loss: Any, z: np.ndarray, u: np.ndarray, y: Any, scale: float = 1.0) -> float:
-    """ℓ*(scale·u) for u = ∇ℓ(z, y), by the function that certificates use."""
-    return float(loss.scaled_conjugate(z, u, y, scale, np.full((2, z.size), np.nan)))
-
-
-def slope(f: Any, z: np.ndarray, k: int, h: float) -> Any:
-    step = np.zeros(z.size)
-    step[k] = h
-    return (f(z + step) - f(z - step)) / (2 * h)
-
-
-def away_from_kinks(f: Any, z: np.ndarray, k: int, h: float, tol: float) -> Any:
-    """The central difference, or None where two step sizes disagree: there is a kink in between."""
-    fine, coarse = slope(f, z, k, h), slope(f, z, k, 4 * h)
-    return fine if np.all(np.abs(fine - coarse) <= tol * (1 + np.abs(fine))) else None
 
 
 @every_size
@@ -97,31 +59,11 @@ def test_value_and_gradient_follow_the_formula(loss: Any, kind: str, m: int) -> 
     np.testing.assert_allclose(gradients, gradient_rows(loss, Z, y), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("check", list(checking.CHECKS))
 @every_size
-def test_gradient_is_the_derivative_of_the_value(loss: Any, kind: str, m: int) -> None:
-    compared = 0
-    for z, y in samples(m, kind):
-        g = grad(loss, z, y)
-        for k in range(m):
-            found = away_from_kinks(lambda v, y=y: loss.value(v, y), z, k, 1e-5, 1e-7)
-            if found is not None:
-                compared += 1
-                assert found == pytest.approx(g[k], rel=1e-6, abs=1e-6)
-    assert compared > 30 * m
-
-
-@every_size
-def test_second_derivatives_are_the_derivative_of_the_gradient(loss: Any, kind: str, m: int) -> None:
-    compared = 0
-    for z, y in samples(m, kind):
-        h = np.zeros(m)
-        loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
-        for k in range(m):
-            found = away_from_kinks(lambda v, y=y, k=k: grad(loss, v, y)[k], z, k, 1e-5, 1e-6)
-            if found is not None:
-                compared += 1
-                assert found == pytest.approx(h[k], rel=1e-5, abs=1e-5)
-    assert compared > 30 * m
+def test_what_a_user_may_check_holds(loss: Any, kind: str, m: int, check: str) -> None:
+    with suppress(LeftOut):  # what does not apply to smooth losses, or to others
+        checking.CHECKS[check](loss, kind, m)
 
 
 @every_smooth_size
@@ -169,25 +111,6 @@ def test_idle_samples_have_neither_gradient_nor_curvature(loss: Any, kind: str, 
     assert (found > 5) == loss.hinges, "only losses with hinges have idle samples"
 
 
-@every_size
-def test_row_functions_agree_and_add_with_their_factor(loss: Any, kind: str, m: int) -> None:
-    rng = np.random.default_rng(1)
-    for z, y in samples(m, kind, 10):
-        x = float(rng.normal())
-        first = rng.standard_normal((3, m))
-        g, h, g2 = first[0].copy(), first[1].copy(), first[2].copy()
-        work = np.full(m, np.nan)  # what is in the scratch row must not matter
-        unit_h = np.zeros(m)
-        unit = grad(loss, z, y)
-        loss.derivatives(z, y, 1.0, np.zeros(m), unit_h, np.empty(m))
-        values = (loss.value(z, y), loss.gradient(z, y, x, g2, work), loss.derivatives(z, y, x, g, h, work))
-        assert values[1] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
-        assert values[2] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
-        np.testing.assert_allclose(g2, first[2] + x * unit, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(g, first[0] + x * unit, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(h, first[1] + x * x * unit_h, rtol=1e-12, atol=1e-12)
-
-
 def product(loss: Any, z: np.ndarray, y: Any, v: np.ndarray) -> np.ndarray:
     """∇²ℓ(z, y)·v."""
     out = np.full(z.size, np.nan)  # the function assigns, whatever was there
@@ -227,26 +150,6 @@ def test_hessian_is_symmetric_and_semidefinite_with_the_diagonal_of_derivatives(
 
 
 @every_size
-def test_fenchel_young_holds_with_equality_at_the_gradient(loss: Any, kind: str, m: int) -> None:
-    for z, y in samples(m, kind):
-        u = grad(loss, z, y)
-        both = loss.value(z, y) + star(loss, z, u, y)
-        assert both == pytest.approx(float(z @ u), rel=1e-10, abs=1e-10)
-
-
-@every_size
-def test_fenchel_young_inequality_for_scaled_gradients(loss: Any, kind: str, m: int) -> None:
-    points = samples(m, kind, 25)
-    for (z, y), (other, _) in zip(points, reversed(points), strict=True):
-        for scale in (0.0, 0.25, 0.9, 1.0):
-            u = grad(loss, other, y)
-            exact, bound = star(loss, other, u, y, scale), loss.conjugate(scale * u, y)
-            assert np.isfinite(bound), "a scaled gradient has to stay in the domain"
-            assert loss.value(z, y) + exact >= scale * float(z @ u) - 1e-10 * (1 + abs(exact))
-            assert bound >= exact - 1e-10 * (1 + abs(exact))
-
-
-@every_size
 def test_the_bound_on_the_conjugate_is_tight_enough_to_close_a_gap(loss: Any, kind: str, m: int) -> None:
     """ℓ* is convex, exact at 0 (the least loss is 0) and at gradients: between them it lies below the chord."""
     for z, y in samples(m, kind, 25):
@@ -278,22 +181,6 @@ def test_conjugate_is_infinite_exactly_where_the_supremum_is(loss: Any, kind: st
             inside += 1
             assert reached <= found + 1e-6, f"ℓ* is {found} at {u}, but ⟨z,u⟩ − ℓ(z) reaches {reached}"
     assert inside >= 20
-
-
-def hessian(loss: Any, z: np.ndarray, y: Any, h: float = 1e-6) -> np.ndarray:
-    H = np.array([slope(lambda v: grad(loss, v, y), z, k, h) for k in range(z.size)])
-    return 0.5 * (H + H.T)
-
-
-def scores_of_interest(m: int, kind: str) -> list[tuple[np.ndarray, Any]]:
-    """Random scores, zero, and scores where one competitor is level with the true class and the others far behind."""
-    found = [*samples(m, kind, 20), *samples(m, kind, 10, scale=0.2, seed=9)]
-    found += [(np.zeros(m), single(c, m, kind)) for c in {0, m - 1}]
-    for level in np.linspace(-12, 12, 97):
-        z = np.full(m, -50.0)
-        z[:2] = [0.0, level][-m:]
-        found.append((z, single(0, m, kind)))
-    return found
 
 
 @every_smooth_size

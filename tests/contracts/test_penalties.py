@@ -5,6 +5,7 @@ The functions of one row are called interpreted, and one test compares them with
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers import PENALTIES, interpreted, penalty_rows
+from sparsescope.checking import penalties as checking
+from sparsescope.checking.penalties import prox
+from sparsescope.checking.points import rows
+from sparsescope.checking.report import LeftOut
 from sparsescope.kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from sparsescope.penalties.base import l1_threshold
 from sparsescope.registry import penalties
@@ -19,22 +24,6 @@ from sparsescope.registry import penalties
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES)
 NORMS = [p for p in PENALTIES if p.values[0].is_norm]
 every_norm = pytest.mark.parametrize("penalty", NORMS)
-
-
-def prox(penalty: Any, v: np.ndarray, tau: float) -> np.ndarray:
-    out = np.full(v.size, np.nan)
-    penalty.prox(v, tau, out)
-    return out
-
-
-def rows(m: int, count: int = 30, seed: int = 0) -> list[tuple[np.ndarray, float]]:
-    """Random rows with random thresholds; zero rows, zeros in rows and ties among them."""
-    rng = np.random.default_rng(seed + m)
-    found = [(np.zeros(m), 0.7), (np.ones(m), 0.3), (-np.ones(m), 5.0)]
-    for _ in range(count):
-        v = rng.standard_normal(m) * rng.choice([0.1, 1.0, 10.0])
-        found.append((v * (rng.random(m) < 0.8), float(rng.choice([0.01, 0.3, 1.0, 4.0]))))
-    return found
 
 
 def allowed(penalty: Any, w: np.ndarray) -> np.ndarray:
@@ -54,6 +43,14 @@ def circle(count: int = 7200) -> np.ndarray:
 def test_value_follows_the_formula(penalty: Any, m: int) -> None:
     W = np.array([v for v, _ in rows(m)])
     np.testing.assert_allclose([penalty.value(w) for w in W], penalty_rows(penalty, W), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("check", list(checking.CHECKS))
+@every_penalty
+@pytest.mark.parametrize("m", checking.SIZES)
+def test_what_a_user_may_check_holds(penalty: Any, m: int, check: str) -> None:
+    with suppress(LeftOut):  # what does not apply to first-order penalties
+        checking.CHECKS[check](penalty, m)
 
 
 @every_penalty

@@ -19,6 +19,7 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import datasets, estimators, losses, penalties, registry, solvers, views
+    from .checking import check
     from .estimators import (
         SparseClassifier,
         SparseClassifierCV,
@@ -70,6 +71,7 @@ __all__ = [
     "Trace",
     "__version__",
     "certify",
+    "check",
     "datasets",
     "estimators",
     "explore",
@@ -115,6 +117,7 @@ _HOME = {
     "SparsescopeError": "registry",
     "Trace": "runs.trace",
     "certify": "problems.judging",
+    "check": "checking",
     "explore": "widgets",
     "field": "registry",
     "part": "jit",
