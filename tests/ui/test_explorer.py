@@ -15,6 +15,7 @@ def test_the_first_screen_shows_the_problem_and_one_obvious_button(explorer: Exp
     expect(explorer.part("problem-card")).to_be_visible()
     expect(explorer.part("start-button")).to_be_enabled()
     expect(explorer.part("dataset-summary")).to_contain_text("digits")
+    expect(explorer.part("chart-empty-words")).to_contain_text("Run it")  # and not: pull λ down, before any iteration
     assert explorer.debug("points") <= 1
     explorer.click("start-button")
     explorer.wait("s.points > 3")

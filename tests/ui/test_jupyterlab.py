@@ -19,6 +19,7 @@ CELLS = (
     "import sparsescope as ss",
     "widget = ss.explore('iris', lam_ratio=0.02, speed=30)\nwidget",
 )
+COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 
@@ -31,9 +32,11 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
+def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """Address of a JupyterLab whose folder holds one notebook, opened."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(text) for text in getattr(request, "param", CELLS)]
+    )
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     folder = tmp_path / "work"
     folder.mkdir()
@@ -99,3 +102,30 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     silent = page.get_by_test_id("kernel-silent")
     expect(silent).to_contain_text("restarted")
     expect(silent).to_contain_text(f"iteration {iteration}")
+
+
+@pytest.mark.parametrize("lab", [COMPACT], indirect=True)
+def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
+    """λ, the buttons, the numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
+    explorer = ExplorerPage(page, lab)
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page)
+    explorer.wait_ready()
+    explorer.run()
+    expect(explorer.part("scrub")).to_be_visible()
+    explorer.pause()
+    root = explorer.part("explorer-root")
+    height, host = root.evaluate("e => [e.scrollHeight, e.getRootNode().host.clientHeight]")
+    assert host == 480
+    assert height <= host
+    parts = ("chart-convergence", "chart-weights", "scrub")
+    convergence, weights, scrub = (
+        explorer.part(name).evaluate("e => e.getBoundingClientRect().toJSON()") for name in parts
+    )
+    assert max(convergence["y"] + convergence["height"], weights["y"] + weights["height"]) <= scrub["y"] + 1
+    assert min(convergence["height"], weights["height"]) > 200
+    # A chart is drawn as tall as it is shown, also after a bar beside it has grown.
+    drawn = explorer.part("chart-convergence").locator(".chart-plot")
+    svg, plot = drawn.evaluate("e => [e.querySelector('svg').getBoundingClientRect().height, e.clientHeight]")
+    assert abs(svg - plot) <= 1

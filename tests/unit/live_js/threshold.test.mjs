@@ -45,7 +45,9 @@ test("one suggestion at a time, taken back once it was followed", () => {
   const store = { status: { iteration: 0 }, problem: { kind: "prediction" }, marks: [] };
   assert.equal(suggestion(store, false), "");
   store.status.iteration = 3;
-  assert.match(suggestion(store, false), /drag λ/);
+  assert.equal(suggestion({ ...store, mode: "running" }, false), "Try: drag λ while it runs.");
+  assert.equal(suggestion({ ...store, mode: "finished" }, false), "Try: drag λ and run on.");
+  assert.match(suggestion({ ...store, problem: { kind: "sequence" } }, false), /drag the ridge of a stage/); // it has no λ
   store.marks.push({ kind: "lam" });
   assert.match(suggestion(store, false), /another method/);
   store.marks.push({ kind: "solver" });

@@ -39,6 +39,7 @@ WORDS = {
     "id": "words",
     "title": "Features that count",
     "kind": "words",
+    "start": "The run starts at W = 0. Run it, and the features that enter appear here.",
     "empty": "All rows of W are zero: pull λ down until the first feature reaches the bar.",
 }
 CONFUSION = {

@@ -7,9 +7,10 @@ import { words } from "./charts/kinds.js";
 export function suggestion(store, looked) {
   if (!store.status || !(store.status.iteration > 0) || !store.problem) return "";
   const changed = (kind) => store.marks.some((mark) => mark.kind === kind);
-  const lam = words(store.problem).watch !== undefined || store.problem.kind === "covariance";
-  if (lam && !changed("lam")) return "Try: drag λ while it runs.";
-  if (!changed("solver")) return "Try: another method while it runs; the weights stay.";
+  const lever = words(store.problem).lever;
+  const when = store.mode === "running" ? "while it runs" : "and run on";
+  if (!changed("lam")) return `Try: drag ${lever} ${when}.`;
+  if (!changed("solver")) return `Try: another method ${when}; the weights stay.`;
   if (!looked) return "Try: click a feature to see its weights by class.";
   return "";
 }

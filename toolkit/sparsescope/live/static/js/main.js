@@ -16,7 +16,10 @@ let mounted = 0;
 export function mount({ el, send, theme = "light", options = {} }) {
   const host = h("div", { class: "sparsescope-host" });
   host.style.display = "block";
-  if (options.height) Object.assign(host.style, { height: options.height + "px", overflow: "auto" });
+  if (options.height) {
+    Object.assign(host.style, { height: options.height + "px", overflow: "auto" });
+    host.style.setProperty("--room", options.height + "px"); // which a compact page fills
+  }
   el.append(host);
   const page = new Page(host, send, theme, options);
   mounted += 1;

@@ -98,7 +98,8 @@ export class Page {
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
-    if (options.compact) this.frame.classList.add("compact");
+    this.compact = Boolean(options.compact);
+    this.frame.classList.toggle("compact", this.compact);
     this.applyTheme();
     this.resizer = new ResizeObserver(() => {
       // what stands above the explorer (a page's head) is not free for the column that stays in sight
@@ -289,7 +290,10 @@ export class Page {
   }
 
   buildCharts(specs) {
-    for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
+    for (const { chart } of this.charts) {
+      if (chart.destroy) chart.destroy();
+      this.resizer.unobserve(chart.box.plot);
+    }
     this.observer.disconnect();
     const makers = {
       lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
@@ -305,7 +309,10 @@ export class Page {
     this.inspector.element.style.gridArea = "inspector";
     this.resized = true;
     this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
-    for (const { chart } of this.charts) this.observer.observe(chart.box.element);
+    for (const { chart } of this.charts) {
+      this.observer.observe(chart.box.element);
+      if (this.compact) this.resizer.observe(chart.box.plot); // it has what the bars above and below leave
+    }
     this.labelWidth = widestLabel(specs);
   }
 

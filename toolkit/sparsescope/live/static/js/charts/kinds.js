@@ -5,6 +5,7 @@ import { count, known, number, plural } from "./format.js";
 const MOST_BARS = 24; // classes, or pairs of features, on the first screen
 
 const PREDICTION = {
+  lever: "λ",
   watch: true, // λ falls from λ_max, and features come in
   question: (p) => `Which few of ${count(p.d)} ${p.image_shape ? "pixels" : "features"} tell ${count(p.all_classes.length)} ${p.multilabel ? "labels" : "classes"} apart?`,
   start: "W = 0",
@@ -35,6 +36,7 @@ const PREDICTION = {
 };
 
 const COVARIANCE = {
+  lever: "λ",
   question: (p) => `Which of ${count(p.d)} features are tied directly, when all others are known?`,
   start: "a diagonal Θ",
   sizes: (p) => (p.n ? `n ${count(p.n)} · ` : "") + `p ${count(p.d)}` + (p.all_features > p.d ? ` of ${count(p.all_features)}` : ""),
@@ -69,6 +71,7 @@ const COVARIANCE = {
 
 const SEQUENCE = {
   ...PREDICTION,
+  lever: "the ridge of a stage",
   watch: false,
   question: (p) => `How well do small fits, one after the other, tell ${count(p.all_classes.length)} classes apart?`,
   start: "no stage",

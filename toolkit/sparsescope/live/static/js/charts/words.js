@@ -24,7 +24,8 @@ export class WordList {
   draw() {
     const { store, names, palette, selected } = this.context;
     const { strip, problem } = store;
-    this.box.setEmpty(!strip || !strip.words.length ? this.spec.empty : "");
+    const started = store.status && store.status.iteration > 0; // before, no λ lets a feature in
+    this.box.setEmpty(strip && strip.words.length ? "" : started ? this.spec.empty : this.spec.start);
     if (!strip || !problem) return;
     const key = [strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
