@@ -106,7 +106,7 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
 
 @pytest.mark.parametrize("lab", [COMPACT], indirect=True)
 def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
-    """λ, the buttons, the numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
+    """The numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
     page.get_by_text("import sparsescope").first.click()
