@@ -69,6 +69,19 @@ def test_the_next_solver_goes_on_from_the_kept_point(name: str) -> None:
 
 
 @every_dual_start
+def test_a_point_that_overtook_the_kept_one_takes_its_place(name: str) -> None:
+    run = ss.Run(ranking(), "fobos", stop=Iterations(1))
+    list(run)
+    run.change(solver=name)
+    run.stop = ss.stopping.Gap(1e-6) | Iterations(5000)
+    best = list(run)[-1].objective
+    run.change(solver="fobos")  # which leaves an optimum
+    run.stop = Iterations(run.state.iteration + 3)
+    last = list(run)[-1]
+    assert objective_of(run) <= best * (1 + 1e-12) and last.message.endswith(HANDED_BACK) == (last.objective > best)
+
+
+@every_dual_start
 def test_another_problem_forgets_the_kept_point(name: str) -> None:
     run, _ = near_the_optimum()
     run.change(solver=name)

@@ -98,15 +98,17 @@ class Sequence:
     def change(self, event: Any) -> None:
         """Change the solver or the problem, and check the point to go on from."""
         run, before = self.run, self.run.observe(certify_now=True).objective
-        W, b, ordinary = run.best.weights().copy(), run.best.intercept(), run.solver.follows_lam
+        ordinary = run.solver.follows_lam
         if ordinary:
-            before = min(before, self.value_at(run.problem, W, b))
+            before = min(before, self.value_at(run.problem, run.best.weights(), run.best.intercept()))
         problem = run.problem if self.rng.random() < 0.5 else self.another_problem(run.problem)
         same = problem is run.problem
         solver = run.solver
         if same or solver.solves(problem) is not None:
             solver = solvers.create(self.solver_for(problem))
         self.log.append(f"iteration {event.iteration}: {solver!r}, {problem!r}")
+        begins = run.state if solver == run.solver else run.best
+        W, b = begins.weights().copy(), begins.intercept()
         run.change(problem=problem, solver=solver)
         after = run.observe(certify_now=True)
         self.check(after)

@@ -285,9 +285,14 @@ class Run:
         target = solver.target(problem)
         self._kept.forget_others(target)
         self._objective = NAN
-        if not self.state.sparse or target != self.solver.target(self.problem):
+        overtaken = self._kept.state is not None and best is not self._kept.state and best is not self.state
+        if not (self.state.sparse or overtaken) or target != self.solver.target(self.problem):
             return
         before = self._kept.objective if best is self._kept.state else self._value(self.problem, self.solver, best)
+        if overtaken:  # the run has a better point by now
+            self._kept.keep(target, before, best)
+        if not self.state.sparse:
+            return
         self._objective = self._value(problem, solver, self.state)
         if not exceeds(self._objective, before):
             return
