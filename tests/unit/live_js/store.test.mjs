@@ -134,6 +134,15 @@ test("the tick stands only at the chosen goal", () => {
   assert.equal(show(null, 1e-6)[1], false);
 });
 
+test("no gap below the rounding of certificates is called proved", () => {
+  const store = new Store();
+  store.problem = { rounding_gap: 1e-14 };
+  const status = { iteration: 9, gap_iteration: 9, segment: 0, objective: 2, relative_gap: 1e-16 };
+  store.takeFrame(...frame(events([9]), { status, best: [2], lower: [2 - 5e-16], header: { goal: 1e-9 } }));
+  assert.equal(store.proved(), 1e-14);
+  assert.equal(proof(store), "✓ proved to 1.0e−14, the goal");
+});
+
 test("old pictures are veiled while another problem is on its way", () => {
   const store = new Store();
   const preparing = { text: "preparing logistic × l1 …", shown: "squared × l1/l2 with fista", cancel: true };

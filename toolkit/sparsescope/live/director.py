@@ -8,6 +8,7 @@ from typing import Any
 
 from ..runs.changes import part_name
 from ..runs.session import Session
+from ..runs.stopping import rounding_gap
 from . import effects, kinds
 from . import settings as st
 from .effects import Effects
@@ -307,7 +308,8 @@ class Director:
     def say_problem(self) -> None:
         """Send the facts of the problem."""
         if self.stage is not None:
-            self._tell({**self.stage.prepared.facts, "epoch": self.stage.epoch})
+            rounding = rounding_gap(self.stage.prepared.problem.n)
+            self._tell({**self.stage.prepared.facts, "epoch": self.stage.epoch, "rounding_gap": rounding})
 
     def fail(self, text: str, detail: str = "") -> None:
         """Show an error on the page; it is shown again to a page that comes later."""

@@ -248,7 +248,9 @@ export class Store {
     const lower = status ? this.lower[status.segment] : null;
     if (typeof lower !== "number" || typeof status.objective !== "number") return NaN;
     if (typeof status.excess === "number") return typeof status.relative_gap === "number" ? status.relative_gap : NaN; // a budget
-    return (status.objective - lower) / this.scale(status.objective);
+    // certificates are sums in double precision: no smaller gap than their rounding is proved
+    const rounding = (this.problem && this.problem.rounding_gap) || 0;
+    return Math.max((status.objective - lower) / this.scale(status.objective), rounding);
   }
 
   /** What differences to this objective are divided by: |F|, and no less than what the problem's kind asks for. */
