@@ -421,6 +421,30 @@ def test_an_error_of_the_worker_is_shown_and_can_be_left(problem: ss.Problem) ->
         assert session.status().iteration >= 4
 
 
+@part
+class Misspelt(ss.penalties.L1):
+    """A penalty whose prox cannot be compiled."""
+
+    def prox(self, v, tau, out):
+        for k in range(v.size):
+            out[k] = shrinks(v[k], tau)  # noqa: F821
+
+
+def test_an_error_in_a_part_of_a_user_ends_its_run_and_names_it(problem: ss.Problem) -> None:
+    with Session(problem, "ista") as session:
+        session.step(1)
+        rest(session)
+        session.change(penalty=Misspelt())
+        until(lambda: session.status().mode == "error")
+        status = session.status()
+        assert status.error is not None and "Traceback" in status.error and "'shrinks' is not defined" in status.error
+        rest(session)
+        session.change(penalty="l1")
+        session.step(1)
+        rest(session)
+        assert session.status().mode == "paused" and session.status().error is None
+
+
 def test_who_waits_for_rest_sees_the_error(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session(problem, BrokenAtOnce()) as session:
         say = session._say
