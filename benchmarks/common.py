@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import sparsescope
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PACKAGES = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "panel", "bokeh", "plotly", "anywidget")
@@ -39,7 +41,8 @@ def machine() -> dict[str, Any]:
     found = {}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            # of this package the version that runs, which an installation in place may have outgrown
+            found[name] = sparsescope.__version__ if name == "sparsescope" else version(name)
         except PackageNotFoundError:
             continue
     return {
