@@ -187,23 +187,24 @@ class PageClient:
         parts = ({"msgid": f"m{self._count}", "msgtype": kind}, {}, content)
         await asyncio.gather(*[self._socket.write_message(json.dumps(part)) for part in parts])
 
+    async def _read_part(self) -> Any:
+        """One part of a message. A closed websocket says so once; who asked again would wait for ever."""
+        assert self._socket is not None
+        part = await self._socket.read_message()
+        if part is None:
+            raise ConnectionError("the websocket was closed")
+        self.bytes += len(part)
+        return part
+
     async def _read_message(self) -> tuple[Any, list[bytes]]:
         """Content and binary blocks of Bokeh's next message."""
-        assert self._socket is not None
         parts: list[Any] = []
         for _ in range(3):
-            part = await self._socket.read_message()
-            if part is None:
-                raise ConnectionError("the websocket was closed")
-            self.bytes += len(part)
-            parts.append(json.loads(part))
+            parts.append(json.loads(await self._read_part()))
         blocks = []
         for _ in range(int(parts[0].get("num_buffers", 0))):
-            await self._socket.read_message()
-            block = await self._socket.read_message()
-            if block is None:
-                raise ConnectionError("the websocket was closed")
-            self.bytes += len(block)
+            await self._read_part()  # the block's header
+            block = await self._read_part()
             blocks.append(block if isinstance(block, bytes) else block.encode())
         return parts[2], blocks
 
