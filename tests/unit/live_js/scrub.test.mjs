@@ -45,3 +45,12 @@ test("what was taken back can be made again, until something else is changed", (
   change({ lam: 9 }, 9000);
   assert.equal(past.redo(settings), null, "another change came in between");
 });
+
+test("what is made again is the last value of its gesture, whatever the explorer has answered meanwhile", () => {
+  const past = new Past();
+  assert.ok(past.note({ lam_ratio: 0.1 }, { lam_ratio: 0.2 }, 0));
+  assert.ok(!past.note({ lam_ratio: 0.1 }, { lam_ratio: 0.3 }, 100)); // the explorer has not answered yet
+  assert.deepEqual(past.undo(), { lam_ratio: 0.1 });
+  assert.deepEqual(past.redo(), { lam_ratio: 0.3 });
+  assert.deepEqual(past.undo(), { lam_ratio: 0.1 });
+});

@@ -53,6 +53,7 @@ export class Page {
     this.past = new Past();
     this.noting = (changes) => {
       if (this.past.note(this.confirmed, changes, performance.now()) && this.history) this.history.push();
+      Object.assign(this.confirmed, changes); // the explorer's answer may take a moment
     };
     this.link = new Link(send, this.noting);
     this.confirmed = {}; // settings as the explorer or the last change left them
@@ -167,12 +168,12 @@ export class Page {
 
   /** Take the last gesture back: settings as they were before it. */
   undo() {
-    return this.apply(this.past.undo(this.confirmed));
+    return this.apply(this.past.undo());
   }
 
   /** Make again what was taken back. */
   redo() {
-    return this.apply(this.past.redo(this.confirmed));
+    return this.apply(this.past.redo());
   }
 
   /** Undo by the browser's history where there is one, so that both stay in step. */
