@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sparsescope.app import Page
+from sparsescope.app import Page, race
 from sparsescope.dashboard.page import address, script
 from sparsescope.live.assets import STATIC
 from sparsescope.registry import app_pages
@@ -181,6 +181,28 @@ def test_a_race_says_every_point_once_and_its_table_agrees_with_python() -> None
         iterations = [x for part in mine for x in part["iterations"]]
         assert iterations == sorted(iterations) and sorted(set(iterations)) == list(range(int(iterations[-1]) + 1))
         assert len(iterations) <= len(set(iterations)) + 1, "only the last point is measured again, with a certificate"
+
+
+def test_a_race_rests_while_its_page_is_away_and_goes_on_when_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "REST", 3600.0)  # however slow this machine is
+    page = app_pages["race"](None, {"dataset": "iris", "unit": "iterations", "budget": "200", "lane3": "none"})
+    prepare = race._Job._prepare
+
+    def prepare_while_away(job: Any) -> None:
+        job.rest()  # what the page's `suspend` does, before the race can begin
+        prepare(job)
+
+    monkeypatch.setattr(race._Job, "_prepare", prepare_while_away)
+    page.on_message({"type": "ready"})
+    page.suspend()
+    job = page._job
+    limit = time.monotonic() + 240.0
+    while job.text != "Racing" and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert job.running and not any(len(lane.trace) for lane in job.run.lanes)
+    job._rests_until = 0.0  # as when nobody has said for a while that the page is away
+    assert [m for m in finish(page) if m["type"] == "table"]
+    page.close()
 
 
 def test_a_race_that_cannot_be_says_why() -> None:

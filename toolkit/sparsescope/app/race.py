@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")
 MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
 LAM_LOW = 1e-4
+REST = 1.0  # seconds for which a race rests when its page is away; a server says so many times a second
 
 
 def _solvers() -> tuple[str, ...]:
@@ -77,6 +79,11 @@ class RacePage(Page):
         """End the race that is under way."""
         if self._job is not None:
             self._job.stop()
+
+    def suspend(self) -> None:
+        """Let the race rest while no browser is there; said again and again, and it goes on when that ends."""
+        if self._job is not None:
+            self._job.rest()
 
     def changed(self, names: set[str]) -> None:
         """Start anew: every setting of this page is one of the race."""
@@ -205,6 +212,7 @@ class _Job:
     def __init__(self, settings: Message, data: Any) -> None:
         self._settings, self._data = settings, data
         self._stopped = threading.Event()
+        self._rests_until = 0.0
         self.problem: Problem | None = None
         self.run: RaceRun | None = None
         self.text = "Reading the data …"
@@ -216,6 +224,10 @@ class _Job:
     def stop(self) -> None:
         """End the race after the iteration that is under way."""
         self._stopped.set()
+
+    def rest(self) -> None:
+        """Make no further iteration for a moment."""
+        self._rests_until = time.monotonic() + REST
 
     def _work(self) -> None:
         try:
@@ -243,8 +255,11 @@ class _Job:
     def _race(self) -> None:
         assert self.run is not None
         self.text = "Racing"
-        while not self._stopped.is_set() and self.run.step() is not None:
-            pass
+        while not self._stopped.is_set():
+            if time.monotonic() < self._rests_until:
+                self._stopped.wait(0.1)
+            elif self.run.step() is None:
+                break
         self.run.end("stopped")
         self.text = "Stopped" if self._stopped.is_set() else "Done"
 
