@@ -69,7 +69,7 @@ $(READY): | $(BIN)/python
 	set -eu; \
 	if [ ! -e $(READY_DEV) ] && [ ! -e $(READY_BENCH) ]; then \
 	  echo "Installing sparsescope and the packages it needs (a few minutes, only this first time)"; \
-	  $(PIP) -e .; \
+	  $(PIP) -e '.[all]'; \
 	fi; \
 	touch $@
 

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import extras
 from .commands import add_all
 from .commands._arguments import count as _count
 from .commands._arguments import port as _port
@@ -29,18 +30,8 @@ if TYPE_CHECKING:
 
 DONE, FAILED, USAGE, UNCERTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-VERSIONS = (
-    "numpy",
-    "scipy",
-    "numba",
-    "scikit-learn",
-    "pandas",
-    "plotly",
-    "panel",
-    "panel-material-ui",
-    "anywidget",
-    "jupyterlab",
-)
+VERSIONS = ("numpy", "scipy", "numba", "scikit-learn")
+OPTIONAL = ("pandas", "plotly", "panel", "panel-material-ui", "anywidget", "jupyterlab", "pyarrow", "tqdm")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return int(options.run(options))
     except BrokenPipeError:
         raise
-    except (ValueError, OSError, ArithmeticError, MemoryError) as error:
+    except (ValueError, OSError, ArithmeticError, MemoryError, extras.MissingPackage) as error:
         # Unknown names, unreadable files, a taken port, a run that diverged: a person can mend these, so a sentence
         # and no traceback.
         print(f"sparsescope {options.command}: {_words(error)}", file=sys.stderr)
@@ -302,6 +293,13 @@ def run_doctor(options: argparse.Namespace) -> int:
             version = "MISSING"
             missing.append(name)
         _say(f"  {name:18} {version}")
+    brought = extras.extras()
+    for name in OPTIONAL:
+        try:
+            _say(f"  {name:18} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            bundle = f'"sparsescope[{brought[name][0]}]"' if name in brought else name
+            _say(f"  {name:18} not installed, and the core does without: pip install {bundle}")
     if missing:
         _say("Missing: " + ", ".join(missing))
         return FAILED

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .. import extras
+
 
 def check_table(path: str | None) -> Path | None:
     """Return where a table goes, before anything is computed.
@@ -24,11 +26,8 @@ def check_table(path: str | None) -> Path | None:
     target = Path(path).expanduser()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target} cannot be written: there is no folder {target.parent}")
-    if target.suffix.lower() == ".parquet":
-        import importlib.util
-
-        if importlib.util.find_spec("pyarrow") is None:
-            raise ValueError("Parquet needs pyarrow: pip install pyarrow; or write a .csv file")
+    if target.suffix.lower() == ".parquet" and not extras.is_installed("pyarrow"):
+        raise ValueError("Parquet needs pyarrow: pip install pyarrow; or write a .csv file")
     return target
 
 
@@ -57,8 +56,25 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+class _NoBar:
+    """Stand-in for a progress bar where tqdm is not installed."""
+
+    def __enter__(self) -> _NoBar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    n = 0  # what is done, as tqdm keeps it
+
+    def update(self, count: int = 1) -> None:
+        self.n += count
+
+
 def progress(total: int, unit: str) -> Any:
-    """Return a progress bar on standard error; it shows nothing where that is no terminal."""
+    """Return a progress bar on standard error; it shows nothing where that is no terminal, or without tqdm."""
+    if not extras.is_installed("tqdm"):
+        return _NoBar()
     from tqdm import tqdm
 
     return tqdm(total=total, unit=unit, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import threading
 import time
@@ -33,11 +32,15 @@ METRICS = (
 )
 
 
-def memory() -> int:
-    """Resident memory of this process in bytes; where the system does not say, the most that it has been."""
+def memory() -> int | None:
+    """Resident memory of this process in bytes, or the most that it has been; ``None`` where no module says."""
     file = Path("/proc/self/statm")
     if file.exists():
         return int(file.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 
@@ -63,6 +66,8 @@ def as_metrics(found: dict[str, Any]) -> str:
     """The facts in Prometheus' text format."""
     lines = []
     for name, key, words in METRICS:
+        if found[key] is None:
+            continue
         kind = "counter" if name.endswith("_total") else "gauge"
         lines += [f"# HELP {name} {words}.", f"# TYPE {name} {kind}", f"{name} {found[key]:g}"]
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .. import extras
 from ..inputs.archives import check_memory
 from .raw import Raw
 
@@ -69,8 +70,7 @@ def read_csv(path: Path, target: str | int | None = None) -> Raw:
     else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
     Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
     """
-    import pandas as pd
-
+    pd = extras.package("pandas", "reading a CSV file")
     header = first_line(path)
     delimiter = max(DELIMITERS, key=header.count)
     if all(_is_number(cell) for cell in header.split(delimiter)):

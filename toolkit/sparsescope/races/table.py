@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import extras
 from ..runs.reference import Reference
 from ..runs.trace import Trace
 
@@ -115,8 +116,7 @@ class Race:
         pandas.DataFrame
             columns solver, seed, iteration, passes, seconds, objective, nonzero_rows, suboptimality.
         """
-        import pandas as pd
-
+        pd = extras.package("pandas", "Race.to_frame")
         tables = []
         for entry in self.entries:
             table = pd.DataFrame({name: entry.trace[name].copy() for name in POINT})
@@ -147,8 +147,7 @@ class Race:
         ValueError
             for an unknown unit.
         """
-        import pandas as pd
-
+        pd = extras.package("pandas", "Race.times")
         rows = {name: [self._median(name, level, unit) for level in levels] for name in self.names}
         return pd.DataFrame.from_dict(rows, orient="index", columns=[f"{level:.0e}" for level in levels])
 
@@ -203,8 +202,8 @@ class Race:
         go.Figure
             the figure.
         """
-        from .figure import race_figure
-
+        with extras.needed_by("Race.plot"):
+            from .figure import race_figure
         return race_figure(self, self.unit if x is None else x, theme)
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import extras
 from ..registry import check_whole
 from .event import NUMBERS, Event, known_columns
 from .trace import SPARSE
@@ -200,8 +201,7 @@ class Path:
         pandas.DataFrame
             the columns by their names.
         """
-        import pandas as pd
-
+        pd = extras.package("pandas", "Path.to_frame")
         frame = pd.DataFrame({name: self[name] for name in path_columns()})
         frame = frame.astype(dict.fromkeys(("nonzero_rows", "nonzero_entries", "iterations"), "int64"))
         return frame.assign(converged=self.converged)
@@ -298,8 +298,7 @@ class Path:
         pandas.DataFrame
             columns ``lam``, ``feature``, ``name``, ``norm``; one line for each λ and feature.
         """
-        import pandas as pd
-
+        pd = extras.package("pandas", "Path.profile")
         features, norms = self.norms()
         if top is not None:
             count = check_whole("top", top, 1)

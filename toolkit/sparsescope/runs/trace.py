@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import extras
 from ..inputs.archives import DAMAGE, read_arrays
 from ..inputs.html import facts_table
 from ..registry import Column
@@ -451,8 +452,7 @@ class Trace:
         pandas.DataFrame
             the columns by their names.
         """
-        import pandas as pd
-
+        pd = extras.package("pandas", "Trace.to_frame")
         frame = pd.DataFrame({name: self[name].copy() for name in self.columns})
         whole = ["iteration", "nonzero_rows", "nonzero_entries", "segment"]
         return frame.astype(dict.fromkeys(whole, "int64"))

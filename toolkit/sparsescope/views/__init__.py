@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import registry
-from .base import View
+from .. import extras, registry
+
+with extras.needed_by("Drawing a run"):
+    from .base import View
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

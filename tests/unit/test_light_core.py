@@ -1,0 +1,170 @@
+"""The core works without the packages of the extras, names them where they are wanted, and the wheel is complete."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sparsescope import cli, extras
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLKIT = ROOT / "toolkit"
+OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+# What an environment without extras lacks, and what comes with those packages.
+BEYOND_THE_CORE = {
+    re.split(r"[>=\[]", line)[0].replace("-", "_")
+    for extra in ("explore", "notebook", "tables")
+    for line in OPTIONAL[extra]
+    if not line.startswith("sparsescope")
+} | set(extras.COMES_WITH)
+POSIX_ONLY = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog"}
+
+WITHOUT = """
+import importlib.abc, sys
+hidden = set({hidden!r})
+class Hide(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hide())
+for name in [name for name in sys.modules if name.partition(".")[0] in hidden]:
+    del sys.modules[name]
+"""
+
+
+def python(
+    code: str, hidden: set[str] = BEYOND_THE_CORE, path: Path = TOOLKIT, folder: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own in which the packages in `hidden` cannot be imported."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(hidden=sorted(hidden)) + code],
+        capture_output=True, text=True, timeout=300, cwd=folder, env={**os.environ, "PYTHONPATH": str(path)},
+    )  # fmt: skip
+
+
+FITS = """
+import numpy as np
+import sparsescope as ss
+data = ss.datasets.load("iris")
+problem = ss.Problem(data, lam_ratio=0.1)
+result = ss.solve(problem, tol=1e-6)
+assert result.converged and result.trace["objective"].size
+assert ss.certify(problem, result.W).relative_gap < 1e-5
+assert len(ss.path(problem, n_lams=3, ratio=0.5)) == 3
+assert ss.race(problem, ["bcd-ls", "fista-ls"], budget=3, unit="iterations").names == ("bcd-ls", "fista-ls")
+X, y = np.asarray(data.X), np.asarray(data.y)
+assert ss.SparseClassifier(lam_ratio=0.1).fit(X, y).score(X, y) > 0.6
+"""
+
+
+def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None:
+    done = python(FITS)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "package", "purpose"),
+    [
+        ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
+        ("ss.explore()", "anywidget", "The explorer in a notebook"),
+        ("from sparsescope.dashboard import serve", "panel", "The explorer"),
+        ("ss.Recorder().trace.to_frame()", "pandas", "Trace.to_frame"),
+        ("ss.datasets.load('table.csv')", "pandas", "reading a CSV file"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    line: str, package: str, purpose: str, tmp_path: Path
+) -> None:
+    (tmp_path / "table.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
+    done = python(f"import sparsescope as ss\n{line}", folder=tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("sparsescope.extras.MissingPackage: "), done.stderr
+    assert f"{purpose} needs the package {package}, which is not installed: pip install " in last
+    assert '"sparsescope[explore]"' in last
+
+
+def test_the_command_line_works_without_the_extras(tmp_path: Path) -> None:
+    call = "from sparsescope.cli import main; sys.exit(main({!r}))"
+    solved = python(call.format(["solve", "iris", "--lam-ratio", "0.1"]))
+    assert solved.returncode == 0, solved.stderr
+    asked = python(call.format(["explore"]))
+    assert asked.returncode == 1 and "Traceback" not in asked.stderr
+    assert "sparsescope explore: The explorer needs the package" in asked.stderr
+    doctor = python(call.format(["doctor"]))
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+
+def test_doctor_does_not_take_a_package_of_an_extra_for_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "plotly":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert cli.main(["doctor"]) == cli.DONE
+    assert 'not installed, and the core does without: pip install "sparsescope[explore]"' in capsys.readouterr().out
+
+
+def test_a_mistake_in_the_package_is_not_taken_for_a_missing_package() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"sparsescope\.nothing") as caught:
+        extras.package("sparsescope.nothing", "A test")
+    assert not isinstance(caught.value, extras.MissingPackage)
+
+
+def test_every_module_loads_where_the_modules_of_posix_are_missing() -> None:
+    done = python(
+        "import importlib, pkgutil, sparsescope\n"
+        "for module in pkgutil.walk_packages(sparsescope.__path__, 'sparsescope.'):\n"
+        "    if not module.name.endswith('__main__'):\n"
+        "        importlib.import_module(module.name)\n",
+        hidden=POSIX_ONLY,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_wheel_holds_every_file_and_runs_outside_the_source(tmp_path: Path) -> None:
+    if importlib.util.find_spec("build") is None:
+        pytest.skip('needs build: pip install "sparsescope[dev]"')
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(TOOLKIT, source / "toolkit", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    # The wheel is made from the source distribution, so that both are held.
+    built = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)],
+        capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": ""},
+    )  # fmt: skip
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if name.startswith("sparsescope/")}
+        archive.extractall(tmp_path / "installed")
+    files = {
+        path.relative_to(source / "toolkit").as_posix() for path in (source / "toolkit" / "sparsescope").rglob("*")
+    }
+    wanted = {name for name in files if (source / "toolkit" / name).is_file()}
+    assert wanted - held == set()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = python(FITS + "\nprint(ss.__file__)", path=tmp_path / "installed", folder=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "installed" / "sparsescope" / "__init__.py")
+    page = python("import sparsescope.dashboard", hidden=set(), path=tmp_path / "installed", folder=elsewhere)
+    assert page.returncode == 0, page.stderr
