@@ -101,6 +101,14 @@ def test_the_command_line_works_without_the_extras(tmp_path: Path) -> None:
     asked = python(call.format(["explore"]))
     assert asked.returncode == 1 and "Traceback" not in asked.stderr
     assert "sparsescope explore: The explorer needs the package" in asked.stderr
+    for command in (
+        ["path", "iris"],
+        ["race", "iris", "ista"],
+        ["paper", "1", "--quick"],
+    ):  # before anything is computed
+        asked = python(call.format(command))
+        assert asked.returncode == 1 and "Traceback" not in asked.stderr, asked.stderr
+        assert "which is not installed: pip install" in asked.stderr and not asked.stdout
     doctor = python(call.format(["doctor"]))
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
 

@@ -16,11 +16,14 @@ def check_table(path: str | None) -> Path | None:
 
     Raises
     ------
+    MissingPackage
+        without pandas, which makes the table.
     ValueError
         for Parquet without pyarrow.
     OSError
         for a folder that is not there.
     """
+    extras.package("pandas", "The table of this command")
     if path is None:
         return None
     target = Path(path).expanduser()

@@ -16,6 +16,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .. import extras
+
 if TYPE_CHECKING:
     from . import paper1, paper2, paper3, paper4, paper5
     from .base import Claim, Experiment, Finding, Measurement, Paper, Settings
@@ -39,7 +41,8 @@ def load_paper(number: int) -> Paper:
     if number not in PAPERS:
         known = ", ".join(map(str, sorted(PAPERS)))
         raise ValueError(f"there are no experiments of paper {number}; known: {known}")
-    found: Paper = importlib.import_module(f".{PAPERS[number]}", __name__).PAPER
+    with extras.needed_by(f"Paper {number}"):
+        found: Paper = importlib.import_module(f".{PAPERS[number]}", __name__).PAPER
     return found
 
 
