@@ -55,3 +55,24 @@ def test_a_race_draws_its_lanes_and_its_table_and_is_reached_with_the_explorers_
     assert right <= wide
     page.get_by_role("link", name="Explorer").hover()
     assert "dataset=iris" in str(page.get_by_role("link", name="Explorer").get_attribute("href"))
+
+
+def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server: str) -> None:
+    network = Network(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, server.rstrip("/") + "/path?dataset=iris&n_lams=8&ratio=0.05&folds=2&resamples=2&lam_ratio=0.5")
+    expect(page.get_by_test_id("path-status")).to_have_text("Done.")
+    assert page.evaluate("window.__sparsescope.page.body.lines.length") >= 2
+    expect(page.get_by_test_id("path-curves").locator(".path-band")).to_have_count(1)
+    page.get_by_test_id("path-plot").press("End")
+    page.wait_for_function("() => location.search.includes('lam_ratio=0.05')")
+    expect(page.get_by_test_id("path-facts")).to_contain_text("0.05")
+    page.get_by_test_id("path-explorer").hover()
+    link = str(page.get_by_test_id("path-explorer").get_attribute("href"))
+    assert "dataset=iris" in link and "lam_ratio=0.05" in link
+    page.get_by_test_id("path-best").click()
+    page.get_by_test_id("path-what").select_option("share")
+    expect(page.get_by_test_id("path-stability")).to_contain_text("stable")
+    page.get_by_test_id("path-explorer").click()
+    page.wait_for_function("() => window.__sparsescope && window.__sparsescope.settings.dataset === 'iris'")
+    assert not network.outside, network.outside

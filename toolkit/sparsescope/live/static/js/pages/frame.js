@@ -7,6 +7,7 @@ import { Link } from "../link.js";
 import { Messages } from "../status.js";
 import { Palette } from "../charts/palette.js";
 
+const SHARED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed"]; // settings that all pages know
 const NARROW = 900; // pixels; below, settings are folded
 
 /**
@@ -14,8 +15,9 @@ const NARROW = 900; // pixels; below, settings are folded
  * come, the theme or the size has changed; `begin(picture)` (once a picture) and `take(message)` (all others) if it has them.
  */
 export class SimplePage {
-  constructor(host, send, theme, body) {
+  constructor(host, send, theme, body, options = {}) {
     this.host = host;
+    this.options = options; // of the shell
     this.root = host.attachShadow({ mode: "open" });
     this.store = { settings: {} };
     this.palette = new Palette(theme);
@@ -54,6 +56,17 @@ export class SimplePage {
   }
 
   touched() {}
+
+  /** A link to another page that takes the settings along; hidden where no server has the pages. Call `renew` when they change. */
+  opener(address, text, testid) {
+    const link = h("a", { class: "opener", "data-testid": testid, hidden: this.options.shell !== "panel" }, text);
+    link.renew = () => {
+      const query = new URLSearchParams(Object.entries(this.store.settings).filter(([key]) => SHARED.includes(key)).map(([key, value]) => [key, String(value)]));
+      setAttribute(link, "href", address + "?" + query);
+    };
+    for (const type of ["pointerenter", "pointerdown", "focus"]) link.addEventListener(type, link.renew);
+    return link;
+  }
 
   receive(header, buffers) {
     const handlers = {
@@ -128,7 +141,7 @@ export function mountPage(body, { el, send, theme = "light", options = {} }) {
   host.style.display = "block";
   if (options.height) Object.assign(host.style, { height: options.height + "px", overflow: "auto" });
   el.append(host);
-  const page = new SimplePage(host, send, theme, body);
+  const page = new SimplePage(host, send, theme, body, options);
   const debug = { page, get settings() { return { ...page.store.settings }; }, get received() { return page.received; }, get latencies() { return page.latencies.slice(); }, get picture() { return page.picture; } };
   window.__sparsescope = debug;
   page.link.ready("1");

@@ -1,0 +1,5 @@
+"""The page of the λ-path for `panel serve apps/*.py`; `sparsescope explore` has it beside the explorer."""
+
+from sparsescope.dashboard import page_for_panel_serve
+
+page_for_panel_serve("path")
