@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "losses": {"jit", "kernels", "registry"},
     "inputs": {"jit"},
     "penalties": {"inputs", "jit", "registry"},
-    "datasets": {"extras", "inputs", "registry"},
+    "datasets": {"extras", "inputs", "jit", "registry"},
     "problems": {"inputs", "jit", "kernels", "losses", "penalties", "registry"},
     "solvers": {"inputs", "jit", "kernels", "problems", "registry"},
     "runs": {"extras", "inputs", "jit", "kernels", "problems", "registry", "solvers"},
@@ -82,7 +82,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "traitlets": {"widgets"},
     "IPython": {"widgets"},
     "threadpoolctl": {"dashboard", "runs", "experiments"},
-    "tqdm": {"experiments"},
+    "tqdm": {"datasets", "experiments"},
     "vowpalwabbit": {"experiments"},
 }
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from ..registry import UnknownName, discover
 from ..registry import datasets as registry
+from ._fetching import fetch
+from ._sources import SOURCES as _FETCHED
 from .base import Dataset, Truth
 from .extreme import make_extreme
 from .files import FOLDERS_VARIABLE, FORMATS, files_found, find_file, folders, load_file
@@ -29,6 +31,7 @@ __all__ = [
     "Dataset",
     "Truth",
     "describe",
+    "fetch",
     "find",
     "from_arrays",
     "load",
@@ -56,7 +59,8 @@ def load(
     ----------
     name_or_path
         a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left out) in
-        a folder listed in SPARSESCOPE_DATA; looked up in this order. Formats: .npz, CSV, svmlight/libsvm.
+        a folder listed in SPARSESCOPE_DATA or among the sets that :func:`fetch` keeps; looked up in this order.
+        Formats: .npz, CSV, svmlight/libsvm.
     test_size
         share set aside for test, class by class at random (0.25 if left out). A UserWarning follows if it has no
         effect, because the data have a test part.
@@ -137,11 +141,13 @@ def find(name: str | os.PathLike[str]) -> Path:
         message += f" Files: {', '.join(found)}."
     message += f" Looked in: {', '.join([str(Path.cwd()), *where])}"
     message += "." if where else f" ({FOLDERS_VARIABLE} lists no folder)."
+    if key in _FETCHED:
+        message = f"{key!r} was not fetched yet: sparsescope.datasets.fetch({key!r}) does it. {message}"
     raise UnknownName(f"{message} Formats: {FORMATS}")
 
 
 def names() -> list[str]:
-    """Return the names that :func:`load` accepts: registered sets, then files in the folders of SPARSESCOPE_DATA.
+    """Return the names that :func:`load` accepts: registered sets, files of SPARSESCOPE_DATA, fetched sets.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,24 @@ def folders() -> list[Path]:
     return [Path(part).expanduser() for part in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if part.strip()]
 
 
+def fetched_folder() -> Path:
+    """Where :func:`sparsescope.datasets.fetch` keeps its copies: beside those of scikit-learn."""
+    home = os.environ.get("SCIKIT_LEARN_DATA") or Path("~") / "scikit_learn_data"
+    return Path(home).expanduser() / "sparsescope"
+
+
+def check_copy(path: Path) -> None:
+    """Compare a fetched copy with the checksum beside it; ValueError says how to mend a damaged one."""
+    if path.parent != fetched_folder():
+        return
+    beside = path.with_suffix(".sha256")
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if not beside.exists() or beside.read_text().strip() != found:
+        call = f"sparsescope.datasets.fetch({stem_of(path)!r}, again=True)"
+        raise ValueError(f"{path} is not as it was fetched (its checksum differs); fetch it anew: {call}")
+
+
 def stem_of(path: Path) -> str:
     """The file's name without the (possibly double) suffix of a known format."""
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
@@ -43,7 +62,7 @@ def files_found() -> dict[str, Path]:
 
 
 def _files_in_folders() -> Iterator[Path]:
-    for folder in folders():
+    for folder in (*folders(), fetched_folder()):
         if folder.is_dir():
             yield from sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
 
@@ -94,4 +113,5 @@ def load_file(
     """The data set in a file; see :func:`sparsescope.datasets.load`."""
     path = Path(path)
     check_options(test_size, seed, scale, dtype)
+    check_copy(path)
     return finish(read_file(path, target), stem_of(path), test_size=test_size, seed=seed, scale=scale, dtype=dtype)
