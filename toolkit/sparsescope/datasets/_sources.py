@@ -1,4 +1,4 @@
-"""Where the sets of :func:`sparsescope.datasets.fetch` come from: scikit-learn's fetchers, which check what arrives.
+"""Sources of the sets of :func:`sparsescope.datasets.fetch`: scikit-learn's fetchers, which check what arrives.
 
 Each source turns what its fetcher gives into :class:`Raw`; the fetchers keep what they downloaded in ``data_home``.
 """

@@ -27,7 +27,7 @@ def folders() -> list[Path]:
 
 
 def fetched_folder() -> Path:
-    """Where :func:`sparsescope.datasets.fetch` keeps its copies: beside those of scikit-learn."""
+    """Return the folder in which :func:`sparsescope.datasets.fetch` keeps its copies: beside those of scikit-learn."""
     home = os.environ.get("SCIKIT_LEARN_DATA") or Path("~") / "scikit_learn_data"
     return Path(home).expanduser() / "sparsescope"
 
