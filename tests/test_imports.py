@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "views",
     },
     "widgets": {"extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
-    "app": {"datasets", "live", "penalties", "problems", "races", "registry", "runs", "views"},
+    "app": {"datasets", "kernels", "live", "penalties", "problems", "races", "registry", "runs", "solvers", "views"},
     "dashboard": {"extras", "app", "datasets", "live", "registry", "runs", "version", "views"},
 }
 # Only people call these; nothing imports them, and they may import anything.

@@ -137,6 +137,17 @@ def test_a_change_comes_back_as_a_picture_and_is_told_to_the_shell(page: Page) -
     assert heard and heard[-1][f.name] == f.low == page.settings[f.name]
 
 
+def test_controls_are_not_sent_again_while_a_value_is_dragged(page: Page) -> None:
+    page.on_message({"type": "ready"})
+    told(page)
+    f = next(f for f in type(page).fields if f.kind == "float")
+    for value in (f.low, f.high):
+        page.on_message({"type": "set", "changes": {f.name: value}})
+        said = [m for m in told(page) if m["type"] in ("controls", "settings")]
+        assert said and all(m["settings"][f.name] == value for m in said)
+    assert "settings" in kinds(said)
+
+
 def test_a_closed_page_is_silent(page: Page) -> None:
     page.on_message({"type": "ready"})
     page.close()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import axe_playwright_python
 import pytest
-from explorer_page import UNHURRIED, ExplorerPage
+from explorer_page import UNHURRIED, ExplorerPage, findings
 from playwright.sync_api import Browser, expect
 
 LUMINANCE = """(element) => {
@@ -104,27 +101,12 @@ def test_no_chart_is_blank_without_a_sentence(explorer: ExplorerPage) -> None:
             assert len(sentence.inner_text().split()) > 3
 
 
-# Panel's own shell: its progress bar has no name, and its page title is an empty heading. Everything else is ours.
-PANELS = ("MuiLinearProgress", "MuiTypography")
-
-
-def findings(explorer: ExplorerPage) -> list[str]:
-    """What axe-core finds on the page as it is now, without Panel's own shell."""
-    source = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
-    explorer.page.evaluate(source)
-    found = explorer.page.evaluate(
-        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap("
-        "(rule) => rule.nodes.map((node) => `${rule.id}: ${node.html}`))"
-    )
-    return [text for text in found if not any(name in text for name in PANELS)]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_page(explorer: ExplorerPage, scheme: str) -> None:
     explorer.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     explorer.open(**UNHURRIED)
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", scheme)
-    assert findings(explorer) == []
+    assert findings(explorer.page) == []
     explorer.run()
     explorer.pause()
     explorer.click("confusion-button")
@@ -132,7 +114,7 @@ def test_axe_finds_nothing_on_the_page(explorer: ExplorerPage, scheme: str) -> N
     explorer.click("step-back")
     expect(explorer.part("scrub-live")).to_be_visible()
     explorer.click("help-button")
-    assert findings(explorer) == []
+    assert findings(explorer.page) == []
 
 
 def test_the_past_is_a_drag_away_and_back_takes_changes_back(explorer: ExplorerPage) -> None:

@@ -2,15 +2,148 @@
 
 from __future__ import annotations
 
-from explorer_page import Network
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from explorer_page import Network, findings
 from playwright.sync_api import Page, expect
 
+from sparsescope import app
+from sparsescope.registry import app_pages
+
 DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
+# bodies that compute in a thread say when everything that was asked for is there
+SETTLED = "() => { const { body } = window.__sparsescope.page; return !body.settled || body.settled() }"
+NAMES = [n for n in app_pages if isinstance(app_pages[n], type) and issubclass(app_pages[n], app.Page)]
+MOST_BYTES = 1_500_000  # of a first load, as it is sent
+# small enough that a busy machine shows it soon; a page takes what it has
+QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none", "lane4": "none"}
 
 
 def opened(page: Page, address: str) -> None:
     page.goto(address)
     page.wait_for_function(DRAWN)
+
+
+def transferred(page: Page) -> list[int]:
+    """The bytes of each answer as they came over the network, from now on."""
+    found: list[int] = []
+    wire = page.context.new_cdp_session(page)
+    wire.send("Network.enable")
+    wire.on("Network.dataReceived", lambda event: found.append(int(event["encodedDataLength"])))
+    return found
+
+
+def quick(name: str) -> str:
+    """The query of a page with little to compute."""
+    known = {f.name for f in app_pages[name].fields}
+    return "&".join(f"{key}={value}" for key, value in QUICK.items() if key in known)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, server: str, name: str) -> None:
+    network = Network(page)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    loaded = transferred(page)
+    for width, height in ((1280, 720), (1440, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
+        page.wait_for_function(SETTLED)
+        right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert right <= wide, width
+        if width == 1280:
+            assert 100_000 < sum(loaded) <= MOST_BYTES
+        main = page.locator(".explorer .main section.card").first
+        expect(main).to_be_visible()
+    assert not errors and not network.outside
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_on_any_page(page: Page, server: str, name: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
+    page.wait_for_function(SETTLED)
+    expect(page.get_by_test_id("page-root")).to_have_attribute("data-theme", scheme)
+    assert findings(page) == []
+
+
+def other(field: Any) -> Any:
+    """A value of a setting that is not its default."""
+    if field.kind == "bool":
+        return not field.default
+    if field.kind == "choice":
+        return next(c for c in field.choices if c != field.default)
+    low, high = field.low, field.high
+    value = high if field.default == low else low
+    return (type(field.default))(value if value is not None else field.default + 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_address_holds_every_setting_of_every_page(page: Page, server: str, name: str) -> None:
+    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
+    given = parse_qs(urlparse(page.url).query)
+    changes = {f.name: other(f) for f in app_pages[name].fields if f.name not in given}
+    page.evaluate("(changes) => window.__sparsescope.page.set(changes)", changes)
+    keys = list(changes)
+    page.wait_for_function("(keys) => keys.every((key) => new URLSearchParams(location.search).has(key))", arg=keys)
+    before = page.evaluate("window.__sparsescope.settings")
+    opened(page, page.url)
+    page.wait_for_function("(n) => Object.keys(window.__sparsescope.settings).length === n", arg=len(before))
+    assert page.evaluate("window.__sparsescope.settings") == before
+    assert {key: before[key] for key in changes} == changes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_to_other_pages_carry_what_they_know(page: Page, server: str, name: str) -> None:
+    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
+    mine = set(parse_qs(urlparse(page.url).query))
+    for to in app_pages:
+        link = page.locator("nav a", has_text=app_pages.title(to)).first
+        link.dispatch_event("pointerenter")
+        query = set(parse_qs(urlparse(str(link.get_attribute("href"))).query))
+        assert query == mine & set(app_pages[to].takes()), to
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_that_hands_move_is_moved_by_keys(page: Page, server: str, name: str) -> None:
+    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
+    page.wait_for_function(SETTLED)
+    for picture in page.locator("[role=application]").all():
+        assert picture.get_attribute("tabindex") == "0"
+        assert "rrow keys" in str(picture.get_attribute("aria-label")) or "ight" in str(
+            picture.get_attribute("aria-label")
+        )
+        before = page.evaluate("JSON.stringify(window.__sparsescope.settings)")
+        picture.press("ArrowUp")
+        page.wait_for_function("(before) => JSON.stringify(window.__sparsescope.settings) !== before", arg=before)
+
+
+def test_the_start_on_the_plane_follows_the_pointer_and_every_dot_is_an_iterate(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, f"{server.rstrip('/')}/geometry?dataset=iris&iterations=20")
+    page.wait_for_function(SETTLED)
+    plot = page.get_by_test_id("plane")
+    size = plot.evaluate("(node) => node.clientWidth")
+    plot.hover(position={"x": 0.5 * size, "y": 0.5 * size})
+    page.mouse.down()
+    for share in (0.55, 0.6, 0.65, 0.7):
+        plot.hover(position={"x": share * size, "y": 0.3 * size})
+    page.mouse.up()
+    page.wait_for_function(SETTLED)
+    answers = page.evaluate("window.__sparsescope.page.body.answers.length")
+    assert answers >= 1
+    paths = page.evaluate("window.__sparsescope.page.body.paths")
+    settings = page.evaluate("window.__sparsescope.settings")
+    assert paths["wanted"] == [settings["start1"], settings["start2"]]
+    for path in paths["paths"]:
+        dots = page.locator(f".plane-path[data-lane={path['name']}]").get_attribute("d")
+        assert str(dots).count("M") == len(path["points"]) // 2 == path["iterations"] + 1
+    page.get_by_label("stretch").press("ArrowRight")
+    page.wait_for_function("() => window.__sparsescope.settings.stretch > 1")
+    expect(page.get_by_test_id("plane-table")).to_contain_text("as given")
 
 
 def test_the_prox_page_follows_the_pointer_the_keys_and_the_address(page: Page, server: str) -> None:

@@ -87,6 +87,20 @@ def test_fista_is_fista_of_the_textbook(form: str, penalty: str, intercept: bool
     assert restarts and (len(supports) > 2) == penalties[penalty].zeroes_rows, "rows should leave, or nothing is tested"
 
 
+@pytest.mark.parametrize("beta", [0.0, 0.6])
+def test_fixed_momentum_is_the_same_in_every_step(beta: float) -> None:
+    problem = problem_of("dense", "l1/l2", False)
+    solver = ss.solvers.FISTA(line_search=False, momentum=beta)
+    W, _ = random_point(problem, scale=0.3)
+    state = solver.init(problem, W)
+    now = old = state.coef.copy()
+    for _ in range(30):
+        V = now + beta * (now - old)
+        now, old = prox_all(problem, V - gradient_of(problem, V) / state.K, problem.lam / state.K), now
+        solver.step(problem, state)
+        np.testing.assert_allclose(state.coef, now, atol=1e-9)
+
+
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_a_step_reports_what_it_met(form: str, intercept: bool) -> None:
@@ -200,7 +214,7 @@ def test_the_turn_of_the_gradient_is_that_of_the_weights() -> None:
 def test_ista_and_fista_share_their_settings_but_for_the_restart() -> None:
     names = {name: [f.name for f in solvers.fields(name)] for name in ("ista", "fista-cst", "fista-ls")}
     assert names["ista"] == ["line_search", "constants", "growth", "step_length"]
-    assert names["fista-cst"] == names["fista-ls"] == ["constants", "growth", "step_length", "restart"]
+    assert names["fista-cst"] == names["fista-ls"] == ["constants", "growth", "step_length", "restart", "momentum"]
     assert ss.solvers.FISTA().line_search and not ss.solvers.ISTA().line_search
     assert ss.solvers.FISTA(growth=3.0) == ss.solvers.FISTA(growth=3.0, line_search=True) != ss.solvers.FISTA()
     with pytest.raises(ValueError, match=r"FISTA: growth is 1.0; allowed: 1.1 to 10"):

@@ -52,6 +52,7 @@ class Page:
         self._settings = clean
         self._outbox: list[tuple[Message, list[bytes]]] = []
         self._ready = self._closed = False
+        self._controls_sent: list[Any] | None = None
 
     # ------------------------------------------------------------------------------------------------- for subclasses
     def start(self) -> None:
@@ -77,6 +78,9 @@ class Page:
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what has happened by itself since the last call, as messages."""
         return []
+
+    def shown_again(self) -> None:
+        """Let :meth:`look` begin anew: a browser that has seen nothing has come after :meth:`start`."""
 
     def end(self) -> None:
         """End what :meth:`start` began."""
@@ -194,6 +198,7 @@ class Page:
         first = not self._ready
         self._ready = True
         self._outbox.clear()
+        self._controls_sent = None
         palette = {"themes": style.THEMES, "diverging": style.DIVERGING}
         self._say({"type": "page", "name": self.name, "title": self.title, "doc": self.doc, "palette": palette})
         self._say_controls()
@@ -201,6 +206,8 @@ class Page:
             self._say({"type": "notices", "notices": list(self.notices)})
         if first:
             self.start()
+        else:
+            self.shown_again()
         self._say({"type": "picture", **self.picture()})
 
     def _on_set(self, msg: Message) -> None:
@@ -236,7 +243,14 @@ class Page:
         self._outbox.append((message, []))
 
     def _say_controls(self) -> None:
-        self._say({"type": "controls", "groups": self.controls(), "settings": self.settings})
+        """Send the controls, or the settings alone where nothing else has changed: a drag is many changes."""
+        groups = self.controls()
+        bare = [(g["title"], [{**c, "value": None} for c in g["controls"]]) for g in groups]
+        if bare == self._controls_sent:
+            self._say({"type": "settings", "settings": self.settings})
+            return
+        self._controls_sent = bare
+        self._say({"type": "controls", "groups": groups, "settings": self.settings})
 
 
 def number(value: float, digits: int = 6) -> float | None:

@@ -80,6 +80,10 @@ class RacePage(Page):
         if self._job is not None:
             self._job.stop()
 
+    def shown_again(self) -> None:
+        """Send all points, and the table, again."""
+        self._told, self._said = {}, ""
+
     def suspend(self) -> None:
         """Let the race rest while no browser is there; said again and again, and it goes on when that ends."""
         if self._job is not None:

@@ -4,7 +4,7 @@
 const STYLE = `
   :host, .bar { width: 100%; }
   .bar { display: flex; align-items: center; gap: 16px; font-family: inherit; font-size: 14px; color: #fff; min-width: 0; padding-left: 24px; box-sizing: border-box; }
-  nav { display: flex; gap: 16px; }
+  nav { display: flex; gap: 16px; min-width: 0; overflow-x: auto; scrollbar-width: none; }
   nav a { color: inherit; text-decoration: none; opacity: .75; padding: 4px 0; }
   nav a[aria-current] { opacity: 1; border-bottom: 2px solid currentColor; }
   .summary { margin-left: auto; opacity: .85; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
@@ -12,7 +12,7 @@ const STYLE = `
            padding: 4px 12px; min-width: 96px; cursor: pointer; white-space: nowrap; }
   button:hover { background: rgba(255, 255, 255, .12); }
   button:focus-visible, nav a:focus-visible { outline: 2px solid #f0e442; outline-offset: 2px; }
-  @media (max-width: 760px) { nav { gap: 10px; overflow-x: auto; } .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
+  @media (max-width: 760px) { nav { gap: 10px; flex: 1 1 0; } .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
 `
 
 async function copyAddress() {

@@ -6,6 +6,7 @@ repeat:
     G ← XᵀU/n,  U_i = ∇ℓ(v_i, y_i)                 gradient at V
     W⁺ ← prox_{λ/K}(V − G/K)                       K constant, or doubled until
          f(W⁺) ≤ f(V) + ⟨G, W⁺−V⟩ + K/2 ‖W⁺−V‖²     (line search)
+    (fixed momentum: β in the place of (t' − 1)/t)
     restart (optional): t ← 1 if ⟨V − W⁺, W⁺ − W⟩ > 0                  (O'Donoghue and Candès 2015)
     t ← (1 + √(1 + 4t²))/2
 The state shows W⁺, the point after the prox: it is the sparse one.
@@ -37,6 +38,9 @@ class FISTA(Proximal):
 
     line_search: bool = field(True, doc="raise K until the quadratic bound holds, instead of a constant K")
     restart: bool = field(False, doc="forget the momentum when it points uphill (O'Donoghue and Candès)")
+    momentum: float = field(
+        -1.0, -1.0, 0.999, "β: the same momentum in every step, V = W + β(W − W'); below 0 it grows as in FISTA"
+    )
 
     title = "FISTA"
     menu_order = 40
@@ -48,6 +52,7 @@ class FISTA(Proximal):
         {"growth": 1.1},
         {"growth": 10.0},
         {"step_length": 0.5},
+        {"momentum": 0.7},
     )
     doc = "Accelerated proximal gradient on all of W at once."
     columns = (
@@ -64,6 +69,8 @@ class FISTA(Proximal):
     def step(self, problem: Problem, state: FISTAState) -> None:
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state.t**2))
         beta = (state.t - 1.0) / following
+        if self.momentum >= 0.0:
+            beta = self.momentum if state.t > 1.0 else 0.0  # the first step after a restart has none
         state.t, state.momentum = following, beta
         proximal_step(problem, state, beta, self.line_search, self.growth)
         if self.restart and state.turn > 0.0:

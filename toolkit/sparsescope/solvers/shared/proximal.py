@@ -210,7 +210,7 @@ class Proximal(Solver):
     step_length: float = field(
         1.0,
         0.1,
-        4.0,
+        20.0,
         "constant step in units of the safe 1/K; above 1 it is not safe, and the iterates may diverge",
         log=True,
     )

@@ -72,6 +72,7 @@ export class SimplePage {
     const handlers = {
       page: () => this.onPage(header),
       controls: () => this.onControls(header),
+      settings: () => this.onSettings(header.settings),
       picture: () => this.onPicture(header),
       notices: () => this.messages.addNotices(header.notices),
       error: () => this.messages.showError(header.text, header.detail),
@@ -94,6 +95,11 @@ export class SimplePage {
   onControls(message) {
     Object.assign(this.store.settings, message.settings);
     this.controls.take(message.groups);
+  }
+
+  onSettings(settings) {
+    Object.assign(this.store.settings, settings);
+    this.controls.settings(settings);
   }
 
   onPicture(message) {

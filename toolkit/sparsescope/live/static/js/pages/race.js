@@ -2,17 +2,15 @@
 
 import { h, setText } from "../dom.js";
 import { s } from "../charts/svg.js";
-import { known, linearTicks, number, powerOfTen, scientific, short } from "../charts/format.js";
+import { known, number, scientific, short } from "../charts/format.js";
+import { laneColour, logChart } from "../charts/lanes.js";
 import { csvText } from "../save.js";
 import { mountPage } from "./frame.js";
 
 export const VERSION = "1";
 
-const LANE_COLOURS = ["blue", "vermillion", "green", "purple"];
-const EDGE = { left: 64, right: 132, top: 12, bottom: 44 };
-const FLOOR = 1e-12; // a log axis has no zero; nobody knows F* better
+const CLOCKS = { seconds: "CPU seconds of the solver", passes: "passes over the data", iterations: "iterations" };
 const REPLAY = 6000; // ms that a replay takes
-const LABEL = 16; // pixels between two labels
 
 export function mount(given) {
   return mountPage((page) => new RaceBody(page), given);
@@ -41,6 +39,11 @@ class RaceBody {
       h("section", { class: "card", "aria-label": "sub-optimality" }, this.plot, this.note),
       h("section", { class: "card race-card", "aria-label": "times" }, this.table),
     );
+  }
+
+  /** Whether everything that the settings ask for is on the page. */
+  settled() {
+    return this.running === false && this.table.rows.length > 0;
   }
 
   /** A message beside the picture. */
@@ -119,7 +122,7 @@ class RaceBody {
         lane[unit].forEach((x, k) => {
           if (x <= limit || k === 0) points.push([x, Math.max((lane.objective[k] - best) / scale, 0), lane.rows[k]]);
         });
-        return { ...lane, points, colour: this.page.palette.colour(LANE_COLOURS[Math.max(names.indexOf(lane.name), 0) % LANE_COLOURS.length]) };
+        return { ...lane, points, colour: this.page.palette.colour(laneColour(names, lane.name)) };
       }),
     };
   }
@@ -131,49 +134,15 @@ class RaceBody {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("height", height);
     const { lanes, far, unit } = this.shown();
-    const drawn = lanes.filter((lane) => lane.points.some(([, y]) => y > FLOOR));
-    if (!drawn.length) {
+    const chart = logChart({ lanes, far, width, height, palette, xTitle: CLOCKS[unit], yTitle: "(F − F*)/|F*|", band: this.width });
+    if (!chart) {
       this.svg.replaceChildren(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: palette.colour("muted"), "font-size": 13 }, "The lines begin when F* is known."));
       setText(this.note, "");
       return;
     }
-    const values = drawn.flatMap((lane) => lane.points.map(([, y]) => y)).filter((y) => y > FLOOR);
-    const top = Math.ceil(Math.log10(Math.max(...values)));
-    const low = Math.max(-9, Math.floor(Math.log10(Math.min(...values, 1e-6))));
-    const right = width < 560 ? 84 : EDGE.right;
-    const X = (x) => EDGE.left + (far > 0 ? x / far : 0) * (width - EDGE.left - right);
-    const Y = (y) => EDGE.top + ((top - Math.log10(Math.max(y, 10 ** low))) / (top - low || 1)) * (height - EDGE.top - EDGE.bottom);
-    const nodes = [...this.grid(X, Y, { top, low, far, width, height, right, unit })];
-    if (this.width > 10 ** low) nodes.push(s("rect", { x: EDGE.left, width: width - EDGE.left - right, y: Y(this.width), height: Y(10 ** low) - Y(this.width), fill: palette.colour("muted"), opacity: 0.18 }));
-    const ends = new Map();
-    for (const lane of drawn) {
-      const points = lane.points.filter(([, y]) => y > FLOOR);
-      nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 2, class: "race-line", "data-lane": lane.name }));
-      if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
-      const [x, y] = points[points.length - 1];
-      if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Y(y), colour: lane.colour, text: lane.name });
-    }
-    nodes.push(...labels([...ends.values()], right));
-    this.svg.replaceChildren(...nodes);
-    this.svg.setAttribute("aria-label", this.said(drawn, unit));
-    setText(this.note, known(this.width) ? `F* is known to ${scientific(this.width)}${this.width > 10 ** low ? ": the grey band" : ""}.` : "F* is not certified.");
-  }
-
-  *grid(X, Y, { top, low, far, width, height, right, unit }) {
-    const { palette } = this.page;
-    const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
-    const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
-    const every = Math.max(1, Math.ceil((top - low) / 8));
-    for (let k = top; k >= low; k -= every) {
-      yield line({ x1: EDGE.left, x2: width - right, y1: Y(10 ** k), y2: Y(10 ** k) });
-      yield text({ x: EDGE.left - 8, y: Y(10 ** k) + 4, "text-anchor": "end" }, powerOfTen(k));
-    }
-    for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) {
-      yield line({ x1: X(x), x2: X(x), y1: EDGE.top, y2: height - EDGE.bottom });
-      yield text({ x: X(x), y: height - EDGE.bottom + 16, "text-anchor": "middle" }, short(x));
-    }
-    yield text({ x: (EDGE.left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, { seconds: "CPU seconds of the solver", passes: "passes over the data", iterations: "iterations" }[unit]);
-    yield text({ x: 14, y: (EDGE.top + height - EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(EDGE.top + height - EDGE.bottom) / 2})` }, "(F − F*)/|F*|");
+    this.svg.replaceChildren(...chart.nodes);
+    this.svg.setAttribute("aria-label", this.said(chart.drawn, unit));
+    setText(this.note, known(this.width) ? `F* is known to ${scientific(this.width)}${this.width > chart.low ? ": the grey band" : ""}.` : "F* is not certified.");
   }
 
   said(lanes, unit) {
@@ -207,15 +176,4 @@ class RaceBody {
     link.remove();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
-}
-
-/** Labels at the ends of lines, moved up until no two overlap. */
-function labels(ends, wide) {
-  const placed = [];
-  return ends.sort((a, b) => b.y - a.y).map((end) => {
-    let y = end.y + 4;
-    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL)) y -= LABEL / 2;
-    placed.push({ x: end.x, y });
-    return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
-  });
 }

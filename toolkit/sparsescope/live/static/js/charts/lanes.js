@@ -1,0 +1,74 @@
+// Lines of several solvers beside each other: their colours, a chart with a logarithmic axis, and labels at their ends.
+
+import { s } from "./svg.js";
+import { linearTicks, powerOfTen, short } from "./format.js";
+
+export const LANE_COLOURS = ["blue", "vermillion", "green", "purple"];
+const LANE_DASHES = [null, "7 3", "2 3", "7 3 2 3"];
+const CHART_FLOOR = 1e-12; // a log axis has no zero; nobody knows F* better
+const DIVERGED = 100; // times the first value
+const LABEL_STEP = 16; // pixels between two labels
+const CHART_EDGE = { left: 64, right: 132, top: 12, bottom: 44 };
+
+export function laneColour(names, name) {
+  return LANE_COLOURS[Math.max(names.indexOf(name), 0) % LANE_COLOURS.length];
+}
+
+export function laneDash(names, name) {
+  return LANE_DASHES[Math.max(names.indexOf(name), 0) % LANE_DASHES.length];
+}
+
+/**
+ * The nodes of a chart of measured values over a clock. `lanes`: [{name, colour, dash, points: [[x, y], …]}], y on a log
+ * axis from 1e-9 on; `far`: the end of the x axis; `band`: a height below which nothing is known. Null: nothing to draw.
+ */
+export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, band = null }) {
+  const drawn = lanes.filter((lane) => lane.points.some(([, y]) => y > CHART_FLOOR));
+  if (!drawn.length) return null;
+  const values = drawn.flatMap((lane) => lane.points.map(([, y]) => y)).filter((y) => y > CHART_FLOOR);
+  const first = drawn.reduce((most, lane) => Math.max(most, lane.points[0][1]), CHART_FLOOR);
+  const most = values.reduce((a, b) => Math.max(a, b), CHART_FLOOR);
+  const top = Math.ceil(Math.log10(Math.min(most, first * DIVERGED))); // a line that diverges leaves the picture
+  const low = Math.max(-9, Math.floor(Math.log10(values.reduce((a, b) => Math.min(a, b), 1e-6))));
+  const right = width < 560 ? 84 : CHART_EDGE.right;
+  const X = (x) => CHART_EDGE.left + (far > 0 ? x / far : 0) * (width - CHART_EDGE.left - right);
+  const Y = (y) => CHART_EDGE.top + ((top - Math.log10(Math.max(y, 10 ** low))) / (top - low || 1)) * (height - CHART_EDGE.top - CHART_EDGE.bottom);
+  const nodes = [...chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle })];
+  if (band > 10 ** low) nodes.push(s("rect", { x: CHART_EDGE.left, width: width - CHART_EDGE.left - right, y: Y(band), height: Y(10 ** low) - Y(band), fill: palette.colour("muted"), opacity: 0.18 }));
+  const ends = new Map();
+  for (const lane of drawn) {
+    const points = lane.points.filter(([, y]) => y > CHART_FLOOR);
+    nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 2, "stroke-dasharray": lane.dash, class: "race-line", "data-lane": lane.name }));
+    if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
+    const [x, y] = points[points.length - 1];
+    if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Math.max(Y(y), CHART_EDGE.top), colour: lane.colour, text: lane.name });
+  }
+  return { nodes: [...nodes, ...endLabels([...ends.values()], right)], drawn, low: 10 ** low };
+}
+
+function* chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle }) {
+  const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
+  const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
+  const every = Math.max(1, Math.ceil((top - low) / (height < 280 ? 5 : 8)));
+  for (let k = top; k >= low; k -= every) {
+    yield line({ x1: CHART_EDGE.left, x2: width - right, y1: Y(10 ** k), y2: Y(10 ** k) });
+    yield text({ x: CHART_EDGE.left - 8, y: Y(10 ** k) + 4, "text-anchor": "end" }, powerOfTen(k));
+  }
+  for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) {
+    yield line({ x1: X(x), x2: X(x), y1: CHART_EDGE.top, y2: height - CHART_EDGE.bottom });
+    yield text({ x: X(x), y: height - CHART_EDGE.bottom + 16, "text-anchor": "middle" }, short(x));
+  }
+  yield text({ x: (CHART_EDGE.left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, xTitle);
+  yield text({ x: 14, y: (CHART_EDGE.top + height - CHART_EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(CHART_EDGE.top + height - CHART_EDGE.bottom) / 2})` }, yTitle);
+}
+
+/** Labels at the ends of lines, moved up until no two overlap. */
+export function endLabels(ends, wide) {
+  const placed = [];
+  return ends.sort((a, b) => b.y - a.y).map((end) => {
+    let y = end.y + 4;
+    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP)) y -= LABEL_STEP / 2;
+    placed.push({ x: end.x, y });
+    return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
+  });
+}
