@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import datasets, registry
-from ..problems.prediction import Problem
 from ..registry import field
 from .base import Message, Page
 from .planes.scene import FEATURES, HOLDS, OPTIMUM, PLANES, REST
-from .planes.worker import AS_GIVEN, LANES, NONE, Worker
+from .planes.worker import AS_GIVEN, Worker
+from .race import LANES, NONE, solvers_of_classes
 
 LAM_LOW = 1e-6
 FAR = 10.0  # of a start, in units of the plane
 MOST_FEATURES = 10_000_000
-
-
-def _solvers() -> tuple[str, ...]:
-    """Return the solvers of problems with classes, in the order of menus."""
-    return tuple(name for name in registry.solvers if Problem.kind in registry.solvers[name].kinds)
 
 
 class GeometryPage(Page):
@@ -50,10 +45,10 @@ class GeometryPage(Page):
     stretch: ClassVar[Any] = field(1.0, 0.05, 20.0, "units of the second feature: its values times this", log=True)
     turn: ClassVar[Any] = field(0.0, -90.0, 90.0, "degrees by which the plane of the two features is turned")
     whiten: ClassVar[Any] = field(False, doc="replace the features by two of equal size and without correlation")
-    lane1: ClassVar[Any] = field("ista", choices=_solvers(), doc="first solver")
-    lane2: ClassVar[Any] = field("fista-cst", choices=(NONE, *_solvers()), doc="second solver")
-    lane3: ClassVar[Any] = field("bcd-ls", choices=(NONE, *_solvers()), doc="third solver")
-    lane4: ClassVar[Any] = field("newglmnet", choices=(NONE, *_solvers()), doc="fourth solver")
+    lane1: ClassVar[Any] = field("ista", choices=solvers_of_classes(), doc="first solver")
+    lane2: ClassVar[Any] = field("fista-cst", choices=(NONE, *solvers_of_classes()), doc="second solver")
+    lane3: ClassVar[Any] = field("bcd-ls", choices=(NONE, *solvers_of_classes()), doc="third solver")
+    lane4: ClassVar[Any] = field("newglmnet", choices=(NONE, *solvers_of_classes()), doc="fourth solver")
     iterations: ClassVar[Any] = field(60, 1, 400, "iterations of each solver", log=True)
     step_length: ClassVar[Any] = field(
         1.0, 0.1, 20.0, "constant steps in units of the safe 1/K: drag it until the iterates overshoot", log=True

@@ -24,7 +24,7 @@ LAM_LOW = 1e-4
 REST = 1.0  # seconds for which a race rests when its page is away; a server says so many times a second
 
 
-def _solvers() -> tuple[str, ...]:
+def solvers_of_classes() -> tuple[str, ...]:
     """Return the solvers of problems with classes, in the order of menus."""
     return tuple(name for name in registry.solvers if {Problem.kind} & set(registry.solvers[name].kinds))
 
@@ -45,10 +45,10 @@ class RacePage(Page):
     penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.1, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
     intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
-    lane1: ClassVar[Any] = field("bcd-ls", choices=_solvers(), doc="first solver")
-    lane2: ClassVar[Any] = field("fista-ls", choices=_solvers(), doc="second solver")
-    lane3: ClassVar[Any] = field("working-set", choices=(NONE, *_solvers()), doc="third solver")
-    lane4: ClassVar[Any] = field("ista", choices=(NONE, *_solvers()), doc="fourth solver")
+    lane1: ClassVar[Any] = field("bcd-ls", choices=solvers_of_classes(), doc="first solver")
+    lane2: ClassVar[Any] = field("fista-ls", choices=solvers_of_classes(), doc="second solver")
+    lane3: ClassVar[Any] = field("working-set", choices=(NONE, *solvers_of_classes()), doc="third solver")
+    lane4: ClassVar[Any] = field("ista", choices=(NONE, *solvers_of_classes()), doc="fourth solver")
     unit: ClassVar[Any] = field(
         "seconds", choices=UNITS, doc="the clock: CPU seconds, passes over the data, or iterations"
     )

@@ -13,6 +13,7 @@ from ... import datasets, registry
 from ...runs.watching import is_warm, warm_up
 from ...solvers.base import Solver
 from ..base import Message, number
+from ..race import LANES, NONE
 from .paths import LEVELS, Paths
 from .scene import Scene, Window, full_problem
 
@@ -21,8 +22,6 @@ LATER = 0.1  # and between later ones
 AS_GIVEN = {"turn": 0.0, "stretch": 1.0, "whiten": False}
 OF_DATA = ("dataset", "loss", "penalty", "lam_ratio", "plane")
 OF_SCENE = (*OF_DATA, "feature1", "feature2", "class1", "class2", "hold", *AS_GIVEN)
-LANES = ("lane1", "lane2", "lane3", "lane4")
-NONE = "none"
 DIGITS = 7  # of coordinates
 
 
@@ -148,10 +147,7 @@ class Worker:
         found: dict[str, Solver] = {}
         reasons = {}
         for name in registry.solvers:
-            solver = registry.solvers.create(name)
-            if problem.kind in solver.kinds:
-                reason = solver.solves(problem)
-                reasons[name] = reason or ""
+            reasons[name] = registry.solvers.create(name).solves(problem) or ""
         for lane in LANES:
             name = settings[lane]
             if name == NONE or reasons.get(name):
