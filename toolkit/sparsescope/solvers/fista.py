@@ -6,7 +6,7 @@ repeat:
     G ← XᵀU/n,  U_i = ∇ℓ(v_i, y_i)                 gradient at V
     W⁺ ← prox_{λ/K}(V − G/K)                       K constant, or doubled until
          f(W⁺) ≤ f(V) + ⟨G, W⁺−V⟩ + K/2 ‖W⁺−V‖²     (line search)
-    (fixed momentum: β in the place of (t' − 1)/t)
+    fixed momentum (optional): β instead of (t' − 1)/t
     restart (optional): t ← 1 if ⟨V − W⁺, W⁺ − W⟩ > 0                  (O'Donoghue and Candès 2015)
     t ← (1 + √(1 + 4t²))/2
 The state shows W⁺, the point after the prox: it is the sparse one.

@@ -1,4 +1,4 @@
-"""What the geometry page shows for its settings: the plane, its contours and F*; and the iterates from a start."""
+"""Scene of the geometry page: the plane of its settings, the contours of F, and F*."""
 
 from __future__ import annotations
 
