@@ -57,7 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "widgets": {"extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
     "app": {"datasets", "kernels", "live", "penalties", "problems", "races", "registry", "runs", "solvers", "views"},
-    "dashboard": {"extras", "app", "datasets", "live", "registry", "runs", "version", "views"},
+    "classroom": {"registry"},
+    "dashboard": {"extras", "app", "classroom", "datasets", "live", "registry", "runs", "version", "views"},
 }
 # Only people call these; nothing imports them, and they may import anything.
 TOP = {"cli", "commands", "__main__"}
@@ -84,6 +85,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "threadpoolctl": {"dashboard", "runs", "experiments"},
     "tqdm": {"datasets", "experiments"},
     "vowpalwabbit": {"experiments"},
+    "segno": {"dashboard"},
 }
 
 

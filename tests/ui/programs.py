@@ -53,6 +53,13 @@ class Program:
             raise
 
 
+def start_class(*arguments: str) -> tuple[Program, str]:
+    """`sparsescope serve --class` for this machine only, and the teacher's secret link."""
+    command = (sys.executable, "-m", "sparsescope", "serve", "--class", "--address", "localhost")
+    program = Program(*command, *arguments, env=dict(os.environ))
+    return program, program.wait_for(r"(?<=teacher only: )http://localhost:\d+/\S+")
+
+
 def start_explorer(*arguments: str, script: str = "", **variables: str) -> tuple[Program, str]:
     """`sparsescope explore` on a free port (or a script of this folder that stands in for it), and its address.
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from sparsescope import live
+from sparsescope.dashboard.class_pages import ENTRIES as CLASS
 from sparsescope.dashboard.page import script
 from sparsescope.live import assets
 from sparsescope.registry import app_pages
 
 JS_TESTS = Path(__file__).parent / "live_js"
 NODE = shutil.which("node")
+ENTRIES = [*map(script, app_pages), *CLASS]
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -59,16 +61,16 @@ def test_the_module_holds_everything_and_asks_for_nothing() -> None:
 
 def test_every_source_file_is_part_of_the_module() -> None:
     written = {path.relative_to(assets.STATIC / "js").as_posix() for path in (assets.STATIC / "js").rglob("*.js")}
-    used = {file for name in app_pages for file in assets.module_order(entry=script(name))}
+    used = {file for entry in ENTRIES for file in assets.module_order(entry=entry)}
     assert used == written
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests cover the page")
-@pytest.mark.parametrize("name", app_pages.names())
-def test_the_module_of_each_page_is_valid_javascript(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_module_of_each_page_is_valid_javascript(entry: str, tmp_path: Path) -> None:
     assert NODE is not None
     path = tmp_path / "module.mjs"
-    path.write_text(live.esm_text(script(name)), encoding="utf-8")
+    path.write_text(live.esm_text(entry), encoding="utf-8")
     done = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import extras
 from .commands import add_all
+from .commands._arguments import add_server as _add_server
 from .commands._arguments import count as _count
-from .commands._arguments import port as _port
 from .commands._arguments import positive as _positive
 from .experiments.command import add_paper
 from .version import __version__
@@ -98,52 +98,13 @@ def _add_datasets(commands: Any) -> None:
 
 def _add_explore(commands: Any) -> None:
     parser = _command(commands, "explore", run_explore, "open the live explorer in the browser")
-    parser.add_argument(
-        "--data",
-        metavar="NAME|PATH",
-        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV",
-    )
-    parser.add_argument("--port", type=_port, help="default: 5006, or a free one where that is taken; 0: any free one")
-    parser.add_argument(
-        "--address",
-        default="localhost",
-        help="the network address to listen on; 0.0.0.0 lets other machines in (default: localhost)",
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a further name by which people come, such as explorer.example.org; may be repeated. The "
-        "names of this machine are always allowed, every other one is refused",
-    )
-    parser.add_argument(
-        "--token",
-        default="",
-        metavar="TEXT",
-        help="what everybody has to know who comes (default: a new one where other machines reach the "
-        "address, none on this machine alone)",
-    )
-    parser.add_argument(
-        "--no-token",
-        action="store_const",
-        const=None,
-        dest="token",
-        help="ask nobody for a token, also where other machines reach the address",
-    )
+    _add_server(parser, "localhost")
     parser.add_argument(
         "--max-sessions",
         type=_count,
         default=0,
         metavar="N",
         help="how many pages may be open at a time (default: no limit)",
-    )
-    parser.add_argument(
-        "--linger",
-        type=_positive,
-        default=10.0,
-        metavar="SECONDS",
-        help="seconds for which a closed page keeps its run and its place (default: %(default)s)",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only print the address")
 
@@ -187,14 +148,10 @@ def _add_solve(commands: Any) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     """The dashboard, until it is stopped."""
     print("Loading the explorer …", flush=True)
-    from . import datasets
-    from .dashboard import Site, serve
+    from .commands._data import site_of
+    from .dashboard import serve
 
-    site = Site(max_sessions=options.max_sessions)
-    if options.data is not None and options.data in datasets.names():
-        site.settings["dataset"] = options.data
-    elif options.data is not None:
-        site.data = datasets.load(options.data)
+    site = site_of(options.data, options.max_sessions)
     serve(
         site,
         options.port,

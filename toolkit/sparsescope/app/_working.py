@@ -122,6 +122,11 @@ class WorkingPage(Page):
         if self.work is not None:
             self.work.stop()
 
+    @property
+    def running(self) -> bool:
+        """Whether the computation goes on."""
+        return self.work is not None and self.work.running
+
     def suspend(self) -> None:
         """Let the computation rest while no browser is there; said again and again, and it goes on afterwards."""
         if self.work is not None:

@@ -47,6 +47,7 @@ class Page:
 
     def __init__(self, data: Any = None, settings: Mapping[str, Any] | None = None) -> None:
         self.settings_changed: Callable[[Message], None] | None = None
+        self.report: Callable[[Message], None] = lambda message: None  # to the teacher's board, if there is a class
         self.data = data
         clean, self.notices = self.settings_from_query(settings or {})
         self._settings = clean
@@ -142,6 +143,11 @@ class Page:
         return {f.name: _text(settings[f.name]) for f in cls.fields if settings[f.name] != f.default}
 
     # -------------------------------------------------------------------------------------------------------- server
+    @property
+    def running(self) -> bool:
+        """Whether the page computes something that takes a while; a subclass that does says so."""
+        return False
+
     def loop_is_late(self, seconds: float) -> None:
         """Follow the mean delay of the server's event loop; a page without frames has nothing to slow down."""
 

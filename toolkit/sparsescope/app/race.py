@@ -84,6 +84,11 @@ class RacePage(Page):
         """Send all points, and the table, again."""
         self._told, self._said = {}, ""
 
+    @property
+    def running(self) -> bool:
+        """Whether the race goes on."""
+        return self._job is not None and self._job.running
+
     def suspend(self) -> None:
         """Let the race rest while no browser is there; said again and again, and it goes on when that ends."""
         if self._job is not None:

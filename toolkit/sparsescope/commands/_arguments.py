@@ -63,6 +63,62 @@ def add_problem(parser: Any) -> None:
     parser.add_argument("--intercept", action="store_true", help="add an intercept, which is not penalised")
 
 
+def add_server(parser: Any, address: str | None, password: str = "--token") -> None:
+    """Add the arguments of commands that serve pages.
+
+    Parameters
+    ----------
+    parser
+        of the command
+    address : str or None
+        what is listened on by default; None leaves it to the command
+    password : str
+        name of the option with the token
+    """
+    parser.add_argument(
+        "--data",
+        metavar="NAME|PATH",
+        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV",
+    )
+    parser.add_argument("--port", type=port, help="default: 5006, or a free one where that is taken; 0: any free one")
+    parser.add_argument(
+        "--address",
+        default=address,
+        help="the network address to listen on; 0.0.0.0 lets other machines in, localhost does not"
+        + (" (default: %(default)s)" if address else ""),
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name by which people come, such as explorer.example.org; may be repeated. The "
+        "names of this machine are always allowed, every other one is refused",
+    )
+    parser.add_argument(
+        password,
+        default="",
+        dest="token",
+        metavar="TEXT",
+        help="what everybody has to know who comes (default: a new one where other machines reach the "
+        "address, none on this machine alone)",
+    )
+    parser.add_argument(
+        f"--no-{password.lstrip('-')}",
+        action="store_const",
+        const=None,
+        dest="token",
+        help=f"ask nobody for a {password.lstrip('-')}, also where other machines reach the address",
+    )
+    parser.add_argument(
+        "--linger",
+        type=positive,
+        default=10.0,
+        metavar="SECONDS",
+        help="seconds for which a closed page keeps its run and its place (default: %(default)s)",
+    )
+
+
 def add_output(parser: Any) -> None:
     """Add the arguments that say where the table goes."""
     parser.add_argument("--json", action="store_true", help="print one JSON object in place of text")

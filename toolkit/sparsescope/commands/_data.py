@@ -42,3 +42,29 @@ def make_problem(options: argparse.Namespace, data: Any) -> Any:
     from ..problems.prediction import Problem
 
     return Problem(data, loss=options.loss, penalty=options.penalty, intercept=options.intercept)
+
+
+def site_of(given: str | None, max_sessions: int) -> Any:
+    """Return the state of a server's pages.
+
+    Parameters
+    ----------
+    given : str or None
+        name of a data set, or a file
+    max_sessions : int
+        number of pages that may be open at a time; 0: no limit
+
+    Raises
+    ------
+    ValueError
+        for data that cannot be read.
+    """
+    from .. import datasets
+    from ..dashboard import Site
+
+    site = Site(max_sessions=max_sessions)
+    if given is not None and given in datasets.names():
+        site.settings["dataset"] = given
+    elif given is not None:
+        site.data = datasets.load(given)
+    return site

@@ -19,6 +19,7 @@ from bokeh.embed.bundle import extension_dirs
 from panel.io.resources import get_dist_path
 
 from .. import live
+from ..live.assets import STYLE
 
 FOLDER = "sparsescope"
 
@@ -49,9 +50,9 @@ def _folder() -> _Folder:
 
 
 @functools.cache
-def module_address(entry: str = live.ENTRY) -> str:
-    """Address of a page's module, relative to the page; the first call writes the file."""
-    text = live.esm_text(entry)
+def module_address(entry: str = live.ENTRY, css: str = STYLE) -> str:
+    """Return the address of a page's module, relative to the page; the first call writes the file."""
+    text = live.esm_text(entry, css)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     name = f"{Path(entry).stem}-{digest}.js"
     (_folder().path / name).write_text(text, encoding="utf-8")

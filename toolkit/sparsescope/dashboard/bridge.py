@@ -148,6 +148,7 @@ class Bridge:
         self.name = ""  # of the page, as it is registered
         self.explorer: Any = None  # what answers for the page: an Explorer, or another page of the app
         self.on_summary: Callable[[str], None] | None = None
+        self.on_settings: Callable[[], None] = lambda: None  # after the page's settings have changed
         self._make_explorer = make_explorer
         self._admit, self._local, self._left_behind = admit, local, left_behind
         self._held, self._lateness = held, lateness
@@ -321,6 +322,19 @@ class Bridge:
 
     def _write_address(self, settings: Message) -> None:
         self._send({"type": "address", "query": urlencode(type(self.explorer).query_from_settings(settings))})
+        self.on_settings()
+
+    def query(self) -> str:
+        """Return the settings of the page as they stand in its address."""
+        return urlencode(type(self.explorer).query_from_settings(self.explorer.settings))
+
+    def change(self, changes: Message, notice: str) -> None:
+        """Change settings from outside the page, and say so on it; no lock is needed."""
+        if self._closed or self.explorer is None or not changes:
+            return
+        self.explorer.tell(notice)
+        self._inbox.put({"type": "set", "changes": changes})
+        self._look_soon((0,))
 
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         """Put a message on its way; it goes with the next :meth:`_flush`."""

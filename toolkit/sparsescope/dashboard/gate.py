@@ -156,7 +156,7 @@ class Gate:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() in ("token", "bearer"):
             return given.strip()
-        kept = request.cookies.get(self.cookie(_port(request)))
+        kept = request.cookies.get(self.cookie(port_of(request)))
         return None if kept is None else kept.value
 
 
@@ -170,8 +170,8 @@ def _given(name: str) -> str:
     return host
 
 
-def _port(request: HTTPServerRequest) -> int:
-    """The port this server listens on (behind a forwarded port the Host names another one)."""
+def port_of(request: HTTPServerRequest) -> int:
+    """Return the port this server listens on (behind a forwarded port the Host names another one)."""
     stream = getattr(request.connection, "stream", None)
     try:
         return int(stream.socket.getsockname()[1]) if stream is not None else 0
@@ -235,7 +235,7 @@ class ArrivalHandler(RequestHandler):
         """Answer with the address without the token."""
         if self.gate.token is not None:
             self.set_cookie(
-                self.gate.cookie(_port(self.request)), self.gate.token, httponly=True, samesite="Lax", path="/"
+                self.gate.cookie(port_of(self.request)), self.gate.token, httponly=True, samesite="Lax", path="/"
             )
         rest = [
             (key, value)

@@ -37,6 +37,18 @@ function keepTheme(model) {
   document.cookie = `${model.cookie}=${model.dark ? "dark" : "light"}; path=${path}; max-age=31536000; SameSite=Lax`
 }
 
+// The corner of the class is beside the page, not in it: it stays when the page is drawn anew.
+function joinClass(model) {
+  const key = Symbol.for("sparsescope.page")
+  if (globalThis[key] === undefined) {
+    globalThis[key] = model.page
+    const script = document.createElement("script")
+    script.type = "module"
+    script.src = new URL(model.class_module, document.baseURI).href
+    document.head.append(script)
+  }
+}
+
 export function render({model}) {
   // Until somebody chooses, the page follows the system; only a choice is kept.
   let wished = null
@@ -103,6 +115,9 @@ export function render({model}) {
     })
   })
 
+  if (model.class_module) {
+    joinClass(model)
+  }
   bar.append(style, nav, summary, button)
   return bar
 }

@@ -15,9 +15,12 @@ from panel.custom import JSComponent
 from panel.util import edit_readonly
 
 from .. import app  # noqa: F401  (registers the pages)
+from ..classroom import Room
 from ..registry import app_pages
 from .assets import module_address, serve_style_sheets_from_here
 from .bridge import Bridge, ExplorerPane
+from .class_pages import STRIP, STYLE
+from .hub import Hub
 from .lateness import Lateness
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
@@ -51,6 +54,10 @@ class HeaderBar(JSComponent):
 
     cookie = param.String(default=COOKIE, constant=True, doc="Name of the cookie.")
 
+    class_module = param.String(default="", doc="Where the browser finds the class's strip; empty without a class.")
+
+    page = param.String(default="", doc="Name of the page.")
+
     _esm = Path(__file__).with_name("header.js")
 
 
@@ -65,6 +72,7 @@ class Site:
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
     lateness: of the event loop, measured while the server runs.
+    hub: the class of this server, or None.
     """
 
     data: Any = None
@@ -73,6 +81,12 @@ class Site:
     local: bool = True
     lateness: Lateness = field(default_factory=Lateness)
     open: set[Bridge] = field(default_factory=set)
+    hub: Hub | None = None
+
+    def teach(self, room: Room) -> Hub:
+        """Make this a class's server; returns what joins its pages with the room."""
+        self.hub = Hub(room, lambda: list(self.open), {address(name): name for name in app_pages})
+        return self.hub
 
     @property
     def explorers(self) -> int:
@@ -106,9 +120,11 @@ class Site:
         )
 
     def close(self) -> None:
-        """End the workers of all pages."""
+        """End the workers of all pages, and the class."""
         for bridge in list(self.open):
             self._end(bridge)
+        if self.hub is not None:
+            self.hub.close()
 
     def routes(self) -> dict[str, Any]:
         """Addresses and what makes their pages, for a server."""
@@ -139,7 +155,13 @@ class Site:
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
-        header = HeaderBar(pages=_pages(name), dark=dark, sizing_mode="stretch_width")
+        header = HeaderBar(
+            pages=_pages(name),
+            dark=dark,
+            page=name,
+            class_module="" if self.hub is None else module_address(STRIP, STYLE),
+            sizing_mode="stretch_width",
+        )
         bridge.on_summary = lambda text: header.param.update(summary=text)
         page = _frame(title, header, pane, dark)
 

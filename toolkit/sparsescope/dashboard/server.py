@@ -22,8 +22,10 @@ from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 from ..registry import SparsescopeError
+from .class_pages import patterns as class_patterns
 from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
 from .health import patterns
+from .invitation import invite
 from .limits import MAX_TEXT, limit_messages
 from .page import COOKIE, FIRST, PLACES, Site
 
@@ -63,7 +65,7 @@ def make_server(
             secret_key=secrets.token_bytes(32),
             include_cookies=[COOKIE, PLACES],
             include_headers=["Host", "User-Agent"],
-            extra_patterns=patterns(site),
+            extra_patterns=[*patterns(site), *([] if site.hub is None else class_patterns(site.hub))],
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -98,7 +100,10 @@ def serve(
     token: asked of everybody who comes; empty: a new one on an address that other machines reach, none on a loopback
         address; None: never one.
     """
-    gate = Gate(address, hosts, _chosen_token(token, address))
+    chosen = _chosen_token(token, address)
+    if site.hub is not None and not token and chosen is not None:
+        chosen = site.hub.secret("token")  # students' browsers know it after a restart
+    gate = Gate(address, hosts, chosen)
     threadpool_limits(1)  # the kernels are sequential; more threads of the linear algebra only fight for the cores
     _quieten()
     server = _bind(site, port, address, say, linger, gate)
@@ -113,6 +118,8 @@ def serve(
     signal.signal(signal.SIGINT, stop)
     server.start()
     say(f"The explorer is at {url}")
+    if site.hub is not None:
+        invite(site.hub, gate, address, server.port, say)
     if gate.open and gate.token is None:
         say("Everybody who reaches this address can use it: no token is asked for.")
     if show and _has_screen():

@@ -14,7 +14,8 @@ from pathlib import Path
 
 STATIC = Path(__file__).resolve().parent / "static"
 ENTRY = "main.js"
-ASSETS = {"js": STATIC / "js", "css": STATIC / "explorer.css"}
+STYLE = "explorer.css"
+ASSETS = {"js": STATIC / "js", "css": STATIC / STYLE}
 
 # import { a, b } from "./file.js";  possibly over several lines
 _IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"(\.{1,2}/[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)
@@ -58,19 +59,21 @@ def join_modules(folder: Path = STATIC / "js", entry: str = ENTRY) -> str:
 
 
 @cache
-def css_text() -> str:
-    """The style sheet. ``esm_text`` holds it already; shells need it only if they want it elsewhere."""
-    return (STATIC / "explorer.css").read_text(encoding="utf-8")
+def css_text(name: str = STYLE) -> str:
+    """Return a style sheet. ``esm_text`` holds it already; shells need it only if they want it elsewhere."""
+    return (STATIC / name).read_text(encoding="utf-8")
 
 
 @cache
-def esm_text(entry: str = ENTRY) -> str:
+def esm_text(entry: str = ENTRY, css: str = STYLE) -> str:
     """A whole page as one ES module that exports ``mount`` and ``VERSION``.
 
     Parameters
     ----------
     entry
         Its first file in ``static/js``.
+    css
+        Its style sheet in ``static``.
     """
-    style = json.dumps(css_text(), ensure_ascii=True).replace("</", "<\\/")
+    style = json.dumps(css_text(css), ensure_ascii=True).replace("</", "<\\/")
     return join_modules(entry=entry) + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"

@@ -116,6 +116,12 @@ class Explorer:
         return dict(self._director.settings)
 
     @property
+    def running(self) -> bool:
+        """Whether the run is going on."""
+        session = self.session
+        return session is not None and session.status().mode == "running"
+
+    @property
     def session(self) -> Session | None:
         """The session on the page, or None while the first problem is being prepared."""
         stage = self._director.stage
