@@ -1,6 +1,6 @@
 """Link between the pages of a class and its room: messages of students and teacher in, states out, pages that follow.
 
-A student's or teacher's page holds a websocket of its own (``class_pages.py``). It names the explorer it belongs to by
+A student's or teacher's page holds its own websocket (``class_pages.py``). It names the explorer it belongs to by
 the secret that only that page has, so the hub knows whose run is going on and whose page follows.
 """
 
