@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .inputs import transformers
     from .inputs.design import Design
     from .jit.parts import part
+    from .lessons import lesson
     from .problems import objectives, scalings, spectrum
     from .problems.covariance import CovarianceProblem
     from .problems.judging import certify
@@ -76,6 +77,7 @@ __all__ = [
     "estimators",
     "explore",
     "field",
+    "lesson",
     "losses",
     "objectives",
     "part",
@@ -120,6 +122,7 @@ _HOME = {
     "check": "checking",
     "explore": "widgets",
     "field": "registry",
+    "lesson": "lessons",
     "part": "jit",
     "path": "runs.paths",
     "race": "races",

@@ -646,3 +646,4 @@ views = Registry("view", "sparsescope.views")
 datasets = Registry("data set", "sparsescope.datasets")
 pages = Registry("page", "sparsescope.live.pages")  # of the explorer: one for each kind of problem
 app_pages = Registry("page of the app", "sparsescope.app")
+lessons = Registry("lesson", "sparsescope.lessons")

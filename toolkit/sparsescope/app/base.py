@@ -76,6 +76,10 @@ class Page:
         """
         raise ValueError(f"unknown action {brief(action)}; this page has none")
 
+    def carry_out(self, action: str, message: Message) -> None:
+        """Carry out an action whose message may hold more than its name; :meth:`do` for most pages."""
+        self.do(action)
+
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what has happened by itself since the last call, as messages."""
         return []
@@ -131,6 +135,11 @@ class Page:
         if declared.kind in ("float", "int") and isinstance(value, bool):
             raise ValueError(f"{declared.name} is {value}; a number is needed ({declared.bounds()})")
         return declared.check(value, cls.title)
+
+    @classmethod
+    def places(cls) -> dict[str, dict[str, str]]:
+        """Return further addresses of this page, each with the settings that it stands for."""
+        return {}
 
     @classmethod
     def takes(cls) -> tuple[str, ...]:
@@ -242,7 +251,7 @@ class Page:
         action = msg.get("action")
         if not isinstance(action, str):
             raise ValueError(f"unknown action {brief(action)}")
-        self.do(action)
+        self.carry_out(action, msg)
         self._say({"type": "picture", "id": msg.get("id"), **self.picture()})
 
     def _say(self, message: Message) -> None:

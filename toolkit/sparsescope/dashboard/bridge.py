@@ -146,6 +146,7 @@ class Bridge:
     ) -> None:
         self.pane = pane
         self.name = ""  # of the page, as it is registered
+        self.fixed: frozenset[str] = frozenset()  # settings that the page's place stands for: not in its query
         self.explorer: Any = None  # what answers for the page: an Explorer, or another page of the app
         self.on_summary: Callable[[str], None] | None = None
         self.on_settings: Callable[[], None] = lambda: None  # after the page's settings have changed
@@ -335,6 +336,9 @@ class Bridge:
         self.explorer.tell(notice)
         self._inbox.put({"type": "set", "changes": changes})
         self._look_soon((0,))
+        query = type(self.explorer).query_from_settings(settings)
+        written = {key: value for key, value in query.items() if key not in self.fixed}
+        self._send({"type": "address", "query": urlencode(written)})
 
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         """Put a message on its way; it goes with the next :meth:`_flush`."""

@@ -8,7 +8,7 @@ const STYLE = `
   nav a { color: inherit; text-decoration: none; opacity: .75; padding: 4px 0; }
   nav a[aria-current] { opacity: 1; border-bottom: 2px solid currentColor; }
   .summary { margin-left: auto; opacity: .85; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
-  button { font: inherit; color: inherit; background: transparent; border: 1px solid rgba(255, 255, 255, .45); border-radius: 6px;
+  button { flex: none; font: inherit; color: inherit; background: transparent; border: 1px solid rgba(255, 255, 255, .45); border-radius: 6px;
            padding: 4px 12px; min-width: 96px; cursor: pointer; white-space: nowrap; }
   button:hover { background: rgba(255, 255, 255, .12); }
   button:focus-visible, nav a:focus-visible { outline: 2px solid #f0e442; outline-offset: 2px; }
@@ -33,7 +33,8 @@ async function copyAddress() {
 }
 
 function keepTheme(model) {
-  const path = location.pathname.replace(/[^/]*$/, "")
+  // of the first page, at the root: a page may be at a place below it
+  const path = new URL(model.pages[0].address, location.href).pathname.replace(/[^/]*$/, "")
   document.cookie = `${model.cookie}=${model.dark ? "dark" : "light"}; path=${path}; max-age=31536000; SameSite=Lax`
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,20 +128,26 @@ class Site:
 
     def routes(self) -> dict[str, Any]:
         """Addresses and what makes their pages, for a server."""
-        return {address(name): self._maker(name) for name in app_pages}
+        made = {address(name): self._maker(name) for name in app_pages}
+        for name in app_pages:
+            for place, settings in getattr(app_pages[name], "places", dict)().items():
+                made[place] = self._maker(name, place, settings)
+        return made
 
-    def _maker(self, name: str) -> Callable[[], pmui.Page]:
-        return lambda: self.page(name)  # a plain function: Panel would show another callable as a text
+    def _maker(self, name: str, place: str = "", fixed: Mapping[str, str] | None = None) -> Callable[[], pmui.Page]:
+        # a plain function: Panel would show another callable as a text
+        return lambda: self.page(name, place, fixed)
 
-    def page(self, name: str = FIRST) -> pmui.Page:
-        """A new page for the present browser session."""
+    def page(self, name: str = FIRST, place: str = "", fixed: Mapping[str, str] | None = None) -> pmui.Page:
+        """A new page for the present browser session, at its own address or at a place below it with fixed settings."""
+        up = "../" * max(0, place.count("/") - 1)  # addresses are relative: a server may stand behind a prefix
         title = app_pages.title(name)
         if self.full and not self._awaits_somebody and not self._was_here:
             return self._refusal(title)
         # What the server was started with is about the explorer; the other pages take what they know of it.
-        settings = {**_known(name, self.settings), **_query()}
+        settings = {**_known(name, self.settings), **_query(), **(fixed or {})}
         dark = _dark()
-        pane = ExplorerPane(dark=dark, module_address=module_address(script(name)))
+        pane = ExplorerPane(dark=dark, module_address=up + module_address(script(name)))
         bridge = Bridge(
             pane,
             lambda: app_pages[name](self.data, settings),
@@ -151,7 +157,7 @@ class Site:
             self._held,
             self.lateness,
         )
-        bridge.name = name
+        bridge.name, bridge.fixed = name, frozenset(fixed or ())
         self.open.add(bridge)
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
@@ -162,8 +168,9 @@ class Site:
             class_module="" if self.hub is None else module_address(STRIP, STYLE),
             sizing_mode="stretch_width",
         )
+        header = HeaderBar(pages=_pages(name, up), dark=dark, sizing_mode="stretch_width")
         bridge.on_summary = lambda text: header.param.update(summary=text)
-        page = _frame(title, header, pane, dark)
+        page = _frame(title, header, pane, dark, up)
 
         def follow(event: Any) -> None:
             pane.param.update(dark=bool(event.new))
@@ -244,12 +251,12 @@ def _known(name: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if name == FIRST or key in takes}
 
 
-def _pages(current: str) -> list[dict[str, Any]]:
+def _pages(current: str, up: str = "") -> list[dict[str, Any]]:
     return [
         {
             "title": app_pages.title(name),
             "about": app_pages.doc(name),
-            "address": "." + address(name),
+            "address": (up or "./") + address(name)[1:],
             "current": name == current,
             "takes": list(app_pages[name].takes()),
         }
@@ -257,14 +264,14 @@ def _pages(current: str) -> list[dict[str, Any]]:
     ]
 
 
-def _frame(title: str, header: HeaderBar, body: Any, dark: bool) -> pmui.Page:
+def _frame(title: str, header: HeaderBar, body: Any, dark: bool, up: str = "") -> pmui.Page:
     serve_style_sheets_from_here(pn.state.curdoc)
     page = pmui.Page(
         title="sparsescope",
         meta=pmui.template.base.Meta(name="sparsescope", title=f"sparsescope · {title}"),
         header=[header],
         main=[body],
-        site_url="./",
+        site_url=up or "./",
         theme_config=THEME,
         dark_theme=dark,
         sx=COMPACT,

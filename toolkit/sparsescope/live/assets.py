@@ -18,7 +18,7 @@ STYLE = "explorer.css"
 ASSETS = {"js": STATIC / "js", "css": STATIC / STYLE}
 
 # import { a, b } from "./file.js";  possibly over several lines
-_IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"(\.{1,2}/[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)
+_IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"((?:\.{1,2}/)+[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const |let |class )", re.MULTILINE)
 _STRAY = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 

@@ -12,7 +12,8 @@ const NARROW = 900; // pixels; below, settings are folded
 
 /**
  * A page. `body` makes what the page draws: an object with `element`, and `draw(picture)`, called whenever a picture has
- * come, the theme or the size has changed; `begin(picture)` (once a picture) and `take(message)` (all others) if it has them.
+ * come, the theme or the size has changed; `begin(picture)` (once a picture), `take(message)` (all others) and `failed()` (an error
+ * was shown) and `end()` if it has them.
  */
 export class SimplePage {
   constructor(host, send, theme, body, options = {}) {
@@ -75,7 +76,10 @@ export class SimplePage {
       settings: () => this.onSettings(header.settings),
       picture: () => this.onPicture(header),
       notices: () => this.messages.addNotices(header.notices),
-      error: () => this.messages.showError(header.text, header.detail),
+      error: () => {
+        this.messages.showError(header.text, header.detail);
+        if (this.body.failed) this.body.failed();
+      },
     };
     const handler = handlers[header.type] || (() => this.body.take && this.body.take(header, buffers));
     try {
@@ -137,6 +141,7 @@ export class SimplePage {
 
   destroy() {
     this.gone = true;
+    if (this.body.end) this.body.end();
     this.resizer.disconnect();
   }
 }

@@ -1,0 +1,326 @@
+"""Page: a lesson, with its questions, runs, verdicts and exercises; one page for all lessons."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from typing import Any, ClassVar
+
+from .. import registry
+from ..lessons.attempt import SURE
+from ..lessons.base import Case, Exercise, Lesson, Prediction, Scene, Show
+from ..lessons.kinds import AnswerError
+from ..lessons.telling import sentences
+from ..lessons.terms import TERMS, used
+from ..live.saying import brief
+from ..registry import field
+from .base import MOST_TEXT, Message, Page
+
+INDEX = "index"
+FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
+LONGEST_SHOW = 3.0  # seconds that a run may wait for its pictures altogether
+MOST_PARTS = 400  # of an answer
+
+
+def _numbers() -> tuple[str, ...]:
+    return tuple(registry.lessons[name].place for name in registry.lessons)
+
+
+class LessonPage(Page):
+    """Predict, run, compare: the lessons of the course."""
+
+    name = "lesson"
+    title = "Lessons"
+    menu_order = 60
+    doc = "Answer first, then run: each lesson asks, measures, and says what holds where."
+
+    lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_numbers()), doc="the lesson")
+    student: ClassVar[Any] = field(0, 0, 9999, "your number: exercises draw their data with it")
+
+    labels: ClassVar[dict[str, str]] = {"student": "your number"}
+
+    def __init__(self, data: Any = None, settings: Any = None) -> None:
+        super().__init__(data, settings)
+        self._job: _Job | None = None
+
+    @classmethod
+    def places(cls) -> dict[str, dict[str, str]]:
+        """Return the addresses below this page's own, with the settings they stand for."""
+        return {f"/{cls.name}/{number}": {"lesson": number} for number in _numbers()}
+
+    @property
+    def _lesson(self) -> Lesson | None:
+        wanted = self.settings["lesson"]
+        return next((registry.lessons[n] for n in registry.lessons if registry.lessons[n].place == wanted), None)
+
+    # ------------------------------------------------------------------------------------------------------- pictures
+    def picture(self) -> Message:
+        """Return the lesson without its answers, or the list of lessons."""
+        lesson = self._lesson
+        made = [registry.lessons[name] for name in registry.lessons]
+        index = [{"place": n.place, "title": n.title, "minutes": n.minutes, "idea": n.idea} for n in made]
+        return {"index": index, "lesson": None if lesson is None else lesson_message(lesson, self.settings["student"])}
+
+    def changed(self, names: set[str]) -> None:
+        """End a run of the lesson that was shown."""
+        if names:
+            self.end()
+
+    # -------------------------------------------------------------------------------------------------------- running
+    def carry_out(self, action: str, message: Message) -> None:
+        """Begin a run: ``predict``, ``elsewhere``, ``scene`` or ``check``; what it found comes as messages.
+
+        Raises
+        ------
+        ValueError
+            for an action that there is not, an answer that does not fit, or while another run is under way.
+        """
+        actions: dict[str, Callable[[Lesson, Message], Callable[[_Job], None]]] = {
+            "predict": self._predict,
+            "elsewhere": self._elsewhere,
+            "scene": self._scene,
+            "check": self._check,
+        }
+        lesson = self._lesson
+        if action not in actions or lesson is None:
+            raise ValueError(f"unknown action {brief(action)}; a lesson has {', '.join(actions)}")
+        work = actions[action](lesson, message)
+        if self._job is not None and self._job.running:
+            raise ValueError("a run is under way; wait until it has ended")
+        self._job = _Job(work)
+
+    def _predict(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+        k, prediction = _prediction(lesson, message)
+        answer, sure = prediction.kind.clean(_answer(message)), message.get("sure")
+        if sure not in SURE or isinstance(sure, bool):
+            raise AnswerError("choose how sure you are: 1, 2 or 3")
+
+        def work(job: _Job) -> None:
+            finding = prediction.run(prediction.home, job.show({"of": "predict", "k": k}))
+            judgement = prediction.kind.judge(answer, finding.answer)
+            job.tell(
+                {
+                    "type": "reveal", "k": k, "answer": answer, "sure": sure, "right": judgement.right,
+                    "distance": judgement.distance, "measured": plain(finding.answer), "said": finding.said,
+                    "yours": prediction.kind.shown(answer), "theirs": prediction.kind.shown(finding.answer),
+                    "holds": finding.holds, "picture": finding.picture, "curve": list(finding.curve),
+                    "sentences": [*sentences(prediction, judgement), prediction.explained],
+                    "claim": prediction.claim, "condition": prediction.condition, "case": str(prediction.home),
+                }
+            )  # fmt: skip
+
+        return work
+
+    def _elsewhere(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+        k, prediction = _prediction(lesson, message)
+
+        def work(job: _Job) -> None:
+            found: list[Message] = []
+            for case in prediction.elsewhere:
+                if job.stopped:
+                    return
+                found.append(_verdict(prediction, case))
+                job.tell({"type": "elsewhere", "k": k, "rows": list(found), "done": case is prediction.elsewhere[-1]})
+
+        return work
+
+    def _scene(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+        scenes = _scenes(lesson)
+        key = message.get("k")
+        if not isinstance(key, str) or key not in scenes:
+            raise ValueError(f"there is no picture {brief(key)}; there are {', '.join(scenes)}")
+
+        def work(job: _Job) -> None:
+            picture, said = scenes[key].run(job.show({"of": "scene", "k": key}))
+            job.tell({"type": "scene", "k": key, "picture": picture, "said": said})
+
+        return work
+
+    def _check(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+        letter = message.get("k")
+        exercise = lesson.exercises.get(letter) if isinstance(letter, str) else None
+        if exercise is None or not exercise.inputs:
+            raise ValueError(f"there is no exercise {brief(letter)} to check here")
+        answer, student = typed(exercise, message.get("answer")), self.settings["student"]
+
+        def work(job: _Job) -> None:
+            mark = exercise.check(answer, student)
+            job.tell({"type": "mark", "k": letter, "student": student, "passed": bool(mark.passed), "said": mark.said})
+
+        return work
+
+    # -------------------------------------------------------------------------------------------------------- looking
+    def look(self) -> list[tuple[Message, list[bytes]]]:
+        """Return the newest picture of the run that is under way, and what has been found."""
+        return [] if self._job is None else [(message, []) for message in self._job.news()]
+
+    def end(self) -> None:
+        """End the run that is under way at its next picture."""
+        if self._job is not None:
+            self._job.stop()
+
+    def controls(self) -> list[Message]:
+        """Return the control of the student's number; lessons are chosen by links."""
+        return [
+            {**group, "controls": [c for c in group["controls"] if c["id"] != "lesson"]} for group in super().controls()
+        ]
+
+
+def lesson_message(lesson: Lesson, student: int) -> Message:
+    """Return all that the page needs of a lesson; answers are not in it."""
+    terms = {name: TERMS[name] for text in lesson.texts() for name in used(text)}
+    return {
+        "number": lesson.number, "place": lesson.place, "slug": lesson.slug, "title": lesson.title,
+        "minutes": lesson.minutes, "idea": lesson.idea, "student": student, "notebook": lesson.notebook,
+        "scenes": {key: _scene_message(scene) for key, scene in _scenes(lesson).items()},
+        "predictions": [{"question": p.question, **p.kind.message()} for p in lesson.predictions],
+        "breaks": len(lesson.breaks),
+        "exercises": [
+            {"letter": letter, "task": e.task(student), "code": e.code,
+             "inputs": [{"name": i.name, "label": i.label, "kind": i.kind, "choices": list(i.choices)} for i in e.inputs]}
+            for letter, e in lesson.exercises.items()
+        ],
+        "sources": [{"paper": s.paper, "section": s.section, "files": list(s.files)} for s in lesson.sources],
+        "afterwards": list(lesson.afterwards),
+        "terms": [{"words": term.words, "meaning": term.meaning} for term in terms.values() if not term.known],
+    }  # fmt: skip
+
+
+def plain(answer: Any) -> Any:
+    """Return a measured answer as JSON: infinite numbers as ``None``."""
+    if isinstance(answer, Mapping):
+        return {key: plain(value) for key, value in answer.items()}
+    if isinstance(answer, float):
+        return answer if math.isfinite(answer) else None
+    return answer
+
+
+def typed(exercise: Exercise, given: Any) -> Any:
+    """Return the answer to an exercise from the texts of its inputs; one input alone is the answer itself."""
+    if not isinstance(given, dict):
+        raise AnswerError("the answer is an object with a text for each input")
+    made: dict[str, Any] = {}
+    for part in exercise.inputs:
+        text = given.get(part.name)
+        if not isinstance(text, str) or len(text) > MOST_TEXT or not text.strip():
+            raise AnswerError(f"{part.label} is missing")
+        made[part.name] = _read(part.kind, part.label, text.strip(), part.choices)
+    return made if len(made) > 1 else next(iter(made.values()))
+
+
+def _read(kind: str, label: str, text: str, choices: tuple[str, ...]) -> Any:
+    if kind == "choice" and text not in choices:
+        raise AnswerError(f"{label} is {brief(text)}; allowed: {', '.join(choices)}")
+    if kind in ("choice", "text"):
+        return text
+    if kind == "texts":
+        return [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        numbers = [float(part) for part in text.replace("−", "-").split(",")]
+    except ValueError:
+        raise AnswerError(f"{label} is {brief(text)}; a number is needed, such as 0.25") from None
+    if not all(map(math.isfinite, numbers)) or (kind == "number" and len(numbers) != 1):
+        raise AnswerError(f"{label} is {brief(text)}; one finite number is needed, such as 0.25")
+    return numbers[0] if kind == "number" else numbers
+
+
+def _scenes(lesson: Lesson) -> dict[str, Scene]:
+    named = {"card": lesson.before, "opening": lesson.opening}
+    named |= {f"break{k}": scene for k, scene in enumerate(lesson.breaks, 1)}
+    return {key: scene for key, scene in named.items() if scene is not None}
+
+
+def _scene_message(scene: Scene) -> Message:
+    return {"title": scene.title, "text": scene.text, "question": scene.question}
+
+
+def _prediction(lesson: Lesson, message: Message) -> tuple[int, Prediction]:
+    k = message.get("k")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(lesson.predictions):
+        raise ValueError(f"there is no prediction {brief(k)}; there are 1 to {len(lesson.predictions)}")
+    return k, lesson.predictions[k - 1]
+
+
+def _answer(message: Message) -> Any:
+    answer = message.get("answer")
+    if isinstance(answer, str | list) and len(answer) > MOST_PARTS:
+        raise AnswerError("the answer is too long")
+    return answer
+
+
+def _verdict(prediction: Prediction, case: Case) -> Message:
+    finding = prediction.run(case, lambda _picture: None)
+    shown = prediction.kind.shown(finding.answer)
+    return {"case": str(case), "holds": finding.holds, "said": finding.said, "measured": shown}
+
+
+class _Job:
+    """A run in a thread of its own. The page reads what it has to say."""
+
+    def __init__(self, work: Callable[[_Job], None]) -> None:
+        self._work = work
+        self._said: list[Message] = [{"type": "running", "running": True}]
+        self._frame: Message | None = None
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._shown_for = 0.0
+        self.running = True
+        threading.Thread(target=self._run, daemon=True, name="sparsescope-lesson").start()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._end.is_set()
+
+    def stop(self) -> None:
+        """End the run at its next picture."""
+        self._end.set()
+
+    def show(self, about: Message) -> Show:
+        """Return a function that takes pictures of the run; it waits a little, so that people can follow."""
+
+        def show(picture: Message) -> None:
+            if self._end.is_set():
+                raise CancelledError
+            with self._lock:
+                self._frame = {"type": "frame", **about, "picture": picture}
+            if self._shown_for < LONGEST_SHOW:
+                began = time.monotonic()
+                self._end.wait(FRAME)
+                self._shown_for += time.monotonic() - began
+
+        return show
+
+    def tell(self, message: Message) -> None:
+        """Say what was found."""
+        with self._lock:
+            self._frame = None
+            self._said.append(message)
+
+    def news(self) -> list[Message]:
+        """Return what was not yet returned, the newest picture only."""
+        with self._lock:
+            said, self._said = self._said, []
+            frame, self._frame = self._frame, None
+        return [*said, *([frame] if frame is not None else [])]
+
+    def _run(self) -> None:
+        try:
+            self._work(self)
+        except CancelledError:
+            return  # nobody waits for this run any more
+        except (ValueError, TypeError) as error:
+            self.tell({"type": "error", "text": str(error), "detail": ""})
+        except Exception as error:  # whatever goes wrong is said on the page
+            text = f"{type(error).__name__}: {error}"
+            self.tell({"type": "error", "text": text, "detail": traceback.format_exc()})
+        finally:
+            self.running = False
+            self.tell({"type": "running", "running": False})
+
+
+registry.app_pages.add(LessonPage.name, LessonPage)

@@ -1,0 +1,66 @@
+"""Lessons: questions that are answered by runs. Importing this package registers every lesson, by its file being here."""
+
+from __future__ import annotations
+
+from .. import registry
+from .attempt import Attempt, Reveal, Told
+from .base import Case, Exercise, Finding, Input, Lesson, Mark, Prediction, Scene, Source
+from .kinds import AnswerError, Choice, Order, Sketch, Slider
+
+__all__ = [
+    "AnswerError",
+    "Attempt",
+    "Case",
+    "Choice",
+    "Exercise",
+    "Finding",
+    "Input",
+    "Lesson",
+    "Mark",
+    "Order",
+    "Prediction",
+    "Reveal",
+    "Scene",
+    "Sketch",
+    "Slider",
+    "Source",
+    "Told",
+    "lesson",
+]
+
+registry.discover(__name__)
+
+
+def lesson(number: int | str, student: int = 0, keep: str | None = None) -> Attempt:
+    """Begin a lesson in Python; in the browser it is at ``/lesson/NN`` (``sparsescope explore``).
+
+    Parameters
+    ----------
+    number
+        number of the lesson, or its name.
+    student
+        your own number: exercises draw their data with it.
+    keep
+        file beside the notebook that keeps your answers; a lesson with the same file goes on where it was left.
+
+    Returns
+    -------
+    Attempt
+        the lesson, with what you answered.
+
+    Raises
+    ------
+    ValueError
+        for a lesson that there is not, or a file that holds no answers to this lesson.
+
+    Examples
+    --------
+    >>> import sparsescope as ss
+    >>> rows = ss.lesson(1)
+    >>> rows.lesson.title
+    'Why rows vanish'
+    """
+    numbers = {registry.lessons[name].number: name for name in registry.lessons}
+    if isinstance(number, bool) or (not isinstance(number, str) and number not in numbers):
+        raise AnswerError(f"there is no lesson {number!r}; there are {', '.join(map(str, numbers))}")
+    return Attempt(registry.lessons[number if isinstance(number, str) else numbers[number]], student, keep)

@@ -1,0 +1,64 @@
+"""Problems and measurements that lessons share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .. import datasets, registry
+from ..datasets.base import Dataset
+from ..problems.prediction import Problem
+from ..runs.result import Result
+from ..runs.run import solve
+
+LOSS = "multiclass-squared-hinge"
+PAIR = ":"  # digits:3,8 are the samples of two classes
+
+
+@lru_cache(maxsize=8)
+def load(name: str, seed: int = 0) -> Dataset:
+    """Return a data set; ``digits:3,8`` has the samples of these classes only."""
+    whole, _, classes = name.partition(PAIR)
+    data = datasets.load(whole, seed=seed)
+    if not classes:
+        return data
+    wanted = [int(c) for c in classes.split(",")]
+    train, test = np.isin(data.y, wanted), np.isin(data.y_test, wanted)
+    return datasets.from_arrays(
+        data.X[train], np.searchsorted(wanted, data.y[train]),
+        X_test=data.X_test[test], y_test=np.searchsorted(wanted, data.y_test[test]), name=name,
+    )  # fmt: skip
+
+
+def at(name: str, ratio: float = 0.1, seed: int = 0, loss: str = LOSS, penalty: Any = "l1/l2") -> Problem:
+    """Return a problem without intercept whose λ is a share of λ_max."""
+    problem = Problem(load(name, seed), loss=loss, penalty=penalty)
+    return problem.with_(lam=ratio * problem.lam_reference)
+
+
+def fit(problem: Problem, tol: float = 1e-6) -> Result:
+    """Return the solution to a relative gap of ``tol``."""
+    return solve(problem, "working-set", tol=tol)
+
+
+def dense(W: Any) -> np.ndarray:
+    """Return weights as an array."""
+    return np.asarray(W.toarray() if hasattr(W, "toarray") else W)
+
+
+def rows_used(W: Any) -> np.ndarray:
+    """Return which rows are not all zero, (d,)."""
+    return np.abs(dense(W)).max(axis=1) > 0
+
+
+def accuracy_on_test(problem: Problem, W: Any, data: Dataset) -> float:
+    """Return the accuracy on the test part, in percent."""
+    found = problem.predictor.predict(W, X=data.X_test)
+    return 100.0 * float(np.mean(found == data.y_test))
+
+
+def title(penalty: str) -> str:
+    """Return a penalty's name as people write it."""
+    return registry.penalties.title(penalty)

@@ -1,0 +1,303 @@
+"""Attempt: a lesson in plain Python, with what a student has answered so far."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .base import Exercise, Finding, Lesson, Prediction, no_show
+from .kinds import AnswerError
+from .telling import elsewhere_text, question_text, reveal_text, scene_text, sentences
+
+SURE = (1, 2, 3)
+FORMAT = "sparsescope-lesson-1"
+
+
+class Told(str):
+    """Text that a notebook shows as it is, without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Reveal(Told):
+    """Answer beside the measured one, as text.
+
+    Attributes
+    ----------
+    right : whether the answer is right
+    finding : the measured answer and the verdict on the claim
+    """
+
+    right: bool
+    finding: Finding | None
+
+    def __new__(cls, text: str, right: bool, finding: Finding | None = None) -> Reveal:
+        made = super().__new__(cls, text)
+        made.right, made.finding = right, finding
+        return made
+
+
+class Attempt:
+    """Lesson in plain Python: questions, predictions, verdicts and exercises as text.
+
+    Parameters
+    ----------
+    lesson
+        the lesson.
+    student
+        number with which exercises draw their data.
+    keep
+        file that keeps the answers, or ``None``.
+
+    Raises
+    ------
+    ValueError
+        for a file that holds no answers to this lesson.
+    """
+
+    def __init__(self, lesson: Lesson, student: int = 0, keep: str | None = None) -> None:
+        self.lesson = lesson
+        self.student = int(student)
+        self.answers: dict[str, dict[str, Any]] = {}  # by the number of a prediction or the letter of an exercise
+        self._file = None if keep is None else Path(keep)
+        if self._file is not None and self._file.exists():
+            self.answers = self._read(self._file)
+
+    def __repr__(self) -> str:
+        lesson, done = self.lesson, len(self.answers)
+        of = len(lesson.predictions) + len(lesson.exercises)
+        return f"Lesson {lesson.number}: {lesson.title} ({lesson.minutes} minutes; {done} of {of} answered)"
+
+    def _repr_markdown_(self) -> str:
+        lesson = self.lesson
+        return f"**Lesson {lesson.number}: {lesson.title}** ({lesson.minutes} minutes)\n\n{lesson.idea}"
+
+    # ------------------------------------------------------------------------------------------------------ beginning
+    def card(self) -> Told:
+        """Return the card that stands before the lesson.
+
+        Returns
+        -------
+        Told
+            the card, with the numbers of a run; empty where the lesson has none.
+        """
+        card = self.lesson.before
+        return Told("" if card is None else scene_text(card, no_show))
+
+    def opening(self) -> Told:
+        """Return the picture and the question with which the lesson begins.
+
+        Returns
+        -------
+        Told
+            the text, with the numbers of a run.
+        """
+        return Told(scene_text(self.lesson.opening, no_show))
+
+    # ---------------------------------------------------------------------------------------------------- predictions
+    def ask(self, k: int) -> Told:
+        """Return a question, and how to answer it.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+
+        Returns
+        -------
+        Told
+            the question.
+
+        Raises
+        ------
+        ValueError
+            for a prediction that the lesson does not have.
+        """
+        self._prediction(k)
+        return Told(question_text(self.lesson, k))
+
+    def predict(self, k: int, answer: Any, sure: int = 2) -> Reveal:
+        """Lock an answer in, run, and show the measured answer beside it.
+
+        The first answer is kept; another one to the same question is compared, and not kept.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+        answer
+            your answer, as :meth:`ask` says.
+        sure
+            confidence: 1, 2 or 3.
+
+        Returns
+        -------
+        Reveal
+            both answers, and the sentences that explain them.
+
+        Raises
+        ------
+        ValueError
+            for a prediction that the lesson does not have, an answer that does not fit, or another confidence.
+        """
+        if isinstance(sure, bool) or sure not in SURE:
+            raise AnswerError(f"sure is {sure!r}; it is 1 (a guess), 2 or 3 (certain)")
+        prediction = self._prediction(k)
+        clean = prediction.kind.clean(answer)
+        reveal = self._reveal(prediction, clean, sure)
+        if str(k) not in self.answers:
+            self.answers[str(k)] = {"answer": clean, "sure": int(sure), "right": reveal.right}
+            self._write()
+        return reveal
+
+    def check(self, k: int | str, answer: Any) -> Reveal:
+        """Check an exercise, or compare an answer to a prediction without keeping it.
+
+        Parameters
+        ----------
+        k
+            letter of an exercise, such as ``"a"``, or number of a prediction.
+        answer
+            the answer.
+
+        Returns
+        -------
+        Reveal
+            what the checker says.
+
+        Raises
+        ------
+        ValueError
+            for an exercise or prediction that the lesson does not have, or an answer that does not fit.
+        """
+        if not isinstance(k, str):
+            prediction = self._prediction(k)
+            return self._reveal(prediction, prediction.kind.clean(answer), None)
+        mark = self._exercise(k).check(answer, self.student)
+        if mark.passed:
+            self.answers[k] = {"right": True}
+            self._write()
+        return Reveal(("passed: " if mark.passed else "not yet: ") + mark.said, mark.passed)
+
+    def elsewhere(self, k: int) -> Told:
+        """Run a prediction on the other data sets and say where its claim holds.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+
+        Returns
+        -------
+        Told
+            a line for each data set.
+
+        Raises
+        ------
+        ValueError
+            for a prediction that the lesson does not have.
+        """
+        p = self._prediction(k)
+        lines = [elsewhere_text(p, case, p.run(case, no_show)) for case in p.elsewhere]
+        return Told("\n".join([f"Claim: {p.claim}", *lines, f"Where: {p.condition}"]))
+
+    # ---------------------------------------------------------------------------------------------------- the other parts
+    def task(self, letter: str) -> Told:
+        """Return the task of an exercise, for your number.
+
+        Parameters
+        ----------
+        letter
+            letter of the exercise.
+
+        Returns
+        -------
+        Told
+            the task.
+
+        Raises
+        ------
+        ValueError
+            for an exercise that the lesson does not have.
+        """
+        return Told(f"Exercise {letter}: {self._exercise(letter).task(self.student)}")
+
+    def break_it(self, number: int = 1) -> Told:
+        """Break what was learned, and see what happens.
+
+        Parameters
+        ----------
+        number
+            which of the ways, from 1.
+
+        Returns
+        -------
+        Told
+            the text, with the numbers of a run.
+
+        Raises
+        ------
+        ValueError
+            for a number that there is not.
+        """
+        count = len(self.lesson.breaks)
+        if isinstance(number, bool) or number not in range(1, count + 1):
+            raise AnswerError(f"there is no way {number!r} to break it; there are 1 to {count}")
+        return Told(scene_text(self.lesson.breaks[number - 1], no_show))
+
+    def say_it(self) -> Told:
+        """Return the sentences to take home, the sources, and how sure you were when you were right.
+
+        Returns
+        -------
+        Told
+            the text.
+        """
+        lines = ["Say it in your own words:", *(f"  • {text}" for text in self.lesson.afterwards), ""]
+        for sure in SURE:
+            given = [a["right"] for a in self.answers.values() if a.get("sure") == sure]
+            if given:
+                lines.append(f"sure {sure} of 3: {sum(given)} of {len(given)} right")
+        lines += ["", "Where to read on:"]
+        for source in self.lesson.sources:
+            files = f" ({', '.join(source.files)})" if source.files else ""
+            lines.append(f"  • {source.paper}: {source.section}{files}")
+        return Told("\n".join(lines))
+
+    # --------------------------------------------------------------------------------------------------------- helpers
+    def _reveal(self, prediction: Prediction, clean: Any, sure: int | None) -> Reveal:
+        finding = prediction.run(prediction.home, no_show)
+        judgement = prediction.kind.judge(clean, finding.answer)
+        assert judgement.right or sentences(prediction, judgement)
+        return Reveal(reveal_text(prediction, clean, sure, finding, judgement), judgement.right, finding)
+
+    def _prediction(self, k: int) -> Prediction:
+        count = len(self.lesson.predictions)
+        if isinstance(k, bool) or k not in range(1, count + 1):
+            raise AnswerError(f"lesson {self.lesson.number} has no prediction {k!r}; it has 1 to {count}")
+        return self.lesson.predictions[k - 1]
+
+    def _exercise(self, letter: str) -> Exercise:
+        known = self.lesson.exercises
+        if letter not in known:
+            raise AnswerError(f"lesson {self.lesson.number} has no exercise {letter!r}; it has {', '.join(known)}")
+        return known[letter]
+
+    def _read(self, path: Path) -> dict[str, dict[str, Any]]:
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            fits = kept["format"] == FORMAT and kept["lesson"] == self.lesson.slug and isinstance(kept["answers"], dict)
+        except (ValueError, KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise AnswerError(f"{path} holds no answers to lesson {self.lesson.number}; name another file")
+        return dict(kept["answers"])
+
+    def _write(self) -> None:
+        if self._file is not None:
+            kept = {"format": FORMAT, "lesson": self.lesson.slug, "answers": self.answers}
+            self._file.write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")

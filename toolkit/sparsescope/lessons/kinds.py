@@ -1,0 +1,404 @@
+"""Kinds of predictions: what a student may answer, and how an answer is compared with the measured one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..registry import SparsescopeError
+from .features import FEATURES, Feature
+
+KNOTS = 25  # of a sketch
+MOST_SHOWN = 60  # characters of an answer that a message repeats
+
+Message = dict[str, Any]
+
+
+class AnswerError(SparsescopeError):
+    """Answer that does not fit its question."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Comparison of an answer with the measured one.
+
+    Attributes
+    ----------
+    right : whether the answer is right
+    keys : names of the mistakes, for which the lesson has sentences
+    distance : text that says how far the answer is off; empty where there is no distance
+    """
+
+    right: bool
+    keys: tuple[str, ...] = ()
+    distance: str = ""
+
+
+class Kind:
+    """Base of the kinds of predictions."""
+
+    name: ClassVar[str] = ""
+
+    def clean(self, answer: Any) -> Any:
+        """Return the answer in its usual form; raise :class:`AnswerError` for one that does not fit."""
+        raise NotImplementedError
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Compare a clean answer with the measured one."""
+        raise NotImplementedError
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the keys of all mistakes that can be made where this was measured."""
+        raise NotImplementedError
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return an answer that makes a mistake."""
+        raise NotImplementedError
+
+    def right(self, measured: Any) -> Any:
+        """Return a right answer."""
+        raise NotImplementedError
+
+    def guess(self) -> Any:
+        """Return an answer to begin with, which tells nothing."""
+        raise NotImplementedError
+
+    def shown(self, answer: Any) -> str:
+        """Return an answer as text."""
+        raise NotImplementedError
+
+    def how(self) -> str:
+        """Return how to answer in Python."""
+        raise NotImplementedError
+
+    def message(self) -> Message:
+        """Return what the page needs to ask."""
+        raise NotImplementedError
+
+
+def _refuse(answer: Any, wanted: str) -> AnswerError:
+    text = repr(answer)
+    text = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " …"
+    return AnswerError(f"the answer {text} does not fit this question; {wanted}")
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of several options, or several of them (``several=True``); ``options`` maps keys to texts."""
+
+    options: Mapping[str, str]
+    several: bool = False
+    name: ClassVar[str] = "choice"
+
+    def clean(self, answer: Any) -> Any:
+        """Return a key, or with ``several`` the chosen keys in the order of the options."""
+        wanted = f"{'a list of some' if self.several else 'one'} of: {', '.join(self.options)}"
+        if not self.several:
+            if not isinstance(answer, str) or answer not in self.options:
+                raise _refuse(answer, wanted)
+            return answer
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            raise _refuse(answer, wanted)
+        given = list(answer)
+        if not all(isinstance(key, str) and key in self.options for key in given):
+            raise _refuse(answer, wanted)
+        return [key for key in self.options if key in given]
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Compare; a mistake has the key of the option that was wrongly chosen or left out."""
+        if not self.several:
+            return Judgement(answer == measured, () if answer == measured else (answer,))
+        differ = tuple(key for key in self.options if (key in answer) != (key in measured))
+        return Judgement(not differ, differ)
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the options that are wrong; with ``several`` all of them can be."""
+        return tuple(key for key in self.options if self.several or key != measured)
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return the wrong option, or with ``several`` the right set with this option turned over."""
+        if not self.several:
+            return key
+        return [k for k in self.options if (k in measured) != (k == key)]
+
+    def right(self, measured: Any) -> Any:
+        """Return what was measured."""
+        return measured
+
+    def guess(self) -> Any:
+        """Return the first option."""
+        first = next(iter(self.options))
+        return [first] if self.several else first
+
+    def shown(self, answer: Any) -> str:
+        """Return the texts of the options."""
+        keys = answer if self.several else [answer]
+        return ", ".join(self.options.get(key, str(key)) for key in keys) or "none of them"
+
+    def how(self) -> str:
+        """Return the keys with their texts."""
+        lines = [f"    {key!r}: {text}" for key, text in self.options.items()]
+        return "\n".join(["several of, as a list:" if self.several else "one of:", *lines])
+
+    def message(self) -> Message:
+        """Return the options."""
+        options = [{"key": key, "text": text} for key, text in self.options.items()]
+        return {"kind": self.name, "several": self.several, "options": options}
+
+
+@dataclass(frozen=True)
+class Slider(Kind):
+    """Number between two ends.
+
+    Parameters
+    ----------
+    low, high
+        ends of the slider.
+    unit
+        of the number, for people.
+    near
+        how far an answer may be off: a factor with ``log``, a distance without.
+    log
+        whether distances are counted in factors.
+    whole
+        whether only whole numbers occur.
+    """
+
+    low: float
+    high: float
+    unit: str
+    near: float
+    log: bool = False
+    whole: bool = False
+    name: ClassVar[str] = "slider"
+
+    def clean(self, answer: Any) -> float:
+        """Return the number."""
+        wanted = f"a number from {self.low:g} to {self.high:g} is needed"
+        if isinstance(answer, bool) or not isinstance(answer, int | float):
+            raise _refuse(answer, wanted)
+        if not (math.isfinite(answer) and self.low <= answer <= self.high):
+            raise _refuse(answer, wanted)
+        return float(answer)
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Compare by factor or by distance; a mistake is ``"low"`` or ``"high"``."""
+        side = ("low",) if answer < measured else ("high",)
+        if self.log and answer > 0 and measured > 0:
+            factor = max(answer / measured, measured / answer)
+            right = factor <= self.near * (1 + 1e-12)
+            text = "as measured" if factor < 1.005 else f"{factor:.3g} times too {side[0]}"
+        else:
+            off = abs(answer - measured)
+            right = off <= self.near * (1 + 1e-12)
+            unit = "points" if self.unit == "%" else self.unit
+            text = "as measured" if off == 0 else f"{off:.3g} {unit} too {side[0]}"
+        return Judgement(right, () if right else side, text)
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the sides on which there are wrong numbers."""
+        ends = {"low": self.low, "high": self.high}
+        return tuple(key for key, end in ends.items() if self.judge(end, measured).keys == (key,))
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return the end of the slider."""
+        return self.low if key == "low" else self.high
+
+    def right(self, measured: Any) -> Any:
+        """Return what was measured, within the ends."""
+        return min(max(float(measured), self.low), self.high)
+
+    def guess(self) -> Any:
+        """Return the middle."""
+        middle = math.sqrt(self.low * self.high) if self.log else (self.low + self.high) / 2
+        return round(middle) if self.whole else float(f"{middle:.2g}")
+
+    def shown(self, answer: Any) -> str:
+        """Return the number with its unit."""
+        return f"{answer:.4g} {self.unit}".strip()
+
+    def how(self) -> str:
+        """Return the ends and the scale."""
+        return f"a number from {self.low:g} to {self.high:g} ({self.unit}); {self._scored()}"
+
+    def message(self) -> Message:
+        """Return ends, unit and scale."""
+        keys = ("low", "high", "unit", "log", "whole", "near")
+        return {"kind": self.name, "scored": self._scored(), **{key: getattr(self, key) for key in keys}}
+
+    def _scored(self) -> str:
+        return f"right within a factor of {self.near:g}" if self.log else f"right within {self.near:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Order(Kind):
+    """Items in an order; measured is a number for each item, and equal numbers may stand in any order.
+
+    Parameters
+    ----------
+    items
+        texts by key.
+    first, last
+        what the first and the last place mean.
+    """
+
+    items: Mapping[str, str]
+    first: str
+    last: str
+    name: ClassVar[str] = "order"
+
+    def clean(self, answer: Any) -> list[str]:
+        """Return the keys in the order that was given."""
+        wanted = f"a list of all of these in an order: {', '.join(self.items)}"
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            raise _refuse(answer, wanted)
+        given = list(answer)
+        if not all(isinstance(key, str) for key in given) or sorted(given) != sorted(self.items):
+            raise _refuse(answer, wanted)
+        return given
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Count the pairs in the wrong order; a mistake has the key of the item that stands in most of them."""
+        wrong = self._wrong_pairs(answer, measured)
+        if not wrong:
+            return Judgement(True)
+        counts = {key: sum(key in pair for pair in wrong) for key in self.items}
+        pairs = f"{len(wrong)} pair{'s' if len(wrong) > 1 else ''} in the wrong order"
+        return Judgement(False, (max(counts, key=counts.__getitem__),), pairs)
+
+    def _wrong_pairs(self, answer: Sequence[str], measured: Mapping[str, float]) -> list[tuple[str, str]]:
+        pairs = [(a, b) for k, a in enumerate(answer) for b in answer[k + 1 :]]
+        return [(a, b) for a, b in pairs if measured[a] > measured[b]]
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the items that can be furthest from their place."""
+        return tuple(key for key in self.items if self._misplaced(key, measured) is not None)
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return an order in which this item is furthest from its place."""
+        return self._misplaced(key, measured)
+
+    def _misplaced(self, key: str, measured: Any) -> list[str] | None:
+        rest = [k for k in self.right(measured) if k != key]
+        for place in range(len(self.items)):
+            tried = [*rest[:place], key, *rest[place:]]
+            if self.judge(tried, measured).keys == (key,):
+                return tried
+        return None
+
+    def right(self, measured: Any) -> Any:
+        """Return the items by their numbers."""
+        return sorted(self.items, key=lambda key: measured[key])
+
+    def guess(self) -> Any:
+        """Return the items as they are listed."""
+        return list(self.items)
+
+    def shown(self, answer: Any) -> str:
+        """Return the texts in order; of a measurement, with equal items joined."""
+        if not isinstance(answer, Mapping):
+            return " → ".join(self.items[key] for key in answer)
+        text, before = "", None
+        for key in self.right(answer):
+            text += ("" if before is None else " = " if answer[key] == before else " → ") + self.items[key]
+            before = answer[key]
+        return text
+
+    def how(self) -> str:
+        """Return the keys, and what first and last mean."""
+        lines = [f"    {key!r}: {text}" for key, text in self.items.items()]
+        return "\n".join([f"a list of all of these, first: {self.first}; last: {self.last}", *lines])
+
+    def message(self) -> Message:
+        """Return the items and what the ends mean."""
+        items = [{"key": key, "text": text} for key, text in self.items.items()]
+        return {"kind": self.name, "items": items, "first": self.first, "last": self.last}
+
+
+@dataclass(frozen=True)
+class Sketch(Kind):
+    """Curve over an axis, judged by a feature of it, never by its numbers.
+
+    Parameters
+    ----------
+    feature
+        name of the feature, of :data:`sparsescope.lessons.features.FEATURES`.
+    x, y
+        what the axes mean.
+    low, high
+        what the ends of the x axis mean, as texts.
+    """
+
+    feature: str
+    x: str
+    y: str
+    low: str
+    high: str
+    name: ClassVar[str] = "sketch"
+
+    @property
+    def judged(self) -> Feature:
+        """The feature."""
+        return FEATURES[self.feature]
+
+    def clean(self, answer: Any) -> list[float]:
+        """Return the heights (0 to 1) at :data:`KNOTS` equal steps; the name of a form gives its example."""
+        forms = self.judged.forms
+        if isinstance(answer, str) and answer in forms:
+            return [float(v) for v in forms[answer].example(KNOTS)]
+        wanted = f"a list of at least 3 heights from 0 to 1, or one of: {', '.join(forms)}"
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            raise _refuse(answer, wanted)
+        given = list(answer)
+        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in given)
+        if not numbers or not 3 <= len(given) <= 10 * KNOTS:
+            raise _refuse(answer, wanted)
+        places = [k * (len(given) - 1) / (KNOTS - 1) for k in range(KNOTS)]
+        return [_between(given, place) for place in places]
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Compare the forms; a mistake has the name of the form that was drawn."""
+        drawn = self.judged.form(answer)
+        return Judgement(drawn == measured, () if drawn == measured else (drawn,))
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the other forms."""
+        return tuple(form for form in self.judged.forms if form != measured)
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return a curve of this form."""
+        return self.clean(key)
+
+    def right(self, measured: Any) -> Any:
+        """Return a curve of the measured form."""
+        return self.clean(measured)
+
+    def guess(self) -> Any:
+        """Return the first form."""
+        return next(iter(self.judged.forms))
+
+    def shown(self, answer: Any) -> str:
+        """Return the form in words."""
+        form = answer if isinstance(answer, str) else self.judged.form(answer)
+        return self.judged.forms[form].text
+
+    def how(self) -> str:
+        """Return the forms and the axes."""
+        lines = [f"    {key!r}: {form.text}" for key, form in self.judged.forms.items()]
+        head = f"heights from 0 to 1 over {self.x} (from {self.low} to {self.high}), or the name of a form:"
+        return "\n".join([head, *lines])
+
+    def message(self) -> Message:
+        """Return the axes and examples of the forms, which a keyboard can choose."""
+        forms = [
+            {"key": key, "text": form.text, "example": self.clean(key)} for key, form in self.judged.forms.items()
+        ]
+        keys = ("x", "y", "low", "high")
+        return {"kind": self.name, "knots": KNOTS, "forms": forms, **{key: getattr(self, key) for key in keys}}
+
+
+def _between(values: Sequence[float], place: float) -> float:
+    low = min(int(place), len(values) - 2)
+    return float(values[low] + (place - low) * (values[low + 1] - values[low]))

@@ -1,0 +1,53 @@
+"""What lessons say, as plain text: questions, verdicts and the comparison with an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .base import Case, Finding, Lesson, Prediction, Scene, Show
+from .kinds import Judgement
+from .pictures import as_text
+
+
+def question_text(lesson: Lesson, k: int) -> str:
+    """Return a question with what may be answered."""
+    p = lesson.predictions[k - 1]
+    return f"Lesson {lesson.number}, prediction {k} of {len(lesson.predictions)}\n\n{p.question}\n\n{p.kind.how()}"
+
+
+def sentences(prediction: Prediction, judgement: Judgement) -> list[str]:
+    """Return the sentences that belong to the mistakes of an answer, each once."""
+    return list(dict.fromkeys(prediction.wrong[key] for key in judgement.keys))
+
+
+def reveal_text(prediction: Prediction, answer: Any, sure: int | None, finding: Finding, judgement: Judgement) -> str:
+    """Return an answer beside the measured one, with the sentences that explain it."""
+    kind = prediction.kind
+    certain = "" if sure is None else f" (sure: {sure} of 3)"
+    said = [
+        f"your answer: {kind.shown(answer)}{certain}",
+        f"measured:    {kind.shown(finding.answer)}" + (f"; {judgement.distance}" if judgement.distance else ""),
+        "",
+        finding.said,
+        "",
+    ]
+    if text := as_text(finding.picture):
+        said += [text, ""]
+    said += sentences(prediction, judgement)
+    said.append(prediction.explained)
+    verdict = "holds in this run" if finding.holds else "does not hold in this run"
+    said += ["", f"Claim: {prediction.claim} It {verdict}. Where: {prediction.condition}"]
+    return "\n".join(said)
+
+
+def elsewhere_text(prediction: Prediction, case: Case, finding: Finding) -> str:
+    """Return a line: whether the claim holds on another case."""
+    verdict = "holds" if finding.holds else "does not hold"
+    return f"{case}: {verdict}. {finding.said}"
+
+
+def scene_text(scene: Scene, show: Show) -> str:
+    """Return a scene: its text, its run and its question."""
+    picture, said = scene.run(show)
+    parts = [scene.title, "", scene.text, "", as_text(picture), "", said, scene.question]
+    return "\n".join(parts).rstrip()
