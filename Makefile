@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types tables unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz
+.PHONY: help explore test test-all lint types tables notebooks unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
@@ -41,7 +41,8 @@ help:
 	echo "make fuzz        an hour of made-up files, arguments, settings, addresses, messages and commands   (FUZZ_SECONDS=3600)"
 	echo "make lint        style only (ruff)"
 	echo "make types       types only (mypy)"
-	echo "make tables      write the tables of parts in docs/parts.md"
+	echo "make tables      write the tables of parts in docs/parts.md and of lessons in docs/lessons.md"
+	echo "make notebooks   write the notebooks of the lessons from their files"
 	echo "make mutants     whether the tests notice 60 small mistakes   (tests/mutation/)"
 	echo "make test-oldest the tests with the oldest supported versions   (constraints/oldest.txt)"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
@@ -94,6 +95,9 @@ lint: $(READY_DEV)
 
 tables: $(READY_DEV)
 	$(BIN)/python docs/tables.py
+
+notebooks: $(READY_DEV)
+	$(BIN)/sparsescope lesson --notebooks notebooks
 
 types: $(READY_DEV)
 	echo "Types (mypy)"

@@ -1,4 +1,4 @@
-"""Write the tables of parts in docs/parts.md from what the parts declare: ``python docs/tables.py`` (make tables)."""
+"""Write the tables of docs/parts.md and docs/lessons.md from what the parts declare: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from sparsescope import registry
 
 PAGE = Path(__file__).with_name("parts.md")
+LESSONS = Path(__file__).with_name("lessons.md")
 HEADS = {
     "losses": ("name", "ℓ(z, y)", "parameters", "what it asks for", "from"),
     "penalties": ("name", "Ω(W)", "parameters", "what it does", "from"),
@@ -62,5 +63,19 @@ def filled(text: str) -> str:
     return text
 
 
+def lessons(text: str) -> str:
+    """Return the page of the lessons with its table as it has to be."""
+    begin, end = "<!-- lessons: begin -->\n", "<!-- lessons: end -->"
+    head, _, rest = text.partition(begin)
+    made = [registry.lessons[name] for name in registry.lessons]
+    lines = [
+        f"| {n.number} | [{n.title}](../notebooks/{n.notebook}) | {n.minutes} min | {n.idea} | `/lesson/{n.place}` |"
+        for n in made
+    ]
+    table = "\n".join(["| | lesson | | idea | page |", "|---|---|---|---|---|", *lines])
+    return f"{head}{begin}{table}\n{end}{rest.partition(end)[2]}"
+
+
 if __name__ == "__main__":
+    LESSONS.write_text(lessons(LESSONS.read_text(encoding="utf-8")), encoding="utf-8")
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -130,11 +130,12 @@ def test_a_change_comes_back_as_a_picture_and_is_told_to_the_shell(page: Page) -
     page.settings_changed = heard.append
     page.on_message({"type": "ready"})
     told(page)
-    f = next(f for f in type(page).fields if f.kind == "float")
-    page.on_message({"type": "set", "id": "a-1", "changes": {f.name: f.low}})
+    f = next(f for f in type(page).fields if f.kind in ("float", "int"))
+    changed = f.low if page.settings[f.name] != f.low else f.high
+    page.on_message({"type": "set", "id": "a-1", "changes": {f.name: changed}})
     pictures = [m for m in told(page) if m["type"] == "picture"]
     assert len(pictures) == 1 and pictures[0]["id"] == "a-1"
-    assert heard and heard[-1][f.name] == f.low == page.settings[f.name]
+    assert heard and heard[-1][f.name] == changed == page.settings[f.name]
 
 
 def test_controls_are_not_sent_again_while_a_value_is_dragged(page: Page) -> None:
@@ -259,3 +260,66 @@ def test_more_entries_are_bars_and_have_their_controls() -> None:
     assert len(page.picture()["v"]) == 5 and all(not panel["zero_set"] for panel in page.picture()["panels"])
     shown = [c["id"] for group in page.controls() for c in group["controls"]]
     assert "v5" in shown and "v6" not in shown
+
+
+# ---------------------------------------------------------------------------------------------------------- the lessons
+def lesson_says(page: Page, kind: str) -> dict[str, Any]:
+    """The last message of this kind when the run has ended."""
+    limit, said = time.monotonic() + 120.0, []
+    while time.monotonic() < limit:
+        said += told(page)
+        if any(message["type"] == "running" and not message["running"] for message in said):
+            assert not [message for message in said if message["type"] == "error"]
+            return [message for message in said if message["type"] == kind][-1]
+        time.sleep(0.01)
+    raise AssertionError(f"no {kind}")
+
+
+def test_a_lesson_page_tells_no_answer_before_it_is_asked_and_agrees_with_python() -> None:
+    import sparsescope as ss
+
+    page = app_pages["lesson"](None, {"lesson": "01", "student": "3"})
+    page.on_message({"type": "ready"})
+    picture = next(m for m in told(page) if m["type"] == "picture")
+    shown = picture["lesson"]
+    lesson = ss.lesson(1).lesson
+    assert shown["title"] == lesson.title and len(shown["predictions"]) == len(lesson.predictions)
+    for text in (lesson.predictions[0].explained, lesson.predictions[0].claim, *lesson.predictions[0].wrong.values()):
+        assert text not in json.dumps(shown["predictions"], ensure_ascii=False)
+    page.on_message({"type": "do", "action": "predict", "k": 4, "answer": "half", "sure": 2})
+    reveal = lesson_says(page, "reveal")
+    python = ss.lesson(1).check(4, "half")
+    assert reveal["measured"] == python.finding.answer and reveal["said"] == python.finding.said
+    assert reveal["right"] is False and lesson.predictions[3].wrong["half"] in reveal["sentences"]
+    page.on_message({"type": "do", "action": "elsewhere", "k": 1})
+    rows = lesson_says(page, "elsewhere")["rows"]
+    assert rows and all(row["holds"] for row in rows)
+    page.on_message({"type": "do", "action": "check", "k": "a", "answer": {"tau": "0"}})
+    assert lesson_says(page, "mark")["passed"] is False
+    page.on_message({"type": "do", "action": "scene", "k": "card"})
+    assert lesson_says(page, "frame")["picture"]["draw"] == "lines"
+    page.close()
+
+
+def test_a_lesson_page_refuses_in_sentences() -> None:
+    page = app_pages["lesson"](None, {"lesson": "01"})
+    page.on_message({"type": "ready"})
+    for wrong in (
+        {"action": "predict", "k": 99, "answer": "half", "sure": 1}, {"action": "predict", "k": True, "sure": 1},
+        {"action": "predict", "k": 4, "answer": "half", "sure": 9}, {"action": "predict", "k": 4, "answer": {}},
+        {"action": "predict", "k": 4, "answer": ["x"] * 10**5, "sure": 1}, {"action": "scene", "k": ["card"]},
+        {"action": "check", "k": "a", "answer": {"tau": "many"}}, {"action": "check", "k": "a", "answer": 3},
+        {"action": "check", "k": "z", "answer": {}}, {"action": "nonsense"},
+    ):  # fmt: skip
+        told(page)
+        page.on_message({"type": "do", **wrong})
+        errors = [m for m in told(page) if m["type"] == "error"]
+        assert len(errors) == 1 and errors[0]["text"] and not errors[0]["detail"], wrong
+    page.close()
+
+
+def test_each_lesson_has_an_address_below_the_page_of_lessons() -> None:
+    from sparsescope.dashboard.page import Site
+
+    assert {"/lesson", "/lesson/01"} <= set(Site().routes())
+    assert app_pages["lesson"].places()["/lesson/01"] == {"lesson": "01"}

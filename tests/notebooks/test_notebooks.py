@@ -9,8 +9,11 @@ import nbclient
 import nbformat
 import pytest
 
+from sparsescope import registry
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = {Path(registry.lessons[name].notebook).stem for name in registry.lessons}
 MOST_SECONDS = 600  # for a cell of a notebook, on a slow machine with a cold cache
 MOST_STORED = 60_000  # characters of stored outputs: a reader of the repository should see text, not megabytes
 
@@ -28,7 +31,16 @@ def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
 
 
-@every_notebook
+FIRST = ("00", "01")  # of the lessons one is executed every time, the others with the slow tests
+executed = [
+    pytest.param(
+        path, id=path.stem, marks=() if path.stem.startswith(FIRST) or path.stem not in LESSONS else pytest.mark.slow
+    )
+    for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize("path", executed)
 def test_it_runs_top_to_bottom(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLOTLY_RENDERER", "plotly_mimetype")  # the figures as data: no browser, nothing from outside
     notebook = read(path)

@@ -181,7 +181,7 @@ def lesson_message(lesson: Lesson, student: int) -> Message:
         "breaks": len(lesson.breaks),
         "exercises": [
             {"letter": letter, "task": e.task(student), "code": e.code,
-             "inputs": [{"name": i.name, "label": i.label, "kind": i.kind, "choices": list(i.choices)} for i in e.inputs]}
+             "inputs": [vars(i) | {"choices": list(i.choices)} for i in e.inputs]}
             for letter, e in lesson.exercises.items()
         ],
         "sources": [{"paper": s.paper, "section": s.section, "files": list(s.files)} for s in lesson.sources],

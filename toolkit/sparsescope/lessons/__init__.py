@@ -1,4 +1,4 @@
-"""Lessons: questions that are answered by runs. Importing this package registers every lesson, by its file being here."""
+"""Lessons: questions that are answered by runs. Importing this package registers every lesson: its file is here."""
 
 from __future__ import annotations
 

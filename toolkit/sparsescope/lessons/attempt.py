@@ -205,7 +205,7 @@ class Attempt:
         lines = [elsewhere_text(p, case, p.run(case, no_show)) for case in p.elsewhere]
         return Told("\n".join([f"Claim: {p.claim}", *lines, f"Where: {p.condition}"]))
 
-    # ---------------------------------------------------------------------------------------------------- the other parts
+    # ----------------------------------------------------------------------------------------------- the other parts
     def task(self, letter: str) -> Told:
         """Return the task of an exercise, for your number.
 

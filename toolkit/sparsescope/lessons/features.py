@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Feature:
     forms: Mapping[str, Form]
 
 
-def _scaled(y: Sequence[float]) -> np.ndarray:
+def _scaled(y: Any) -> np.ndarray:
     values = np.asarray(y, dtype=float)
     span = np.ptp(values)
     return (values - values.min()) / span if span > 0 else np.zeros_like(values)

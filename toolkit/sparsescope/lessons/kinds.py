@@ -16,7 +16,7 @@ MOST_SHOWN = 60  # characters of an answer that a message repeats
 Message = dict[str, Any]
 
 
-class AnswerError(SparsescopeError):
+class AnswerError(SparsescopeError, ValueError):
     """Answer that does not fit its question."""
 
 
@@ -78,6 +78,10 @@ class Kind:
         raise NotImplementedError
 
 
+def _is_list(answer: Any) -> bool:
+    return isinstance(answer, Iterable) and not isinstance(answer, str | Mapping)
+
+
 def _refuse(answer: Any, wanted: str) -> AnswerError:
     text = repr(answer)
     text = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " …"
@@ -99,7 +103,7 @@ class Choice(Kind):
             if not isinstance(answer, str) or answer not in self.options:
                 raise _refuse(answer, wanted)
             return answer
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
+        if not _is_list(answer):
             raise _refuse(answer, wanted)
         given = list(answer)
         if not all(isinstance(key, str) and key in self.options for key in given):
@@ -252,7 +256,7 @@ class Order(Kind):
     def clean(self, answer: Any) -> list[str]:
         """Return the keys in the order that was given."""
         wanted = f"a list of all of these in an order: {', '.join(self.items)}"
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
+        if not _is_list(answer):
             raise _refuse(answer, wanted)
         given = list(answer)
         if not all(isinstance(key, str) for key in given) or sorted(given) != sorted(self.items):
@@ -349,7 +353,7 @@ class Sketch(Kind):
         if isinstance(answer, str) and answer in forms:
             return [float(v) for v in forms[answer].example(KNOTS)]
         wanted = f"a list of at least 3 heights from 0 to 1, or one of: {', '.join(forms)}"
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
+        if not _is_list(answer):
             raise _refuse(answer, wanted)
         given = list(answer)
         numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in given)
@@ -392,9 +396,7 @@ class Sketch(Kind):
 
     def message(self) -> Message:
         """Return the axes and examples of the forms, which a keyboard can choose."""
-        forms = [
-            {"key": key, "text": form.text, "example": self.clean(key)} for key, form in self.judged.forms.items()
-        ]
+        forms = [{"key": key, "text": form.text, "example": self.clean(key)} for key, form in self.judged.forms.items()]
         keys = ("x", "y", "low", "high")
         return {"kind": self.name, "knots": KNOTS, "forms": forms, **{key: getattr(self, key) for key in keys}}
 

@@ -10,7 +10,7 @@ from .. import registry
 from ..runs.run import solve
 from . import pictures
 from ._gap_card import GAP
-from ._runs import at, dense, fit, load, rows_used, accuracy_on_test, title
+from ._runs import accuracy_on_test, at, dense, fit, load, rows_used, title
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .kinds import Choice, Order, Slider
 

@@ -1,4 +1,4 @@
-"""Pictures of lessons as plain JSON: lines, bars, maps of weights, tables. The page draws them, notebooks print them."""
+"""Pictures of lessons as plain JSON: lines, bars, maps of weights, tables; pages draw them, notebooks print them."""
 
 from __future__ import annotations
 

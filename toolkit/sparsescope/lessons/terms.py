@@ -66,7 +66,9 @@ TERMS: dict[str, Term] = {
     "fobos": Term("FOBOS", "FOBOS takes a gradient step of one sample and then a prox."),
     "sparsa": Term("SpaRSA", "SpaRSA chooses its steps by the last two gradients (Barzilai and Borwein)."),
     "hinge": Term("(?:exact )?hinges?", "The hinge pays for margins below 1 and has a corner there."),
-    "dual point": Term("dual points?|dual rows?", "A dual point gives each sample its forces; it proves a lower bound."),
+    "dual point": Term(
+        "dual points?|dual rows?", "A dual point gives each sample its forces; it proves a lower bound."
+    ),
     "certificate": Term("certificates?", "A certificate of W: its gap and its violation of optimality."),
     "screening": Term("screening", "Screening drops features that cannot be in the solution."),
     "second order": Term("second order|newGLMNET|LHAC|QUIC|gls", "Second order methods use the curvature of F."),

@@ -1,0 +1,194 @@
+"""Every lesson: its verdicts hold where it says so, its checkers know right from wrong, its texts use known terms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sparsescope as ss
+from sparsescope.lessons import AnswerError, Case, Lesson, Prediction
+from sparsescope.lessons.base import no_show
+from sparsescope.lessons.notebooks import text_of
+from sparsescope.lessons.pictures import as_text
+from sparsescope.lessons.terms import TERMS, used
+from sparsescope.registry import lessons
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL: list[Lesson] = [lessons[name] for name in lessons]
+PREDICTIONS = [(lesson, k) for lesson in ALL for k in range(1, len(lesson.predictions) + 1)]
+EXERCISES = [(lesson, letter) for lesson in ALL for letter in lesson.exercises]
+DRAWN = {"lines", "bars", "maps", "table"}
+STUDENTS = (0, 1, 12)
+
+
+def named(value: Any) -> str:
+    return value.place if isinstance(value, Lesson) else str(value)
+
+
+each_lesson = pytest.mark.parametrize("lesson", ALL, ids=named)
+each_prediction = pytest.mark.parametrize(("lesson", "k"), PREDICTIONS, ids=named)
+each_exercise = pytest.mark.parametrize(("lesson", "letter"), EXERCISES, ids=named)
+
+
+def judged(p: Prediction, case: Case) -> None:
+    """Run a case, and hold what follows from its finding."""
+    found = p.run(case, no_show)
+    assert bool(found.holds) is (case in p.holds), f"{case}: {found.said}"
+    assert found.said.endswith(".") and any(c.isdigit() for c in found.said), "the numbers of the run are said"
+    json.dumps(found.picture, allow_nan=False)
+    assert found.picture["draw"] in DRAWN and as_text(found.picture)
+    missing = [key for key in p.kind.mistakes(found.answer) if not p.wrong.get(key, "").strip()]
+    assert not missing, f"{case}: no sentence for {missing}"
+    right = p.kind.judge(p.kind.clean(p.kind.right(found.answer)), found.answer)
+    assert right.right and not right.keys
+    for key in p.kind.mistakes(found.answer):
+        wrong = p.kind.judge(p.kind.clean(p.kind.example(key, found.answer)), found.answer)
+        assert not wrong.right and key in wrong.keys
+
+
+@each_lesson
+def test_a_lesson_is_complete(lesson: Lesson) -> None:
+    assert lesson.number >= 1 and lesson.slug == lesson.slug.lower() and " " not in lesson.slug
+    assert 10 <= lesson.minutes <= 25 and lesson.idea.endswith(".")
+    assert len(lesson.predictions) >= 3 and lesson.breaks and len(lesson.exercises) >= 2 and lesson.sources
+    assert len(lesson.afterwards) == 3 and all(text.strip() for text in lesson.texts()[:4])
+    for source in lesson.sources:
+        for file in source.files:
+            assert (ROOT / "toolkit" / "sparsescope" / file).exists(), f"{file} does not exist"
+
+
+def test_numbers_names_and_files_of_lessons_are_their_own() -> None:
+    assert ALL, "there are lessons"
+    for key in ("number", "slug", "notebook"):
+        assert len({getattr(lesson, key) for lesson in ALL}) == len(ALL)
+    assert [lesson.number for lesson in ALL] == sorted(lesson.number for lesson in ALL)
+
+
+@each_prediction
+def test_the_verdict_holds_on_the_student_s_own_run(lesson: Lesson, k: int) -> None:
+    p = lesson.predictions[k - 1]
+    judged(p, p.home)
+
+
+@pytest.mark.slow
+@each_prediction
+def test_the_verdict_holds_and_fails_where_the_lesson_says_so(lesson: Lesson, k: int) -> None:
+    p = lesson.predictions[k - 1]
+    for case in (*p.holds[1:], *p.fails):
+        judged(p, case)
+
+
+@each_prediction
+def test_a_prediction_can_be_repeated_elsewhere_and_says_where_it_holds(lesson: Lesson, k: int) -> None:
+    p = lesson.predictions[k - 1]
+    assert p.elsewhere and p.home not in p.elsewhere
+    assert not set(p.holds) & set(p.fails) and len(set(p.holds)) == len(p.holds)
+    assert p.question.strip().endswith(("?", ".", ")")) and p.claim.endswith(".") and p.explained.endswith(".")
+    assert set(p.wrong) and all(text.endswith((".", "?")) for text in p.wrong.values())
+
+
+@each_prediction
+def test_answers_that_do_not_fit_are_refused_in_a_sentence(lesson: Lesson, k: int) -> None:
+    kind = lesson.predictions[k - 1].kind
+    for answer in (None, "no such answer", float("nan"), {}, [1, "two"], True, "x" * 10_000, [[]], -1e300):
+        with pytest.raises(AnswerError) as error:
+            kind.clean(answer)
+        assert len(str(error.value)) < 1500
+    assert kind.clean(kind.guess()) is not None and kind.how() and json.dumps(kind.message(), allow_nan=False)
+
+
+@each_exercise
+def test_a_checker_accepts_a_right_answer_and_refuses_a_wrong_one(lesson: Lesson, letter: str) -> None:
+    exercise, student = lesson.exercises[letter], STUDENTS[0]
+    right, wrong = (exercise.check(make(student), student) for make in (exercise.right, exercise.wrong))
+    assert right.passed and right.said, right.said
+    assert not wrong.passed and wrong.said, wrong.said
+    assert exercise.code and exercise.task(student)
+
+
+@pytest.mark.slow
+@each_exercise
+def test_a_checker_knows_every_student_and_refuses_nonsense(lesson: Lesson, letter: str) -> None:
+    exercise = lesson.exercises[letter]
+    for student in STUDENTS[1:]:
+        assert exercise.check(exercise.right(student), student).passed
+        assert not exercise.check(exercise.wrong(student), student).passed
+    for nonsense in (None, "many", {}, [], float("nan"), {"penalty": 3}):
+        mark = exercise.check(nonsense, 0)
+        assert not mark.passed and mark.said
+
+
+def scenes(lesson: Lesson) -> Iterator[Any]:
+    yield from (scene for scene in (lesson.before, lesson.opening, *lesson.breaks) if scene is not None)
+
+
+@each_lesson
+def test_every_scene_shows_pictures_and_numbers_of_its_run(lesson: Lesson) -> None:
+    for scene in scenes(lesson):
+        shown: list[Any] = []
+        picture, said = scene.run(shown.append)
+        assert picture["draw"] in DRAWN and as_text(picture) and any(c.isdigit() for c in said)
+        assert shown and {frame["draw"] for frame in shown} <= DRAWN
+        json.dumps([*shown, picture], allow_nan=False)
+
+
+@each_lesson
+def test_nothing_is_used_that_was_not_introduced(lesson: Lesson) -> None:
+    before = {name for name, term in TERMS.items() if term.known}
+    for other in ALL:
+        if other.number < lesson.number:
+            before |= set(other.introduces)
+    assert set(lesson.needs) <= before, f"introduced nowhere before: {sorted(set(lesson.needs) - before)}"
+    allowed = {name for name, term in TERMS.items() if term.known} | set(lesson.needs) | set(lesson.introduces)
+    for text in lesson.texts():
+        assert used(text) <= allowed, f"{sorted(used(text) - allowed)} in: {text}"
+    said = {name for text in lesson.texts() for name in used(text)}
+    assert set(lesson.introduces) <= said, f"introduced, but never said: {sorted(set(lesson.introduces) - said)}"
+
+
+@each_lesson
+def test_the_notebook_is_up_to_date(lesson: Lesson) -> None:
+    path = ROOT / "notebooks" / lesson.notebook
+    assert path.is_file() and path.read_text(encoding="utf-8") == text_of(lesson), "make notebooks"
+
+
+def test_every_lesson_stands_in_the_docs() -> None:
+    page = (ROOT / "docs" / "lessons.md").read_text(encoding="utf-8")
+    for lesson in ALL:
+        assert f"| {lesson.number} | [{lesson.title}](../notebooks/{lesson.notebook})" in page, "make tables"
+
+
+# ------------------------------------------------------------------------------------------------------- plain Python
+def test_a_lesson_in_python_asks_compares_checks_and_goes_on(tmp_path: Path) -> None:
+    kept = tmp_path / "one.json"
+    rows = ss.lesson(1, student=3, keep=str(kept))
+    assert "one of:" in rows.ask(4) and repr(rows.ask(4)) == str(rows.ask(4))
+    reveal = rows.predict(4, "half", sure=3)
+    assert not reveal.right and "your answer: about half (sure: 3 of 3)" in reveal
+    assert ALL[0].predictions[3].wrong["half"] in reveal and reveal.finding is not None
+    assert rows.check(4, reveal.finding.answer).right
+    rows.predict(4, reveal.finding.answer)
+    again = ss.lesson(1, student=3, keep=str(kept))
+    assert again.answers["4"] == {"answer": "half", "sure": 3, "right": False}, "the first answer is kept"
+    exercise = rows.lesson.exercises["a"]
+    assert rows.check("a", exercise.right(3)).right and not rows.check("a", exercise.wrong(3)).right
+    assert "sure 3 of 3: 0 of 1 right" in rows.say_it() and "of 7 answered" in repr(rows)
+    assert rows.elsewhere(1).count("holds") >= 1 and rows.break_it(2) and rows.task("b")
+
+
+def test_wrong_use_of_a_lesson_gets_a_sentence(tmp_path: Path) -> None:
+    rows = ss.lesson(1)
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"format": 1}')
+    for refused in (
+        lambda: ss.lesson(99), lambda: ss.lesson("nothing"), lambda: ss.lesson(True), lambda: rows.ask(0),
+        lambda: rows.ask(9), lambda: rows.predict(1, "l1"), lambda: rows.predict(4, "none", sure=7),
+        lambda: rows.check("z", 1), lambda: rows.break_it(0), lambda: rows.task("q"),
+        lambda: ss.lesson(1, keep=str(bad)),
+    ):  # fmt: skip
+        with pytest.raises(ss.SparsescopeError):
+            refused()

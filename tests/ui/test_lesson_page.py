@@ -1,0 +1,78 @@
+"""A lesson in a real browser: predicted with the keyboard, compared, resumed after a reload, drawn, printed."""
+
+from __future__ import annotations
+
+from explorer_page import Network
+from playwright.sync_api import Page, expect
+
+DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_function(DRAWN)
+
+
+def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Page, server: str) -> None:
+    network = Network(page)
+    opened(page, server.rstrip("/") + "/lesson/01")
+    expect(page.get_by_test_id("step-opening")).to_contain_text("test accuracy")
+    expect(page.get_by_test_id("step-p2")).to_be_hidden()
+    page.get_by_test_id("p1-lock").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("p1-note")).to_contain_text("how sure")
+    for _ in range(3):  # ℓ1 from the last place to the first
+        page.get_by_test_id("p1-up-l1").focus()
+        page.keyboard.press("Enter")
+    page.get_by_test_id("p1-sure-2").focus()
+    page.keyboard.press("Space")
+    page.get_by_test_id("p1-lock").focus()
+    page.keyboard.press("Enter")
+    reveal = page.get_by_test_id("p1-reveal")
+    expect(reveal).to_contain_text("Claim")
+    expect(reveal).to_have_attribute("role", "status")
+    assert page.get_by_test_id("step-p1").locator(".lesson-line").count() == 4
+    page.get_by_test_id("p1-more").click()
+    expect(page.get_by_test_id("p1-elsewhere")).to_contain_text("holds")
+    expect(page.get_by_test_id("step-p2")).to_be_visible()
+    page.reload()
+    page.wait_for_function(DRAWN)
+    expect(page.get_by_test_id("p1-reveal")).to_contain_text("Claim")
+    expect(page.get_by_test_id("lesson-progress")).to_contain_text("1 of")
+    page.get_by_test_id("lesson-all").click()
+    page.get_by_test_id("p3-number").fill("30")
+    page.get_by_test_id("p3-sure-1").check()
+    page.get_by_test_id("p3-lock").click()
+    expect(page.get_by_test_id("p3-reveal")).to_contain_text("too low")
+    page.get_by_test_id("exercise-a-tau").fill("many")
+    page.get_by_test_id("exercise-a-check").click()
+    expect(page.get_by_role("alert").filter(has_text="a number is needed")).to_be_visible()
+    page.get_by_test_id("exercise-a-tau").fill("0")
+    page.get_by_test_id("exercise-a-check").click()
+    expect(page.get_by_test_id("exercise-a-said")).to_contain_text("Not yet")
+    page.set_viewport_size({"width": 390, "height": 844})
+    right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert right <= wide
+    assert not network.outside, network.outside
+
+
+def test_on_paper_a_lesson_is_not_cut_at_the_screen(page: Page, server: str) -> None:
+    opened(page, server.rstrip("/") + "/lesson/01")
+    page.get_by_test_id("lesson-all").click()
+    expect(page.get_by_test_id("step-last")).to_be_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    paper = page.locator(".sparsescope-print .lesson")
+    expect(paper.get_by_text("Where to read on")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") > 3 * page.evaluate("innerHeight")
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(paper).to_have_count(0)
+
+
+def test_the_list_of_lessons_leads_to_each_of_them(page: Page, server: str) -> None:
+    opened(page, server.rstrip("/") + "/lesson")
+    page.get_by_test_id("lesson-link-01").click()
+    expect(page.get_by_test_id("step-opening")).to_be_visible()
+    page.get_by_role("link", name="Explorer").click()
+    page.wait_for_url(server.rstrip("/") + "/")
