@@ -50,7 +50,7 @@ def lesson(number: int | str, student: int = 0, keep: str | None = None) -> Atte
 
     Raises
     ------
-    ValueError
+    AnswerError
         for a lesson that there is not, or a file that holds no answers to this lesson.
 
     Examples
