@@ -322,7 +322,9 @@ class Bridge:
         return explorer
 
     def _write_address(self, settings: Message) -> None:
-        self._send({"type": "address", "query": urlencode(type(self.explorer).query_from_settings(settings))})
+        query = type(self.explorer).query_from_settings(settings)
+        written = {key: value for key, value in query.items() if key not in self.fixed}
+        self._send({"type": "address", "query": urlencode(written)})
         self.on_settings()
 
     def query(self) -> str:
@@ -336,9 +338,6 @@ class Bridge:
         self.explorer.tell(notice)
         self._inbox.put({"type": "set", "changes": changes})
         self._look_soon((0,))
-        query = type(self.explorer).query_from_settings(settings)
-        written = {key: value for key, value in query.items() if key not in self.fixed}
-        self._send({"type": "address", "query": urlencode(written)})
 
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         """Put a message on its way; it goes with the next :meth:`_flush`."""

@@ -162,13 +162,12 @@ class Site:
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
         header = HeaderBar(
-            pages=_pages(name),
+            pages=_pages(name, up),
             dark=dark,
             page=name,
-            class_module="" if self.hub is None else module_address(STRIP, STYLE),
+            class_module="" if self.hub is None else up + module_address(STRIP, STYLE),
             sizing_mode="stretch_width",
         )
-        header = HeaderBar(pages=_pages(name, up), dark=dark, sizing_mode="stretch_width")
         bridge.on_summary = lambda text: header.param.update(summary=text)
         page = _frame(title, header, pane, dark, up)
 
