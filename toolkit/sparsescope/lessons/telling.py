@@ -1,4 +1,4 @@
-"""What lessons say, as plain text: questions, verdicts and the comparison with an answer."""
+"""Plain texts of lessons: questions, verdicts and the comparison with an answer."""
 
 from __future__ import annotations
 
