@@ -82,6 +82,25 @@ class Traces:
             assert len(trace["iteration"]) == len(trace)
 
 
+class Recordings:
+    """Recordings: one whose columns fit each other and that can be written again, or a ValueError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "r.html"
+
+    def __call__(self, content: bytes) -> None:
+        self.file.write_bytes(content)
+        with refusals(ValueError):
+            recording = ss.load_recording(self.file)
+            assert all(column.size == len(recording) for column in recording.columns.values())
+            repr(recording)
+            recording.html()
+            live_settings.clean(recording.settings)
+            with contextlib.suppress(ValueError):
+                W, _ = recording.weights()
+                assert np.isfinite(W).all()
+
+
 def clean_settings(given: dict[str, Any]) -> None:
     """Settings: cleaning never fails, is final, and says short things about few of them."""
     with refusals():
@@ -165,6 +184,7 @@ def doors(folder: Path) -> dict[str, tuple[Callable[[Any], None], str]]:
     return {
         "readers": (Readers(folder), "files"),
         "traces": (Traces(folder), "traces"),
+        "recordings": (Recordings(folder), "recordings"),
         "settings": (clean_settings, "settings"),
         "addresses": (follow_address, "addresses"),
         "messages": (Messages(), "messages"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import functools
 import gzip
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as some
 
+import sparsescope as ss
 from sparsescope import registry
 from sparsescope.live import settings as live_settings
+from sparsescope.live.recordings import packing
 from sparsescope.runs.trace import Mark, Trace
 
 INTERESTING = [
@@ -176,6 +180,38 @@ def files(draw: Any) -> tuple[str, bytes]:
 def traces() -> Any:
     """A damaged trace."""
     return damaged(whole_trace(), "t.npz")
+
+
+@functools.cache
+def whole_recording() -> tuple[str, bytes, str]:
+    """A recording's text, and what stands in it: its unpacked numbers and its header."""
+    problem = ss.Problem(np.eye(4, 3), np.arange(4) % 2, lam=0.01)
+    text = ss.record(problem, max_iter=3, tol=1e-12).html()
+    header, block = packing.extracted(text.encode(), "r.html")
+    return text[: text.index('<script type="module">')], block, json.dumps(header)
+
+
+@some.composite
+def recordings(draw: Any) -> bytes:
+    """A recording that is damaged outside, in its header, in its numbers, or with other values in its header."""
+    text, block, header = whole_recording()
+    where, done = draw(some.integers(0, 3)), draw(steps)
+    if where == 0:
+        return _mutate(text.encode(), done)
+    if where == 1:
+        header = _mutate(header.encode(), done).decode("utf-8", "replace").replace("</", "<")
+    elif where == 2:
+        block = _mutate(block, done)
+        header = json.dumps({**json.loads(header), "bytes": len(block)})
+    else:
+        changed = json.loads(header)
+        at = changed if draw(some.booleans()) else changed[draw(some.sampled_from(["problem", "run"]))]
+        at[draw(some.sampled_from(sorted(at)))] = draw(values)
+        header = json.dumps(changed)
+    packed = base64.b64encode(zlib.compress(block)).decode()
+    return f"{packing.HEADER_MARK}{header}{packing.END}{packing.BLOCK_MARK}{packed}{packing.END}".encode(
+        "utf-8", "replace"
+    )
 
 
 # ----------------------------------------------------------------------------------------------- values and messages

@@ -24,7 +24,18 @@ CORPUS = Path(__file__).with_name("corpus.json")
 SECONDS = float(os.environ.get("SPARSESCOPE_FUZZ_SECONDS", "60"))
 SEED = int(os.environ.get("SPARSESCOPE_FUZZ_SEED", "0"))
 BATCH = 100
-NAMES = ("readers", "traces", "settings", "addresses", "messages", "fragments", "hosts", "arguments", "commands")
+NAMES = (
+    "readers",
+    "traces",
+    "recordings",
+    "settings",
+    "addresses",
+    "messages",
+    "fragments",
+    "hosts",
+    "arguments",
+    "commands",
+)
 
 
 def fuzz(door: Callable[[Any], None], cases: Any, seconds: float, seed: int) -> int:

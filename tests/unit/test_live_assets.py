@@ -17,7 +17,7 @@ from sparsescope.registry import app_pages
 
 JS_TESTS = Path(__file__).parent / "live_js"
 NODE = shutil.which("node")
-ENTRIES = [*map(script, app_pages), *CLASS]
+ENTRIES = [*map(script, app_pages), *CLASS, assets.RECORDING]
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .inputs.design import Design
     from .jit.parts import part
     from .lessons import lesson
+    from .live.recordings import Recording, load_recording, record
     from .problems import objectives, scalings, spectrum
     from .problems.covariance import CovarianceProblem
     from .problems.judging import certify
@@ -58,6 +59,7 @@ __all__ = [
     "Race",
     "RaceRun",
     "Recorder",
+    "Recording",
     "Reference",
     "Result",
     "Run",
@@ -78,12 +80,14 @@ __all__ = [
     "explore",
     "field",
     "lesson",
+    "load_recording",
     "losses",
     "objectives",
     "part",
     "path",
     "penalties",
     "race",
+    "record",
     "reference",
     "registry",
     "scalings",
@@ -106,6 +110,7 @@ _HOME = {
     "Race": "races",
     "RaceRun": "races",
     "Recorder": "runs.trace",
+    "Recording": "live.recordings",
     "Reference": "runs.reference",
     "Result": "runs.result",
     "Run": "runs.run",
@@ -123,9 +128,11 @@ _HOME = {
     "explore": "widgets",
     "field": "registry",
     "lesson": "lessons",
+    "load_recording": "live.recordings",
     "part": "jit",
     "path": "runs.paths",
     "race": "races",
+    "record": "live.recordings",
     "reference": "runs.reference",
     "solve": "runs.run",
 }

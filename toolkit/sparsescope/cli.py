@@ -100,6 +100,9 @@ def _add_explore(commands: Any) -> None:
     parser = _command(commands, "explore", run_explore, "open the live explorer in the browser")
     _add_server(parser, "localhost")
     parser.add_argument(
+        "--recording", metavar="RUN.html", help="go on from the end of a recorded run, if its data are here"
+    )
+    parser.add_argument(
         "--max-sessions",
         type=_count,
         default=0,
@@ -152,6 +155,12 @@ def run_explore(options: argparse.Namespace) -> int:
     from .dashboard import serve
 
     site = site_of(options.data, options.max_sessions)
+    if options.recording is not None:
+        from .live.recordings import load_recording
+
+        site.recording = load_recording(options.recording)
+        if site.data is not None:
+            site.recording = site.recording.on(site.data)
     serve(
         site,
         options.port,

@@ -647,3 +647,4 @@ datasets = Registry("data set", "sparsescope.datasets")
 pages = Registry("page", "sparsescope.live.pages")  # of the explorer: one for each kind of problem
 app_pages = Registry("page of the app", "sparsescope.app")
 lessons = Registry("lesson", "sparsescope.lessons")
+recordings = Registry("format of recordings", "sparsescope.live.recordings")

@@ -69,6 +69,7 @@ class Site:
     ----------
     data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
     settings: settings for a page whose address has none (for instance `{"dataset": "digits"}`).
+    recording: a `Recording`, from whose end an explorer goes on, or None.
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
     lateness: of the event loop, measured while the server runs.
@@ -79,6 +80,7 @@ class Site:
     settings: dict[str, Any] = field(default_factory=dict)
     max_sessions: int = 0
     local: bool = True
+    recording: Any = None
     lateness: Lateness = field(default_factory=Lateness)
     open: set[Bridge] = field(default_factory=set)
     hub: Hub | None = None
@@ -150,7 +152,7 @@ class Site:
         pane = ExplorerPane(dark=dark, module_address=up + module_address(script(name)))
         bridge = Bridge(
             pane,
-            lambda: app_pages[name](self.data, settings),
+            lambda: app_pages[name](self._starting_with(name), settings),
             self._no_place,
             self.local,
             lambda token: self._left_behind(token, name, settings),
@@ -178,6 +180,10 @@ class Site:
         page.param.watch(follow, "dark_theme")
         header.param.watch(lambda event: _when_loaded(lambda: page.param.update(dark_theme=bool(event.new))), "dark")
         return page
+
+    def _starting_with(self, name: str) -> Any:
+        """Return the data of a page; the explorer goes on from the recording if there is one."""
+        return self.recording if name == FIRST and self.recording is not None else self.data
 
     def _end(self, bridge: Bridge) -> None:
         bridge.close()

@@ -16,6 +16,7 @@ STATIC = Path(__file__).resolve().parent / "static"
 ENTRY = "main.js"
 STYLE = "explorer.css"
 ASSETS = {"js": STATIC / "js", "css": STATIC / STYLE}
+RECORDING = "replay.js"  # the first file of a recording's page
 
 # import { a, b } from "./file.js";  possibly over several lines
 _IMPORT = re.compile(r"^import\s+\{[^}]*\}\s+from\s+\"((?:\.{1,2}/)+[\w/-]+\.js)\";[ \t]*\n", re.MULTILINE)

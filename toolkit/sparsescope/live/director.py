@@ -15,6 +15,7 @@ from .effects import Effects
 from .jobs import Jobs, Outcome
 from .optimum import Optimum
 from .preparing import Prepared, load, prepare
+from .recordings.resuming import going_on
 from .stage import Stage
 
 Tell = Callable[[dict[str, Any]], None]
@@ -61,6 +62,7 @@ class Director:
         self._message = ""
         self._epoch = 0
         self._worker_error: str | None = None
+        self.recording: Any = None  # the first problem's run goes on from its end
 
     # --------------------------------------------------------------------------------------------------- what is there
     @property
@@ -264,7 +266,10 @@ class Director:
         if self.stage is not None:
             self.stage.session.close(timeout=0.0)  # its worker ends after the step under way; nobody waits for it
         problem = prepared.problem.with_lam(self._lam(prepared))
-        session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self.settings))
+        began, self.recording = self.recording, None
+        options, notice = ({}, "") if began is None else going_on(began, problem)
+        self._say_notices([notice] if notice else [])
+        session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self.settings), **options)
         _set_stop(session, self.settings)
         self.stage = Stage(prepared, session, self._epoch, self._clock)
         self._worker_error = None

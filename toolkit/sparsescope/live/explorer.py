@@ -23,6 +23,7 @@ from .assets import ENTRY
 from .credits import Credits
 from .director import Director
 from .given import data_and_settings
+from .recordings.recording import Recording
 from .saying import brief
 from .snippet import python_snippet, run_snippet
 from .spectra import KINDS as LOOKS
@@ -54,7 +55,7 @@ class Explorer:
     Parameters
     ----------
     data : a Dataset, a pair ``(X, y)`` (y may be None: then there are no classes, only a network of features), a
-        CovarianceProblem, or None to choose from the registered data sets
+        CovarianceProblem, a Recording, from whose end the run goes on, or None to choose from the registered data sets
     settings : settings to start with, from anywhere (an address too): they are cleaned, and what was corrected is shown
         on the page
     allow_data_choice : False leaves only ``data``
@@ -78,6 +79,9 @@ class Explorer:
     ) -> None:
         if data is None and not allow_data_choice:
             raise ValueError("without data there must be a choice of data: pass data or allow_data_choice=True")
+        recording = data if isinstance(data, Recording) else None
+        if recording is not None:
+            data, settings = recording.source, {**recording.settings, **(settings or {})}
         if isinstance(data, Problem):
             data, own = data_and_settings(data)
             settings = {**own, **(settings or {})}
@@ -89,6 +93,7 @@ class Explorer:
         self._director = Director(
             data, self._names, self._title, clean, self._outbox.append, self._sync_controls, clock, references
         )
+        self._director.recording = recording
         self._looks = Looks()
         self._link = Credits(clock)
         self._layout = Layout()
@@ -271,7 +276,7 @@ class Explorer:
             true, found = msg.get("true", 0), msg.get("found", 0)
             if not _is_index(true) or not _is_index(found):
                 raise ValueError(f"misread samples are those of two classes, not {brief(true)} and {brief(found)}")
-            self._looks.ask(str(kind), key, stage.session, (true, found))
+            self._looks.ask(str(kind), key, stage.session, (true, found), (stage.prepared.source, self.settings))
         elif kind == "value":
             row, cls = msg.get("row"), msg.get("cls")
             if not _is_index(row) or not _is_index(cls):

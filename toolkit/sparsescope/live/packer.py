@@ -138,11 +138,13 @@ class RowChanges:
 class Packer:
     """Position of one page in one trace, and the next frame's share of it.
 
-    ``more``: further columns, which need not be evaluated at every event.
+    ``more``: further columns, which need not be evaluated at every event. ``most``: events in one frame; more are
+    thinned.
     """
 
-    def __init__(self, trace: Any, d: int, more: Sequence[str] = ()) -> None:
+    def __init__(self, trace: Any, d: int, more: Sequence[str] = (), most: int = MAX_EVENTS) -> None:
         self.trace = trace
+        self._most = most
         self._reported = solver_columns()
         drawn = [name for name, column in self._reported.items() if column.drawn]
         self._more = tuple(dict.fromkeys((*more, *drawn)))
@@ -246,7 +248,7 @@ class Packer:
     def _choose(self, start: int, n: int) -> np.ndarray:
         """Indices of the events of ``start … n-1`` that are sent."""
         fresh = n - start
-        if fresh <= MAX_EVENTS:
+        if fresh <= self._most:
             return np.arange(start, n)
         known = np.zeros(fresh, dtype=bool)
         for name in ("gap", "train_accuracy"):
@@ -254,7 +256,7 @@ class Packer:
                 known |= np.isfinite(self.trace[name][start:n])
         at = np.array([int(mark.index) for mark in self.trace.marks], dtype=np.int64)
         pinned = np.concatenate([at - 1, at]) - start
-        return start + keep(fresh, MAX_EVENTS, known=known, pinned=pinned)
+        return start + keep(fresh, self._most, known=known, pinned=pinned)
 
     def _column(self, name: str, chosen: np.ndarray) -> np.ndarray:
         if name not in self.trace.columns:  # not reported so far

@@ -16,12 +16,13 @@ from ..runs.trace import Trace
 from .confusion import Confusion, refusal
 from .jobs import Jobs
 from .packer import plain
+from .recordings.recording import of_session
 
 MAX_VALUES = 240  # singular values that are sent; more cannot be told apart on a log axis
 FEW = 200  # singular values of data for which 1000 would take minutes
 MAX_POINTS = 400  # points of the curves of Theorem 1
 FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
-KINDS = ("spectrum", "rate", "confusion", "misread")
+KINDS = ("spectrum", "rate", "confusion", "misread", "recording")
 # W* of Theorem 1: to this relative gap, or as near as this number of seconds allows.
 BEST_TOL, BEST_SECONDS, BEST_STEPS = 1e-12, 30.0, 5000
 
@@ -38,19 +39,27 @@ class Looks:
         self._best: tuple[Any, Any] | None = None  # a problem, and its solution
         self._judged: Confusion | None = None  # the newest
 
-    def ask(self, kind: str, key: str, session: Session, cell: tuple[int, int] = (0, 0)) -> None:
+    def ask(
+        self,
+        kind: str,
+        key: str,
+        session: Session,
+        cell: tuple[int, int] = (0, 0),
+        known: tuple[Any, dict[str, Any]] = (None, {}),
+    ) -> None:
         """Start to work at a question about the session's problem; :meth:`collect` brings the answer under ``key``.
 
-        ``cell``: true and predicted class of the samples of the question ``misread``. ``ValueError`` for a problem that
-        has no X.
+        ``cell``: true and predicted class of the samples of the question ``misread``; ``known``: data and settings of
+        the page, for a recording. ``ValueError`` for a question about X and a problem that has none.
         """
         work = {
             "spectrum": self._spectrum,
             "rate": self._rate,
             "confusion": self._confusion,
             "misread": lambda session: self._misread(session, cell),
+            "recording": lambda session: self._recording(session, *known),
         }[kind]
-        if getattr(session.problem, "design", None) is None:
+        if kind != "recording" and getattr(session.problem, "design", None) is None:
             raise ValueError("this problem has no X whose singular values could be shown")
         self._waiting[kind].append(key)
         self._jobs[kind].start(work(session))
@@ -100,6 +109,13 @@ class Looks:
             if judged is None or judged.problem.design is not session.problem.design:
                 raise ValueError("the confusion matrix belongs to other data; compute it again")
             return judged.misread(*cell)
+
+        return work
+
+    def _recording(self, session: Session, source: Any, settings: dict[str, Any]) -> Callable[[], Message]:
+        def work() -> Message:
+            made = of_session(session, source=source, settings=settings)
+            return {"text": made.html(), "name": made.file_name}
 
         return work
 

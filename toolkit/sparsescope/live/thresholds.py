@@ -70,8 +70,8 @@ def measure(problem: Any, state: Any, solver: Any, work: Workspace | None, colum
     """The strip of a state; ``columns``: dots there is room for. ``work``: a workspace with levels, made once a run."""
     began = time.perf_counter()
     weights = state.weights()
-    norms = np.sqrt(_squares(weights))
-    words = _words(weights, norms)
+    norms = np.sqrt(squares(weights))
+    words = words_of(weights, norms)
     if work is None or not solver.follows_lam:
         reason = (
             "This method keeps a budget on the loss instead of λ."
@@ -146,7 +146,7 @@ def choose(levels: np.ndarray, norms: np.ndarray, states: np.ndarray, columns: i
     return np.union1d(active, first), d / bins
 
 
-def _words(weights: Any, norms: np.ndarray) -> dict[str, Any]:
+def words_of(weights: Any, norms: np.ndarray) -> dict[str, Any]:
     """The features of largest norm, their norms, the class of the largest weight and that weight."""
     most = min(MOST_WORDS, int(np.count_nonzero(norms)))
     order = np.argpartition(-norms, most - 1)[:most] if most else np.zeros(0, dtype=np.int64)
@@ -162,7 +162,7 @@ def _words(weights: Any, norms: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _squares(weights: Any) -> np.ndarray:
+def squares(weights: Any) -> np.ndarray:
     """‖W_j‖² of every row, (d,)."""
     if sp.issparse(weights):
         return np.asarray(weights.multiply(weights).sum(axis=1)).ravel()

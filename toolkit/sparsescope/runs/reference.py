@@ -356,7 +356,27 @@ def content_key(problem: Any) -> str:
     str
         the digest, in hexadecimal digits.
     """
-    digest = hashlib.sha256(repr((problem.kind, problem.intercept, *problem.key)).encode())
+    return _digest(problem, (problem.kind, problem.intercept, *problem.key))
+
+
+def data_key(problem: Any) -> str:
+    """Return a digest of data, targets and weights of samples and features, whatever loss, penalty and λ are.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+
+    Returns
+    -------
+    str
+        the digest, in hexadecimal digits.
+    """
+    return _digest(problem, (problem.kind,))
+
+
+def _digest(problem: Any, first: tuple[Any, ...]) -> str:
+    digest = hashlib.sha256(repr(first).encode())
     for array in _arrays(problem):
         digest.update(repr((array.shape, array.dtype.str)).encode())
         digest.update(np.ascontiguousarray(array.T if array.flags.f_contiguous else array).data)

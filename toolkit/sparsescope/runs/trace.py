@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from .. import extras
 from ..inputs.archives import DAMAGE, read_arrays
 from ..inputs.html import facts_table
-from ..registry import Column
+from ..registry import Column, recordings
 from .event import MEASURED, NUMBERS, Event, known_columns, reported, solver_columns
 from .keeping import file_of, write
 
@@ -127,6 +127,7 @@ class Trace:
         self._dropped: list[np.ndarray] = []
         self._working: np.ndarray | None = None
         self._keys: list[str] = []  # of the problem of each segment
+        self._lams: list[float] = []  # of each segment
         self._best: dict[str, float] = {}
         self._lower: dict[str, float] = {}
         self._optima: dict[str, tuple[float, float]] = {}  # by the keys of problems, from references
@@ -293,6 +294,11 @@ class Trace:
     def segments(self) -> int:
         """Number of segments so far."""
         return len(self._keys)
+
+    @property
+    def lams(self) -> tuple[float, ...]:
+        """λ of each segment; empty for a trace from a file of an earlier version."""
+        return tuple(self._lams)
 
     def best(self, segment: int = -1) -> float:
         """Return the smallest objective seen for this segment's problem, over all segments with the same problem.
@@ -524,6 +530,32 @@ class Trace:
         write(target, packed.getvalue())
         return target
 
+    def to_html(self, path: str | Path, problem: Any = None) -> Path:
+        """Write a recording: one HTML file that replays the run in a browser, without Python and without a network.
+
+        What is played is what was recorded. With the problem, the recording has the sizes of the classes too, and a
+        digest of the data, by which an explorer that has them goes on from where the run ended.
+
+        Parameters
+        ----------
+        path
+            name of the file.
+        problem
+            the problem that was solved; ``None``: what the trace remembers of it.
+
+        Returns
+        -------
+        Path
+            the file.
+
+        Raises
+        ------
+        ValueError
+            for a trace without events.
+        """
+        written: Path = recordings["html"](self, path, problem)
+        return written
+
     def _repr_html_(self) -> str:
         if not self._size:
             return facts_table("Trace", [("events", 0)])
@@ -566,6 +598,7 @@ class Trace:
         key = repr(event.solver.target(event.problem))
         if not self._keys or self._keys[-1] != key:
             self._keys.append(key)
+            self._lams.append(float(event.problem.lam))
         size = self._size
         if size == self._data["iteration"].size:
             self._data = {name: np.concatenate([column, np.full(size, np.nan)]) for name, column in self._data.items()}
@@ -680,6 +713,7 @@ class Trace:
         other._taken, other._dropped = self._taken[:size], self._dropped[:size]
         other._working = self._working  # never changed in place
         other._keys, other._best, other._lower = list(self._keys), dict(self._best), dict(self._lower)
+        other._lams = list(self._lams)
         other._optima = dict(self._optima)
         other.marks, other.snapshots, other._next_snapshot = list(self.marks), list(self.snapshots), self._next_snapshot
         other._size = size
@@ -712,6 +746,7 @@ class Trace:
             "reported": [asdict(column) for column in self.reported],
             "marks": [asdict(m) for m in self.marks],
             "keys": self._keys,
+            "lams": self._lams,
             "best": self._best,
             "lower": self._lower,
             "optima": self._optima,
@@ -802,6 +837,7 @@ class Trace:
         ]
         trace.marks = [Mark(**m) for m in header["marks"]]
         trace._keys, trace._best, trace._lower = header["keys"], header["best"], header["lower"]
+        trace._lams = [float(lam) for lam in header.get("lams", [])]  # files of earlier versions have none
         # Files of earlier versions hold no references.
         trace._optima = {key: (float(low), float(high)) for key, (low, high) in header.get("optima", {}).items()}
         trace._next_snapshot = header["next_snapshot"]

@@ -56,7 +56,8 @@ class Accuracy(View):
             "empty": self.empty,
         }
         if not problem.multilabel:
-            spec["levels"] = [baseline(problem)]
+            level = baseline(problem)
+            spec["levels"] = [] if level is None else [level]
         if problem.multilabel:  # the page offers all measures, this one first
             order = sorted(SET_TITLES, key=lambda measure: measure != self.measure)
             choices = [
@@ -126,6 +127,8 @@ class Accuracy(View):
 def baseline(problem: Problem | None) -> dict[str, Any] | None:
     """The accuracy of always guessing the largest class of the training data; ``None`` where there are no classes."""
     if problem is None or getattr(problem, "multilabel", True):
+        return None
+    if problem.class_shares is None:  # what a trace remembers of its problem
         return None
     share = float(np.max(problem.class_shares))
     return {"value": share, "label": "largest class", "short": "largest", "colour": "muted"}

@@ -12,6 +12,7 @@ import traitlets
 
 from .. import datasets, live
 from ..live.given import data_and_settings
+from ..live.recordings.recording import Recording, framed, of_session
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.result import Result
@@ -20,6 +21,7 @@ from .still import last_picture
 
 POLL_SECONDS = 0.03
 QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps
+SAVED_BYTES = 700_000  # of the recording in a saved notebook
 LEAST_HEIGHT, MOST_HEIGHT = 320, 2000  # pixels of a compact page
 PART_PREFIXES = ("loss_", "penalty_", "solver_")
 
@@ -33,8 +35,8 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
     ----------
     X
         data matrix (n, d) (array or sparse matrix), a ``Dataset``, the name or path of a data set, a ``Problem`` or a
-        ``SequenceProblem``, with which the page begins, or a ``CovarianceProblem``, whose network is shown. ``None``:
-        the default data set, and a choice of all of them.
+        ``SequenceProblem``, with which the page begins, a ``CovarianceProblem``, whose network is shown, or a
+        ``Recording``, from whose end the run goes on. ``None``: the default data set, and a choice of all of them.
     y
         labels (n,); needed exactly when ``X`` is a matrix, and not for the network of its features.
     height
@@ -56,6 +58,10 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
     ValueError
         for data or settings that cannot be used; the message says which and what is allowed.
     """
+    if isinstance(X, Recording):
+        if y is not None:
+            raise ValueError("a recording's own data are handed over with recording.on(X, y)")
+        return ExplorerWidget(X, _checked(settings), height)
     if isinstance(X, Result | Trace):
         raise ValueError(
             f"this is a {type(X).__name__}, which has no data: ss.explore(problem) runs its problem, and "
@@ -190,7 +196,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             what = "all data sets"
         elif isinstance(self._data, tuple):
             what = f"your data, {self._data[0].shape[0]} × {self._data[0].shape[1]}"
-        elif isinstance(self._data, BaseProblem):
+        elif isinstance(self._data, BaseProblem | Recording):
             what = repr(self._data)
         else:
             what = self._data.title
@@ -210,6 +216,9 @@ class ExplorerWidget(anywidget.AnyWidget):
         return {**data, "text/plain": text, "text/html": self._picture() + said}, metadata
 
     def _picture(self) -> str:
-        """Return the present picture of the page as HTML without kernel or script; empty before the first event."""
+        """Return the present picture of the page as HTML without a kernel: a recording that plays where frames may run,
+        and a drawing where they are taken out; empty before the first event."""
         session = self.session
-        return self._last if session is None or not len(session.trace) else last_picture(session)
+        if session is None or not len(session.trace):
+            return self._last
+        return framed(of_session(session, limit=SAVED_BYTES).html(), last_picture(session))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...problems.covariance import CovarianceProblem
 from ...registry import field, pages
@@ -154,7 +155,7 @@ class Covariances(Kind):
 
     def take_past(self, problem: Any, weights: Any, wish: pictures.Wish) -> theta.ThetaPicture:
         """Θ as a matrix and as a graph."""
-        return theta.take(weights, wish)
+        return theta.take(weights.toarray() if sp.issparse(weights) else weights, wish)
 
     def take(self, problem: Any, state: Any, wish: pictures.Wish) -> theta.ThetaPicture:
         """Θ as a matrix and as a graph."""

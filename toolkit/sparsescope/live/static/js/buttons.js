@@ -2,21 +2,27 @@
 
 import { h, setAttribute, setText } from "./dom.js";
 
+const LIVE_WORDS = { run: "Run", on: "Run on", runs: "run", reset: "Reset" };
+const REPLAY_WORDS = { run: "Play", on: "Play", runs: "play", reset: "Start" };
+
 export class Buttons {
-  constructor(link, undo) {
+  constructor(link, undo, replay = false) {
     this.link = link;
+    this.words = replay ? REPLAY_WORDS : LIVE_WORDS;
     this.running = false;
     const button = (testid, label, title, action) =>
       h("button", { type: "button", class: "act", "data-testid": testid, title, onclick: action }, label);
-    this.run = button("run-button", "Run", "run (space)", () => link.do("run"));
+    this.run = button("run-button", this.words.run, `${this.words.runs} (space)`, () => link.do("run"));
     this.run.classList.add("primary");
     this.pause = button("pause-button", "Pause", "pause (space)", () => link.do("pause"));
     this.step = button("step-button", "Step", "one iteration (.)", () => link.do("step", { n: 1 }));
     this.step10 = button("step10-button", "×10", "ten iterations (shift and .)", () => link.do("step", { n: 10 }));
     this.step10.setAttribute("aria-label", "×10: ten steps");
-    this.reset = button("reset-button", "Reset", "start again (r)", () => link.do("reset"));
+    this.reset = button("reset-button", this.words.reset, "start again (r)", () => link.do("reset"));
+    this.replay = replay;
     this.undo = button("undo-button", "Undo", "take the last change back (u)", () => undo());
-    this.element = h("div", { class: "buttons", role: "group", "aria-label": "run" }, this.run, this.pause, this.step, this.step10, this.reset, this.undo);
+    this.undo.hidden = replay; // nothing is changed in a recording
+    this.element = h("div", { class: "buttons", role: "group", "aria-label": this.words.runs }, this.run, this.pause, this.step, this.step10, this.reset, this.undo);
   }
 
   toggle() {
@@ -30,7 +36,7 @@ export class Buttons {
     setAttribute(this.run, "aria-pressed", String(this.running));
     this.run.classList.toggle("primary", !this.running);
     this.pause.classList.toggle("primary", this.running);
-    setText(this.run, mode === "finished" ? "Run on" : "Run");
+    setText(this.run, mode === "finished" ? this.words.on : this.words.run);
     this.run.disabled = this.running;
     this.pause.disabled = !this.running;
     this.step.disabled = this.step10.disabled = this.running || mode === "loading";

@@ -47,7 +47,7 @@ export class Controls {
 
   make(control) {
     const id = "c-" + control.id.replace(/\W/g, "-");
-    const node = { control, touched: 0 };
+    const node = { control, touched: -Infinity };
     const maker = { select: makeSelect, steps: makeSteps, slider: makeSlider, number: makeNumber, check: makeCheck }[control.kind];
     if (!maker) throw new Error("a control of unknown kind " + control.kind);
     maker(node, control, (value) => {

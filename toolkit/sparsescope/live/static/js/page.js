@@ -33,6 +33,7 @@ import { Tooltip } from "./charts/tooltip.js";
 import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
 import { WordList } from "./charts/words.js";
+import { recordButton } from "./record.js";
 import { saveMenu } from "./save.js";
 import { short } from "./charts/format.js";
 import { snippetButtons } from "./snippet.js";
@@ -45,6 +46,7 @@ const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 2
 export class Page {
   constructor(host, send, theme, options = {}) {
     this.history = options.history || null; // of the browser: {push, back}
+    this.replay = options.replay || null; // a recording's player in the explorer's place
     this.host = host;
     this.root = host.attachShadow({ mode: "open" });
     this.store = new Store();
@@ -76,12 +78,12 @@ export class Page {
   }
 
   build(options = {}) {
-    this.status = new StatusLine();
+    this.status = new StatusLine(this.replay ? { running: "playing", finished: "recorded", paused: "paused" } : {});
     this.messages = new Messages();
     this.help = new Help();
     this.card = new ProblemCard(this.link, () => this.watch.start());
     this.inspector = new Inspector(this);
-    this.actions = new Buttons(this.link, () => this.goBack());
+    this.actions = new Buttons(this.link, () => this.goBack(), this.replay !== null);
     this.scrub = new Scrubber(this);
     this.buttons = this.actions.element;
     this.controls = new Controls(this);
@@ -101,6 +103,13 @@ export class Page {
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
     this.compact = Boolean(options.compact);
     this.frame.classList.toggle("compact", this.compact);
+    this.frame.classList.toggle("replay", this.replay !== null);
+    if (this.replay) {
+      this.replay.released = () => this.scrub.release();
+      this.card.element.hidden = this.advice.off = true;
+      const { left_out: missing } = this.replay.header;
+      if (missing.length) main.append(h("p", { class: "replay-foot", "data-testid": "left-out" }, `Not recorded, because they need the data: ${missing.join(", ")}.`));
+    }
     this.applyTheme();
     this.resizer = new ResizeObserver(() => {
       // what stands above the explorer (a page's head) is not free for the column that stays in sight
@@ -136,9 +145,10 @@ export class Page {
     this.facts = h("span", { class: "problem-line" });
     this.pinButton = h("button", { type: "button", "data-testid": "pin-button", title: "keep this run as faint lines (p)", onclick: () => this.pin() }, "Pin");
     this.unpinButton = h("button", { type: "button", "data-testid": "unpin-button", hidden: true, onclick: () => { this.ghosts = []; this.requestDraw(); } });
+    this.recordButton = recordButton(this);
     return h(
       "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
-      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton,
+      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton,
     );
   }
 
@@ -407,7 +417,7 @@ export class Page {
     this.drawViewTools();
     this.status.draw(store);
     this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0);
-    this.card.draw(store);
+    if (!this.replay) this.card.draw(store);
     this.veil.draw(store);
     this.scrub.draw(store);
     const looked = this.scrub.position(store);
@@ -431,12 +441,13 @@ export class Page {
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
     this.pinButton.disabled = !(store.n > 1);
+    this.recordButton.hidden = this.replay !== null;
     this.unpinButton.hidden = !this.ghosts.length;
     setText(this.unpinButton, this.ghosts.length > 1 ? "Unpin both" : "Unpin");
     setAttribute(this.unpinButton, "title", this.ghosts.map((ghost) => ghost.name).join("; "));
     this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
     const p = store.problem;
-    setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}` : "");
+    setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}${this.replay ? ` · λ ${short(store.lam)}` : ""}` : "");
     setText(this.inspector.sentence, words(p).inspect);
   }
 

@@ -86,7 +86,7 @@ async function pngOf(text, width, height) {
   }
 }
 
-function download(name, blob) {
+export function download(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = h("a", { href: address, download: name });
   document.body.append(link);

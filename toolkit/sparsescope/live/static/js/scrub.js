@@ -21,13 +21,14 @@ export function positionOf(index, events) {
 export class Scrubber {
   constructor(page) {
     this.page = page;
+    this.player = page.replay; // of a recording, whose end the page need not have yet
     this.index = null; // number of the event that is looked at; null: the newest
     const button = (testid, label, title, action) => h("button", { type: "button", "data-testid": testid, title, "aria-label": title, onclick: action }, label);
     this.back = button("step-back", "‹", "one recorded iteration back (,)", () => this.step(-1));
     this.on = button("step-forward", "›", "one recorded iteration forward", () => this.step(1));
     this.range = h("input", { type: "range", min: 0, max: 1, step: 1, value: 1, "data-testid": "scrub", "aria-label": "iteration to look at", oninput: () => this.go(Number(this.range.value)) });
     this.said = h("span", { class: "scrub-said", "data-testid": "scrub-said" });
-    this.live = h("button", { type: "button", "data-testid": "scrub-live", title: "back to the newest iteration (esc)", onclick: () => this.release() }, "Newest");
+    this.live = h("button", { type: "button", "data-testid": "scrub-live", title: "back to the newest iteration (esc)", onclick: () => this.end() }, this.player ? "End" : "Newest");
     this.element = h("div", { class: "scrub card", role: "group", "aria-label": "look back", hidden: true }, this.back, this.range, this.on, this.said, this.live);
   }
 
@@ -45,13 +46,23 @@ export class Scrubber {
 
   go(position) {
     const { store } = this.page;
-    if (store.n < LEAST_PAST) return;
+    if (this.player && position >= store.n) {
+      this.player.seek(position + 1);
+      return;
+    }
+    if (!this.player && store.n < LEAST_PAST) return;
     if (position >= store.n - 1) {
       this.release();
       return;
     }
     this.index = store.column("index")[Math.max(0, position)];
     this.page.requestDraw();
+  }
+
+  /** Go to the newest iteration, of a recording to its last one. */
+  end() {
+    if (this.player) this.player.seek(this.player.count);
+    else this.release();
   }
 
   release() {
@@ -73,7 +84,7 @@ export class Scrubber {
   }
 
   draw(store) {
-    const past = store.n >= LEAST_PAST;
+    const past = this.player ? store.n > 0 : store.n >= LEAST_PAST;
     show(this.element, past);
     if (!past) {
       this.index = null;
@@ -81,13 +92,18 @@ export class Scrubber {
     }
     const at = this.position(store);
     const shown = at < 0 ? store.n - 1 : at;
-    setAttribute(this.range, "max", store.n - 1);
+    setAttribute(this.range, "max", (this.player ? this.player.count : store.n) - 1);
     if (Number(this.range.value) !== shown) this.range.value = shown;
     const iteration = store.column("iteration")[shown];
     setAttribute(this.range, "aria-valuetext", `iteration ${count(iteration)}`);
-    setText(this.said, at < 0 ? `iteration ${count(iteration)}, the newest` : this.sentence(store, at));
-    show(this.live, at >= 0);
+    setText(this.said, at < 0 ? `iteration ${count(iteration)}${this.last(store) ? `, the ${this.player ? "last" : "newest"}` : ""}` : this.sentence(store, at));
+    show(this.live, at >= 0 || !this.last(store));
     this.back.disabled = shown === 0;
-    this.on.disabled = at < 0;
+    this.on.disabled = at < 0 && this.last(store);
+  }
+
+  /** Whether the page has all events there are. */
+  last(store) {
+    return !this.player || store.n >= this.player.count;
   }
 }

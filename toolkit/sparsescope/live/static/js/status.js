@@ -28,7 +28,9 @@ export function proof(store) {
 }
 
 export class StatusLine {
-  constructor() {
+  /** `modes`: what modes are called, if not as in a live run. */
+  constructor(modes = {}) {
+    this.modes = { ...MODES, ...modes };
     this.items = {};
     const item = (name, label, width) => {
       const value = h("b", { "data-testid": "status-" + name, style: `min-width:${width}ch` });
@@ -61,7 +63,7 @@ export class StatusLine {
       setText(this.items[name], text);
       setAttribute(this.items[name], "data-value", known(plain) ? plain : "");
     };
-    setText(this.mode, MODES[store.mode] || store.mode);
+    setText(this.mode, this.modes[store.mode] || store.mode);
     setAttribute(this.mode, "data-mode", store.mode);
     value("iteration", count(status.iteration), status.iteration);
     value("passes", known(status.passes) ? status.passes.toFixed(status.passes < 1000 ? 1 : 0) : "–", status.passes);
@@ -125,7 +127,7 @@ export class StatusLine {
     if (!turned && (store.mode !== "running" || now - this.spoken < SPEAK_EVERY)) return;
     this.saidMode = store.mode;
     this.spoken = now;
-    const said = [MODES[store.mode] || store.mode];
+    const said = [this.modes[store.mode] || store.mode];
     if (store.message) said.push(store.message);
     if (known(status.iteration)) {
       said.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
