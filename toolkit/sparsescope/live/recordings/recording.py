@@ -124,7 +124,7 @@ class Recording:
 
         Raises
         ------
-        ValueError
+        BadRecording
             if the recording does not keep them: W was too large, or it was made of a trace alone.
         """
         if self._header.get("start") is None:
@@ -153,7 +153,7 @@ class Recording:
 
         Raises
         ------
-        ValueError
+        BadRecording
             if the data are others, or the recording does not keep its weights.
         """
         W, b = self.weights()
