@@ -45,7 +45,7 @@ Point = tuple[Any, Any, int]  # W, b and the iteration that they are of
 
 
 class Remembered:
-    """What a trace remembers of its problem, as far as views and pages ask for it."""
+    """Facts that a trace remembers of its problem, as far as views and pages ask for it."""
 
     class_shares = None
     regulariser = None
@@ -145,7 +145,7 @@ def build(
 
 
 def _so_far(values: np.ndarray, events: np.ndarray) -> np.ndarray:
-    """How often a column was measured up to each of some events, those that are not kept included."""
+    """Number of times that a column was measured up to each of some events, those that are not kept included."""
     return np.cumsum(np.isfinite(values))[events].astype(np.float64)
 
 

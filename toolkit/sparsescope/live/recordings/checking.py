@@ -1,4 +1,4 @@
-"""What a recording promises, checked when one is read: sizes that fit each other, and arrays that lie in its block."""
+"""Checks of a recording that is read: sizes that fit each other, and arrays that lie in its block."""
 
 from __future__ import annotations
 

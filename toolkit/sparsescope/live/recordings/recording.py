@@ -228,8 +228,8 @@ def load_recording(path: str | Path) -> Recording:
 
     Raises
     ------
-    ValueError
-        if the file is no recording, is damaged, or is of a later version; the message says which.
+    BadRecording
+        (a ``ValueError``) if the file is no recording, is damaged, or is of a later version; the message says which.
     """
     target = Path(path).expanduser()
     size = target.stat().st_size
