@@ -13,7 +13,6 @@ import os
 import platform
 import shutil
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from .experiments.command import add_paper
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .runs.run import Event
+    pass
 
 DONE, FAILED, USAGE, UNCERTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -77,7 +76,6 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_explore(commands)
     _add_warm(commands)
-    _add_solve(commands)
     add_paper(commands, _positive, _count)
     add_all(commands)
     _add_datasets(commands)
@@ -124,30 +122,6 @@ def _add_warm(commands: Any) -> None:
     parser.add_argument("--jobs", type=_count, help="processes at a time; default: the number of cores")
 
 
-def _add_solve(commands: Any) -> None:
-    parser = _command(commands, "solve", run_solve, "fit one model and print what the solver does")
-    parser.add_argument("data", metavar="NAME|FILE", help="a data set's name or a file: .npz, svmlight or CSV")
-    parser.add_argument("--loss", help="default: multiclass-squared-hinge; for label sets label-ranking-squared-hinge")
-    parser.add_argument("--penalty", default="l1/l2", help="default: %(default)s")
-    parser.add_argument("--solver", default="bcd-ls", help="default: %(default)s")
-    parser.add_argument(
-        "--lam-ratio",
-        type=_positive,
-        default=0.1,
-        metavar="R",
-        help="λ as a share of λ_max, above which all weights are zero (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--tol", type=_positive, default=1e-6, help="relative duality gap to reach (default: %(default)s)"
-    )
-    parser.add_argument("--max-iter", type=_count, default=1000, help="default: %(default)s")
-    parser.add_argument(
-        "--save",
-        metavar="TRACE.npz",
-        help="keep the run's trace in this file; it is also written every few seconds of a long run",
-    )
-
-
 def run_explore(options: argparse.Namespace) -> int:
     """The dashboard, until it is stopped."""
     print("Loading the explorer …", flush=True)
@@ -183,63 +157,6 @@ def run_warm(options: argparse.Namespace) -> int:
     count = warm(choices, options.jobs, _say)
     _say(f"Ready: {count['compiled'] + count['known']} combinations, {count['impossible']} that do not go together.")
     return FAILED if count["failed"] else DONE
-
-
-def run_solve(options: argparse.Namespace) -> int:
-    """One fit with a line an iteration, at most about forty lines."""
-    from . import datasets
-    from .problems.prediction import Problem
-    from .registry import losses
-    from .runs.keeping import Checkpoints, Interrupted, check_writable
-    from .runs.run import solve
-    from .runs.trace import Recorder
-
-    file = None if options.save is None else check_writable(options.save)  # before the fit, which may take hours
-    data = datasets.load(options.data)
-    problem = Problem(data, loss=options.loss, penalty=options.penalty)
-    problem = problem.with_lam(options.lam_ratio * problem.lam_reference)
-    _say(f"{data.name}: n {problem.n}, d {problem.d}, m {problem.m}")
-    _say(f"{losses.name_of(problem.loss)} + λ × {options.penalty}, λ = {problem.lam:.4g}")
-    _say(f"{'iteration':>9} {'seconds':>9} {'objective':>14} {'gap':>10} {'rows':>7}")
-    recorder = Recorder()
-    observers: list[Any] = [recorder, _Lines()]
-    if file is not None:
-        observers.insert(1, Checkpoints(recorder.trace, file))
-    interrupted = False
-    with warnings.catch_warnings():
-        # The end of the run is reported below, and by the exit code.
-        warnings.filterwarnings("ignore", message=".* ended before the tolerance")
-        try:
-            result = solve(
-                problem,
-                solver=options.solver,
-                tol=options.tol,
-                max_iter=options.max_iter,
-                test=data.test,
-                callbacks=observers,
-                record=False,
-            )
-        except Interrupted as interruption:
-            result, interrupted = interruption.result, True
-    _say(
-        f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
-        f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s"
-    )
-    if file is not None:
-        _say(f"trace: {recorder.trace.save(file)}")
-    if interrupted:
-        return INTERRUPTED
-    return DONE if result.converged else UNCERTIFIED
-
-
-class _Lines:
-    """Prints events: all of the first ten, then fewer and fewer."""
-
-    def __call__(self, event: Event) -> None:
-        k = event.iteration
-        if k <= 10 or k % 10 ** (len(str(k)) - 1) == 0:
-            gap = "" if event.gap != event.gap else f"{event.gap:10.2e}"
-            _say(f"{k:9d} {event.seconds:9.3f} {event.objective:14.8g} {gap:>10} {event.nonzero_rows:7.0f}")
 
 
 def run_datasets(options: argparse.Namespace) -> int:

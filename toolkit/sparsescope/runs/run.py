@@ -603,8 +603,9 @@ def solve(
 ) -> Result:
     """Solve a problem until the relative duality gap is at most ``tol``.
 
-    iterations in a row. The run also ends after ``max_iter`` iterations, after ``max_seconds`` solver seconds, when
-    ``stop`` gives a reason, or when a callback returns True.
+    A sequence problem has no gap: it ends when the objective has fallen by less than ``tol`` of itself in each of
+    several iterations in a row. The run also ends after ``max_iter`` iterations, after ``max_seconds`` solver seconds,
+    when ``stop`` gives a reason, or when a callback returns True.
 
     Warns
     -----
@@ -644,11 +645,6 @@ def solve(
     -------
     Result
         weights, objective, gap and the trace.
-
-    Attributes
-    ----------
-    sequence problem has no gap
-        it ends when the objective has fallen by less than ``tol`` of itself in each of several
 
     Raises
     ------

@@ -720,7 +720,7 @@ class Trace:
         return other
 
     # -------------------------------------------------------------------------------------------------------- files
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, more: dict[str, np.ndarray] | None = None) -> Path:
         """Write everything to one ``.npz`` file (arrays and JSON text, no pickle).
 
         The file is replaced in one step: whatever happens, the file of that name is whole, the older one or the new
@@ -730,6 +730,8 @@ class Trace:
         ----------
         path
             where to write; the suffix ``.npz`` is added if it is missing.
+        more
+            further arrays for the file, under names that no part of a trace has.
 
         Returns
         -------
@@ -773,7 +775,7 @@ class Trace:
             else:
                 arrays[f"snapshot_{k}"] = snapshot.values
         packed = io.BytesIO()
-        np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(packed, **arrays, **(more or {}))  # type: ignore[arg-type]
         write(target, packed.getvalue())
         return target
 
