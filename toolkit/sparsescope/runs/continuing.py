@@ -104,7 +104,9 @@ def point_in(arrays: dict[str, np.ndarray]) -> Point | None:
             W = sp.csr_array((found["data"], found["indices"], found["indptr"]), shape=(d, m))
             W.check_format(full_check=True)
         b = found.get("b")
-        finite = np.isfinite(found.get("values", found.get("data"))).all() and (b is None or np.isfinite(b).all())
+        finite = np.isfinite(found["values" if "rows" in found else "data"]).all() and (
+            b is None or np.isfinite(b).all()
+        )
         if not (finite and min(iteration, passes, seconds) >= 0 and (b is None or b.shape == (m,))):
             raise ValueError("its numbers are not those of a run")
     except (KeyError, IndexError, ValueError, TypeError, OverflowError) as error:
