@@ -151,7 +151,7 @@ def _head(problem: Any, data: Any) -> None:
 
 
 def _facts(result: Any, problem: Any, data: Any, before: int) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Facts that `--json` prints."""
     names = problem.feature_names
     return {
         "data": data.name,

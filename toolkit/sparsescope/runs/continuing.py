@@ -16,7 +16,7 @@ from .trace import Trace
 
 @dataclass(frozen=True)
 class Point:
-    """Where a run stood: iteration, passes and solver seconds, W (d, m) and b (m,) or ``None``."""
+    """Point where a run stood: iteration, passes and solver seconds, W (d, m) and b (m,) or ``None``."""
 
     iteration: int
     passes: float
