@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -144,3 +146,18 @@ def test_a_race_tells_when_each_solver_was_there(tmp_path: Path, capsys: pytest.
     found = json.loads(capsys.readouterr().out)
     assert found["times"]["bcd-ls"]["1e-04"] >= found["times"]["bcd-ls"]["1e-02"]
     assert set(pd.read_csv(tmp_path / "race.csv")["solver"]) == {"bcd-ls", "fista-ls"}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "wanted"), [(["so"], "solve"), (["race", "--uni"], "--unit"), (["datasets", "--fe"], "--fetch")]
+)
+def test_bash_completes_commands_and_options(
+    words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("completion", "bash") == cli.DONE
+    script = tmp_path / "completion.bash"
+    script.write_text(capsys.readouterr().out)
+    line = f"source {script}; COMP_WORDS=(sparsescope {' '.join(words)}); COMP_CWORD={len(words)}; _shtab_sparsescope"
+    done = subprocess.run(["bash", "-c", f"{line}; echo ${{COMPREPLY[@]}}"], capture_output=True, text=True, timeout=60)
+    assert wanted in done.stdout.split(), done.stderr

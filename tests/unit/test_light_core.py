@@ -23,7 +23,7 @@ OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 # What an environment without extras lacks, and what comes with those packages.
 BEYOND_THE_CORE = {
     re.split(r"[>=\[]", line)[0].replace("-", "_")
-    for extra in ("explore", "notebook", "tables")
+    for extra in OPTIONAL.keys() - {"all", "dev", "bench"}
     for line in OPTIONAL[extra]
     if not line.startswith("sparsescope")
 } | set(extras.COMES_WITH)
