@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
 from ..kernels.sparse_duals import dual_sums, fit_box, take_duals
-from ..kernels.sparse_rows import SIZE, WIDTH, clear, copied, drop_behind, empty_rows, front, grown
+from ..kernels.sparse_rows import SIZE, START, WIDTH, clear, copied, drop_behind, empty_rows, front, grown
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
@@ -114,6 +114,17 @@ class PDSparseState(State):
 
     def dense(self, problem: Problem) -> np.ndarray:
         return problem.coefficients(self.weights())
+
+    def dual_rows(self, U: np.ndarray) -> bool:
+        samples = np.arange(U.shape[0])
+        sizes = self.active.head[:, SIZE].astype(np.int64)
+        at = np.repeat(self.active.head[:, START].astype(np.int64) - np.cumsum(sizes) + sizes, sizes)
+        at += np.arange(at.size)
+        U[:] = 0.0
+        U[np.repeat(samples, sizes), self.active.labels[at]] = self.active.values[at]
+        U[np.repeat(samples, np.diff(self.indptr)), self.targets] = -self.alpha
+        U /= np.broadcast_to(np.asarray(self.most, dtype=np.float64), samples.shape)[:, None]
+        return True
 
     def moved(self) -> None:
         """The dual point changed: forget the weights that were made of the old one."""

@@ -125,7 +125,7 @@ export class ConfusionChart {
 }
 
 /** A sample whose features are pixels. */
-function sampleImage(pixels, [high, wide]) {
+export function sampleImage(pixels, [high, wide]) {
   const canvas = h("canvas", { role: "img", "aria-label": "the sample", width: wide, height: high });
   const image = new ImageData(wide, high);
   pixels.forEach((value, k) => image.data.set([255 - value, 255 - value, 255 - value, 255], 4 * k));

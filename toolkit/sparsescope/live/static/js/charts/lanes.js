@@ -30,7 +30,7 @@ export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, b
   const most = values.reduce((a, b) => Math.max(a, b), CHART_FLOOR);
   const top = Math.ceil(Math.log10(Math.min(most, first * DIVERGED))); // a line that diverges leaves the picture
   const low = Math.max(-9, Math.floor(Math.log10(values.reduce((a, b) => Math.min(a, b), 1e-6))));
-  const right = width < 560 ? 84 : CHART_EDGE.right;
+  const right = roomForLabels(width);
   const X = (x) => CHART_EDGE.left + (far > 0 ? x / far : 0) * (width - CHART_EDGE.left - right);
   const Y = (y) => CHART_EDGE.top + ((top - Math.log10(Math.max(y, 10 ** low))) / (top - low || 1)) * (height - CHART_EDGE.top - CHART_EDGE.bottom);
   const nodes = [...chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle })];
@@ -39,11 +39,58 @@ export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, b
   for (const lane of drawn) {
     const points = lane.points.filter(([, y]) => y > CHART_FLOOR);
     nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 2, "stroke-dasharray": lane.dash, class: "race-line", "data-lane": lane.name }));
-    if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
+    if (lane.measured) nodes.push(dots(points.map(([x, y]) => [X(x), Y(y)]), lane.colour));
+    else if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
     const [x, y] = points[points.length - 1];
     if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Math.max(Y(y), CHART_EDGE.top), colour: lane.colour, text: lane.name });
   }
   return { nodes: [...nodes, ...endLabels([...ends.values()], right)], drawn, low: 10 ** low };
+}
+
+const roomForLabels = (width) => (width < 560 ? 98 : CHART_EDGE.right);
+
+/**
+ * The same with a linear axis: values that close in on each other. Those far below the others leave the picture: dual values
+ * may begin anywhere.
+ */
+export function closingChart({ lanes, far, width, height, palette, xTitle, yTitle }) {
+  const drawn = lanes.filter((lane) => lane.points.length);
+  if (!drawn.length) return null;
+  const last = drawn.map((lane) => lane.points[lane.points.length - 1][1]);
+  const [best, worst] = [Math.max(...last), Math.min(...last)];
+  const tops = drawn.flatMap((lane) => lane.points.map(([, y]) => y)).filter((y) => y >= best);
+  const top = tops.length ? tops.sort((a, b) => a - b)[Math.floor(0.9 * (tops.length - 1))] : best;
+  const span = Math.max(top - worst, 1e-12 * Math.abs(top)) || 1;
+  const low = worst - 0.6 * span;
+  const right = roomForLabels(width);
+  const X = (x) => CHART_EDGE.left + (far > 0 ? x / far : 0) * (width - CHART_EDGE.left - right);
+  const Y = (y) => CHART_EDGE.top + ((top + 0.05 * span - y) / (top + 0.05 * span - low)) * (height - CHART_EDGE.top - CHART_EDGE.bottom);
+  const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
+  const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
+  const nodes = [s("clipPath", { id: "closing-clip" }, s("rect", { x: CHART_EDGE.left - 4, y: CHART_EDGE.top - 4, width: width - CHART_EDGE.left - right + 8, height: height - CHART_EDGE.top - CHART_EDGE.bottom + 4 }))];
+  for (const y of linearTicks(low, top, 5)) nodes.push(line({ x1: CHART_EDGE.left, x2: width - right, y1: Y(y), y2: Y(y) }), text({ x: CHART_EDGE.left - 8, y: Y(y) + 4, "text-anchor": "end" }, short(y, 4)));
+  for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) nodes.push(line({ x1: X(x), x2: X(x), y1: CHART_EDGE.top, y2: height - CHART_EDGE.bottom }), text({ x: X(x), y: height - CHART_EDGE.bottom + 16, "text-anchor": "middle" }, short(x)));
+  nodes.push(
+    text({ x: (CHART_EDGE.left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, xTitle),
+    text({ x: 14, y: (CHART_EDGE.top + height - CHART_EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(CHART_EDGE.top + height - CHART_EDGE.bottom) / 2})` }, yTitle),
+  );
+  const inside = s("g", { "clip-path": "url(#closing-clip)" });
+  const ends = [];
+  for (const lane of drawn) {
+    const places = lane.points.map(([x, y]) => [X(x), Math.min(Y(y), 4 * height)]);
+    inside.append(
+      s("path", { d: places.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 1.2, "stroke-dasharray": lane.dash, class: "closing-line", "data-lane": lane.name }),
+      dots(places, lane.colour),
+    );
+    const [x, y] = places[places.length - 1];
+    ends.push({ x, y: Math.min(y, height - CHART_EDGE.bottom), colour: lane.colour, text: lane.name });
+  }
+  return { nodes: [...nodes, inside, ...endLabels(ends, right)], drawn };
+}
+
+/** Dots at measured points, as one element. */
+export function dots(places, colour, size = 4) {
+  return s("path", { d: places.map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join(""), fill: "none", stroke: colour, "stroke-width": size, "stroke-linecap": "round", class: "lane-dots" });
 }
 
 function* chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle }) {
@@ -67,7 +114,7 @@ export function endLabels(ends, wide) {
   const placed = [];
   return ends.sort((a, b) => b.y - a.y).map((end) => {
     let y = end.y + 4;
-    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP)) y -= LABEL_STEP / 2;
+    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2)) y -= LABEL_STEP / 2;
     placed.push({ x: end.x, y });
     return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
   });
