@@ -41,7 +41,7 @@ def given(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_help_shows_examples_that_parse(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(name, "--help") == cli.DONE
     text = capsys.readouterr().out
-    examples = re.findall(r"sparsescope (\w+ [^|\n]*)", text.split("examples:")[1])
+    examples = re.findall(r"sparsescope (\w+ [^|>#\n]*)", text.split("examples:")[1])
     assert examples
     for line in examples:
         assert cli.make_parser().parse_args(line.split()).command == name

@@ -12,7 +12,7 @@ HELP = "print the script with which a shell completes this program's arguments"
 EXAMPLES = """
 sparsescope completion bash > ~/.local/share/bash-completion/completions/sparsescope
 sparsescope completion zsh > "${fpath[1]}/_sparsescope"
-sparsescope completion tcsh > ~/.sparsescope.completion.csh
+sparsescope completion tcsh > ~/.complete.csh
 """
 SHELLS = ("bash", "zsh", "tcsh")
 
