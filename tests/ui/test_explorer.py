@@ -171,6 +171,26 @@ def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
         program.stop()
 
 
+def test_a_view_of_a_user_that_fails_ends_alone_with_its_traceback(page: Page) -> None:
+    program, address = start_explorer(script="views_server.py")
+    try:
+        explorer = ExplorerPage(page, address)
+        explorer.open(dataset="iris", solver="ista", lam_ratio=0.001, speed=60)
+        failed = explorer.part("chart-undescribed")
+        expect(failed.get_by_role("alert")).to_contain_text("ZeroDivisionError: this spec fails on purpose")
+        expect(failed.locator("pre")).to_contain_text("views_server.py")
+        expect(explorer.part("chart-undrawable").get_by_role("alert")).to_contain_text("cannot be drawn")
+        explorer.run()
+        explorer.part("chart-steps").scroll_into_view_if_needed()  # what is out of sight is not drawn
+        expect(explorer.part("chart-steps").locator(".line-label", has_text="step size")).to_be_visible()
+        explorer.part("chart-convergence").scroll_into_view_if_needed()
+        expect(explorer.part("chart-convergence").locator(".line-label").first).to_be_visible()
+        expect(explorer.part("error-box")).to_be_hidden()
+        assert explorer.errors == []
+    finally:
+        program.stop()
+
+
 def test_nothing_is_fetched_from_other_machines(explorer: ExplorerPage, network: Network) -> None:
     explorer.open(**UNHURRIED)
     explorer.run()

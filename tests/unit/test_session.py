@@ -445,6 +445,26 @@ def test_an_error_in_a_part_of_a_user_ends_its_run_and_names_it(problem: ss.Prob
         assert session.status().mode == "paused" and session.status().error is None
 
 
+def test_a_change_that_fails_is_not_hidden_by_the_step_behind_it(problem: ss.Problem) -> None:
+    with Session(problem, "ista") as session:
+        session.step(1)
+        rest(session)
+        session.change(penalty=Misspelt())
+        session.step(2)  # comes while the change is compiling
+        rest(session)
+        session.step(2)  # and one more after it has failed
+        session.pause()
+        rest(session)
+        status = session.status()
+        assert status.mode == "error" and "'shrinks' is not defined" in status.message
+        assert status.iteration == 1 and status.generation == session.generation
+        session.change(penalty="l1")
+        session.step(1)
+        rest(session)
+        assert session.status().mode == "paused" and session.status().error is None
+        assert session.status().iteration == 2
+
+
 def test_who_waits_for_rest_sees_the_error(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session(problem, BrokenAtOnce()) as session:
         say = session._say

@@ -319,6 +319,7 @@ class RowFunctions:
 
     __slots__ = ()
     row_docs: ClassVar[dict[str, str]] = {}  # docstring by the name of the function
+    row_returns: ClassVar[dict[str, str]] = {}  # its type of result, for functions that are not compiled; "": none
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)

@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from .callbacks import has_callbacks
 from .stamps import NAME, common_digest, modules_of, source_digest, stamp
 from .store import KernelStore, private, remove_abandoned, tell_once, usable
 
@@ -247,5 +248,5 @@ class KernelCache(FunctionCache):
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         store = self._store_for(sig) if self._enabled else None
-        if store is not None and self._impl.check_cachable(data):
+        if store is not None and not has_callbacks(sig) and self._impl.check_cachable(data):
             store.save(self._index_key(sig, data.codegen), self._impl.reduce(data))

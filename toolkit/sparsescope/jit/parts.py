@@ -10,7 +10,7 @@
     is for small functions that kernels and parts call; they become machine code inside the kernel only
     (``compiler.py``).
 
-Five traps of this design, and what is done about each:
+Six traps of this design, and what is done about each:
 
 1. numba does not see that a cached kernel depends on a loss in *another* file. Its file's name therefore holds a hash
    over all files whose code can end up inside it; files of user classes from other modules carry these in their names.
@@ -22,6 +22,7 @@ Five traps of this design, and what is done about each:
 5. numba optimises what a kernel calls once for itself and again inside each caller, makes machine code and a way in
    from Python for all of it, and compiles it anew for each constant that it is called with: most of the time of a first
    use. :func:`sparsescope.jit.compiler.inner` leaves all of that to the kernel.
+6. A user's function may do what numba cannot compile. Kernels call it back as plain Python (``callbacks.py``).
 
 With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
 """
@@ -34,21 +35,25 @@ import sys
 import types as pytypes
 from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, dataclass_transform
 
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
+from numba.core.errors import NumbaError
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
-from ..registry import collect_fields, documented, field
+from ..registry import Field, collect_fields, documented, field
 from .cache import digest, remember
+from .callbacks import call_back, callback
 from .compiler import INNER, OPTIONS, disabled, inner, numba_types
 
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
+TUPLE = ("_fields", "_field_defaults", "_make", "_replace", "_asdict", "__match_args__")
 
 T = TypeVar("T")
 
@@ -86,7 +91,7 @@ def part(cls: type[T]) -> type[T]:
     >>> float(Scaled(factor=2.0).value(np.ones(3)))
     6.0
     """
-    fields = collect_fields(cls)
+    fields = _all_fields(cls)
     names = [f.name for f in fields] or [HIDDEN_FIELD]
     defaults = [f.default for f in fields] or [0.0]
     title = cls.__dict__.get("title", cls.__name__)
@@ -115,10 +120,24 @@ def part(cls: type[T]) -> type[T]:
     def hashed(self: Any) -> int:
         return hash((type(self).__qualname__, *self))
 
+    # The tuple's own members stand before those of a part that this one is derived from, which has fewer fields.
+    body.update({k: v for k, v in vars(base).items() if k in names or k in TUPLE})
     body.update(__eq__=same, __ne__=differs, __hash__=hashed)
     body.update(__slots__=(), __new__=create, __repr__=show, fields=fields, title=title, plain_name=plain)
     body["__doc__"] = documented(cls.__doc__, fields)
     return _finish(cls, plain, base, body)
+
+
+def _all_fields(cls: type) -> tuple[Field, ...]:
+    """The parameters of a part: those of the part that it is derived from, then its own.
+
+    One that is declared again keeps its place; a plain value instead of a declaration is another default.
+    """
+    found = {f.name: f for f in getattr(cls, "fields", ())}
+    for name, inherited in found.items():
+        if name in vars(cls) and not isinstance(vars(cls)[name], Field):
+            found[name] = replace(inherited, default=inherited.check(vars(cls)[name], cls.__name__))
+    return tuple((found | {f.name: f for f in collect_fields(cls)}).values())
 
 
 def _faced(function: Any, face: Callable[..., Any]) -> Any:
@@ -178,13 +197,18 @@ class _PartFunctions(AttributeTemplate):
         function = _row_function(kind.instance_class, name)
         if name not in _attached or function is None:
             return None
-        called = types.Dispatcher(_compiled(function))
 
         class Method(AbstractTemplate):
             key = (NAMED, name)
 
             def generic(self, args: Any, kws: Any) -> Any:
-                found: Any = called.get_call_type(self.context, (kind, *args), kws)
+                found: Any
+                try:
+                    found = _dispatcher(function).get_call_type(self.context, (kind, *args), kws)
+                except NumbaError as reason:
+                    if not call_back(function, kind.instance_class, name, reason):
+                        raise
+                    found = _dispatcher(function).get_call_type(self.context, (kind, *args), kws)
                 return found.as_method()
 
         return types.BoundFunction(Method, kind)
@@ -200,10 +224,14 @@ def _dispatch(name: str) -> None:
     @lower_builtin((NAMED, name), NAMED, numba_types.VarArg(numba_types.Any))
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = _row_function(sig.args[0].instance_class, name)
-        call = context.get_function(types.Dispatcher(_compiled(function)), sig)
+        call = context.get_function(_dispatcher(function), sig)
         result = call(builder, args)
         context.add_linking_libs(getattr(call, "libs", ()))
         return impl_ret_new_ref(context, builder, sig.return_type, result)
+
+
+def _dispatcher(function: Callable[..., Any]) -> Any:
+    return types.Dispatcher(callback(function) or _compiled(function))
 
 
 @functools.cache

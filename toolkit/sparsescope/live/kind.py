@@ -81,7 +81,7 @@ class Kind:
     @property
     def views(self) -> tuple[str, ...]:
         """The views on its page, in the order of a narrow one: those that say they are for this kind."""
-        return tuple(name for name in views if self.name in views[name].kinds)
+        return tuple(name for name in views if self.name in getattr(views[name], "kinds", ()))
 
     # --------------------------------------------------------------------------------------------------- the problem
     def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:

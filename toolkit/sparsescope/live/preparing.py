@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -157,4 +159,20 @@ def specs(problem: Any) -> list[dict[str, Any]]:
     """Return the specs that the page draws: the views of its kind, in the order of a narrow page, and the pictures that
     are no view of a trace."""
     kind = kinds.of_problem(problem)
-    return [*(view_registry.create(name).spec(problem) for name in kind.views if name in view_registry), *kind.looks]
+    return [*(spec_of(name, problem) for name in kind.views if name in view_registry), *kind.looks]
+
+
+def spec_of(name: str, problem: Any) -> dict[str, Any]:
+    """Return the spec of a view; one that ends in an error, as a user's may, gives a spec with its traceback."""
+    try:
+        found: dict[str, Any] = view_registry.create(name).spec(problem)
+        found["id"], found["kind"], json.dumps(found, allow_nan=False)
+    except Exception as error:
+        return {
+            "id": name,
+            "title": view_registry.title(name),
+            "kind": "failed",
+            "error": f"The view {name} cannot be described: {type(error).__name__}: {error}",
+            "traceback": "".join(traceback.format_exception(error)),
+        }
+    return found

@@ -151,6 +151,14 @@ ROW_DOCS = {
 }
 
 
+ROW_RETURNS = {
+    **dict.fromkeys(("value", "gradient", "derivatives", "update_scores"), "float64"),
+    **dict.fromkeys(("conjugate", "scaled_conjugate", "repaired_conjugate"), "float64"),
+    **dict.fromkeys(("hessian_product", "hessian_diag", "prox_conjugate", "repair", "repair_weighted"), ""),
+    "is_inactive": "boolean",
+}
+
+
 class Loss(RowFunctions):
     """Base of all losses ℓ(z, y) of one sample's scores z (m,) and its target y: a class in 0…m−1, or a label set.
 
@@ -199,6 +207,7 @@ class Loss(RowFunctions):
 
     __slots__ = ()
     row_docs: ClassVar[dict[str, str]] = ROW_DOCS
+    row_returns: ClassVar[dict[str, str]] = ROW_RETURNS
     # Called from Python, ``value(Z, y)`` and ``gradient(Z, y)`` take one sample or all of them.
     faces: ClassVar[dict[str, Any]] = {"value": _value_face, "gradient": _gradient_face}
     fields: ClassVar[tuple[Field, ...]] = ()

@@ -155,6 +155,14 @@ ROW_DOCS = {
 }
 
 
+ROW_RETURNS = {
+    **dict.fromkeys(("value", "violation", "dual_norm", "conjugate"), "float64"),
+    **dict.fromkeys(("zero_threshold", "addend", "curvature_bound"), "float64"),
+    **dict.fromkeys(("prox", "prox_added", "project_tangent", "gradient", "hessian_vec"), ""),
+    "stays_zero": "boolean",
+}
+
+
 class Penalty(RowFunctions):
     """Base of all penalties Ω(W) = Σ_j Ω(W_j), sums over the rows of W (one row per feature, one entry per class).
 
@@ -196,6 +204,7 @@ class Penalty(RowFunctions):
 
     __slots__ = ()
     row_docs: ClassVar[dict[str, str]] = ROW_DOCS
+    row_returns: ClassVar[dict[str, str]] = ROW_RETURNS
     # Called from Python, ``value(W)`` takes a row or a whole W, and ``prox(v, step)`` returns an array.
     faces: ClassVar[dict[str, Any]] = {"value": _value_face, "prox": _prox_face}
     fields: ClassVar[tuple[Field, ...]] = ()

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..jit import callbacks, note
 from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..solvers.base import Solver, State
@@ -107,6 +108,7 @@ class Session:
         self._began = float("-inf")  # of the last step
         self._playing, self._steps, self._closed = False, 0, False
         self._wish: Callable[[Any, State], Any] | None = None
+        self._refused: Exception | None = None  # of the last change, as long as its parts are those asked for
         self._picture = Picture()
         self._generation = self._taken = 0  # commands given, and the newest of those that were obeyed
         self._epoch = 0
@@ -440,12 +442,15 @@ class Session:
                 if turn.over():
                     return
         except Exception as error:  # whatever goes wrong must reach the screen of whoever watches
-            text = traceback.format_exc()
-            # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
-            said = str(error) if isinstance(error, ValueError) else text.strip().splitlines()[-1]
             with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
-                self._playing, self._steps = False, 0
-                self._say("error", said, error=text)
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        text = "".join(traceback.format_exception(error))
+        # A ValueError is an answer to what was asked for, in a sentence; of others the kind matters too.
+        said = str(error) if isinstance(error, ValueError) else text.strip().splitlines()[-1]
+        self._playing, self._steps = False, 0
+        self._say("error", said, error=text)
 
     def _obey(self) -> None:
         while True:
@@ -454,7 +459,7 @@ class Session:
                     return
                 command = self._commands.popleft()
             if command.name == "change":
-                self._change(command.problem, command.solver)
+                self._try_change(command)
             elif command.name == "reset":
                 self._reset()
             elif command.name == "speed":
@@ -468,6 +473,10 @@ class Session:
                 self._playing, self._steps = True, 0
             elif command.name == "step":
                 self._playing, self._steps = False, self._steps + command.number
+            if self._refused is not None:  # no step on another problem than the one asked for: the error stays in sight
+                self._taken = command.turn
+                self._fail(self._refused)
+                continue
             self._open()
             moving = self._playing or self._steps
             self._taken = command.turn
@@ -498,6 +507,10 @@ class Session:
             self._say("compiling", f"compiling the kernels of {solver.name} for {parts}")
             with self._worker.turn.aside():  # others go on meanwhile
                 warm_up(problem, solver)
+        for kind in {type(part) for part in problem.parts.values()}:
+            said = note(kind, callbacks(kind)) if callbacks(kind) else ""
+            if said and not any(mark.text == said for mark in self.trace.marks):
+                self.trace.mark(said)
 
     def _advance(self, began: float) -> None:
         self._open()
@@ -524,6 +537,14 @@ class Session:
             self._say("finished", message, rate=rate)
         return bool(message)
 
+    def _try_change(self, command: Command) -> None:
+        self._refused = None
+        try:
+            self._change(command.problem, command.solver)
+        except Exception as error:
+            self._refused, self._taken = error, command.turn
+            raise
+
     def _change(self, problem: Any, solver: Solver) -> None:
         run = self._run
         problem = run.settle(problem)
@@ -545,6 +566,7 @@ class Session:
             run.observe(certify_now=True)  # what was touched answers at once, also while paused
 
     def _reset(self) -> None:
+        self._refused = None
         self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES))
         self._run = self._new_run()
         self._finest.reset()

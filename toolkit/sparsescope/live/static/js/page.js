@@ -8,6 +8,7 @@ import { Buttons } from "./buttons.js";
 import { MARGIN } from "./charts/chartbox.js";
 import { ConfusionChart } from "./charts/confusion.js";
 import { Controls } from "./controls.js";
+import { FailedChart, failed } from "./charts/failed.js";
 import { FeaturesChart } from "./charts/featureschart.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
@@ -42,6 +43,7 @@ const MOST_PINNED = 2;
 const NARROW = 900; // pixels; below, settings are folded
 const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
 const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 224, features: 288, weights: 320, network: 584, entries: 232, theta: 540, threshold: 176, words: 176 };
+const PLACED = new Set([...Object.keys(HEIGHTS), "confusion", "spectrum"]); // the areas of the page's grid
 
 export class Page {
   constructor(host, send, theme, options = {}) {
@@ -308,14 +310,21 @@ export class Page {
     this.observer.disconnect();
     const makers = {
       lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
-      threshold: ThresholdChart, words: WordList, confusion: ConfusionChart,
+      threshold: ThresholdChart, words: WordList, confusion: ConfusionChart, failed: FailedChart,
     };
-    this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
+    const make = (spec) => {
       const Chart = spec.x ? FeaturesChart : makers[spec.kind];
       const chart = new Chart(spec, this, HEIGHTS[spec.id] || 320);
-      chart.box.element.style.gridArea = spec.id;
+      place(chart);
       if (chart.svg || chart.canvas || chart.rows) chart.box.tools.append(saveMenu(chart, this.store));
-      return { chart, visible: true, drawn: -1 };
+      return { chart, visible: true, drawn: -1, label: widestLabel(spec) };
+    };
+    this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
+      try {
+        return make(spec);
+      } catch (problem) { // a user's view: the others are shown all the same
+        return make(failed(spec, problem));
+      }
     });
     this.inspector.element.style.gridArea = "inspector";
     this.resized = true;
@@ -324,7 +333,19 @@ export class Page {
       this.observer.observe(chart.box.element);
       if (this.compact) this.resizer.observe(chart.box.plot); // it has what the bars above and below leave
     }
-    this.labelWidth = widestLabel(specs);
+    this.labelWidth = Math.max(0, ...this.charts.map(({ label }) => label));
+  }
+
+  /** Show an error instead of a chart. */
+  failChart(entry, problem) {
+    const before = entry.chart.box.element;
+    if (entry.chart.destroy) entry.chart.destroy();
+    this.observer.unobserve(before);
+    entry.chart = new FailedChart(failed(entry.chart.spec, problem), this, 320);
+    place(entry.chart);
+    before.replaceWith(entry.chart.box.element);
+    this.observer.observe(entry.chart.box.element);
+    this.resized = true;
   }
 
   /** Room at the right of the time charts for the names of the lines: the same for all, so that they line up. */
@@ -428,7 +449,11 @@ export class Page {
     for (const entry of this.charts) {
       if (!entry.visible) continue;
       if (!entry.chart.box.width) continue; // not laid out yet
-      entry.chart.draw();
+      try {
+        entry.chart.draw();
+      } catch (problem) { // the other charts go on
+        this.failChart(entry, problem);
+      }
     }
     this.inspector.draw();
     this.sendLayout();
@@ -461,8 +486,14 @@ export class Page {
 }
 
 /** Width of the longest name at the end of a line, with the axis that may stand before it. */
-function widestLabel(specs) {
-  const widths = specs.filter((spec) => spec.kind === "lines").flatMap((spec) =>
-    spec.y.map((line) => textWidth(line.label) + (spec.right ? RIGHT_AXIS : 0)));
-  return Math.max(0, ...widths);
+function widestLabel(spec) {
+  if (spec.kind !== "lines") return 0;
+  return Math.max(0, ...spec.y.map((line) => textWidth(line.label) + (spec.right ? RIGHT_AXIS : 0)));
+}
+
+/** Put a chart to its place on the page; one without a place gets a row. */
+function place(chart) {
+  const { style } = chart.box.element;
+  if (PLACED.has(chart.box.id)) style.gridArea = chart.box.id;
+  else style.gridColumn = "1 / -1";
 }
