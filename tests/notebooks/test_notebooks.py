@@ -20,6 +20,12 @@ MOST_STORED = 60_000  # characters of stored outputs: a reader of the repository
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
+def slow(path: Path) -> bool:
+    """Whether the notebook declares in its metadata that it takes long."""
+    declared = nbformat.read(path, as_version=4).metadata.get("sparsescope", {})
+    return bool(declared.get("slow", False))
+
+
 def read(path: Path) -> nbformat.NotebookNode:
     """The notebook, checked against the format."""
     notebook = nbformat.read(path, as_version=4)
@@ -32,12 +38,8 @@ def test_there_are_notebooks() -> None:
 
 
 FIRST = ("00", "01")  # of the lessons one is executed every time, the others with the slow tests
-executed = [
-    pytest.param(
-        path, id=path.stem, marks=() if path.stem.startswith(FIRST) or path.stem not in LESSONS else pytest.mark.slow
-    )
-    for path in NOTEBOOKS
-]
+late = [path for path in NOTEBOOKS if slow(path) or (path.stem in LESSONS and not path.stem.startswith(FIRST))]
+executed = [pytest.param(path, id=path.stem, marks=pytest.mark.slow if path in late else ()) for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", executed)

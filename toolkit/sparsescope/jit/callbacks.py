@@ -6,6 +6,7 @@ microseconds, so such a part is right and slow. A kernel with a callback is neve
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ import numba
 from .compiler import numba_types as types
 from .stamps import NAME
 
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # numba's messages on a terminal
 _called: dict[Callable[..., Any], Any] = {}  # the function -> what kernels call instead
 _names: dict[str, list[str]] = {}  # name of a part's class -> its functions that are called back
 
@@ -69,6 +71,6 @@ def has_callbacks(sig: tuple[Any, ...]) -> bool:
 
 def _first_sentence(reason: Exception) -> str:
     # numba's messages open with headings; the first line that is indented or plain says what it met
-    lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
-    said = [line for line in lines if not line.startswith(("Failed in", "- ", "During", "[1m", "File"))]
+    lines = [line.strip() for line in COLOURS.sub("", str(reason)).splitlines() if line.strip()]
+    said = [line for line in lines if not line.startswith(("Failed in", "- ", "During", "File"))]
     return (said or lines or [type(reason).__name__])[0].rstrip(".:")
