@@ -22,7 +22,7 @@ _names: dict[str, list[str]] = {}  # name of a part's class -> its functions tha
 
 
 def callback(function: Callable[..., Any]) -> Any:
-    """What kernels call instead of a function; ``None`` if it is compiled."""
+    """Return the substitute that kernels call for a function; ``None`` if it is compiled."""
     return _called.get(function)
 
 
