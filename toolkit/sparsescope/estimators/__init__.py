@@ -11,6 +11,7 @@ from .classifier_cv import SparseClassifierCV
 from .covariance import SparseInverseCovariance, SparseInverseCovarianceCV
 from .files import load
 from .stagewise import StagewiseClassifier
+from .watching import Watch
 
 __all__ = [
     "RandomFourierFeatures",
@@ -21,5 +22,6 @@ __all__ = [
     "SparseInverseCovariance",
     "SparseInverseCovarianceCV",
     "StagewiseClassifier",
+    "Watch",
     "load",
 ]

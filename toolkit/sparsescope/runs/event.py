@@ -67,9 +67,9 @@ class Event:
         label sets, the measures of :class:`sparsescope.problems.metrics.SetMeasures`) and those that the solver
         reports (``solver.columns``).
 
-    Examples
-    --------
-    very number of ``info`` is also an attribute; one that another solver reports, or that was not measured, is NaN.
+    Notes
+    -----
+    Every number of ``info`` is also an attribute; one that another solver reports, or that was not measured, is NaN.
     """
 
     iteration: int
