@@ -162,6 +162,7 @@ ROW_RETURNS = {
 class Loss(RowFunctions):
     """Base of all losses ℓ(z, y) of one sample's scores z (m,) and its target y: a class in 0…m−1, or a label set.
 
+    A label set is a row of an indicator matrix, uint8 of length m. ``target_types`` lists the targets that a loss takes,
     out of ``"classes"`` and ``"sets"``; one that takes both reads the labels of y with
     :mod:`sparsescope.losses.targets`.
 
@@ -198,11 +199,6 @@ class Loss(RowFunctions):
     For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
     nor curvature, and ``is_inactive`` is True) and ``tight`` (the supremum of the largest eigenvalue of ∇²ℓ is
     ``curvature``).
-
-    Attributes
-    ----------
-    label set is a row of an indicator matrix
-        uint8 of length m. ``target_types`` lists the targets that a loss takes,
     """
 
     __slots__ = ()
