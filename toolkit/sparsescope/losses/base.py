@@ -162,8 +162,8 @@ ROW_RETURNS = {
 class Loss(RowFunctions):
     """Base of all losses ℓ(z, y) of one sample's scores z (m,) and its target y: a class in 0…m−1, or a label set.
 
-    A label set is a row of an indicator matrix, uint8 of length m. ``target_types`` lists the targets that a loss takes,
-    out of ``"classes"`` and ``"sets"``; one that takes both reads the labels of y with
+    A label set is a row of an indicator matrix, uint8 of length m. ``target_types`` lists the targets that a loss
+    takes, out of ``"classes"`` and ``"sets"``; one that takes both reads the labels of y with
     :mod:`sparsescope.losses.targets`.
 
     A loss is a class decorated with ``@part`` that inherits from this one and defines the functions of one row below.
