@@ -40,9 +40,9 @@ QUIET = {"dataset": "iris", "speed": "max"}
 class Student:
     """One page and what its student does."""
 
-    def __init__(self, port: int, seed: int, cookie: str = "") -> None:
+    def __init__(self, port: int, seed: int, cookie: str = "", wire: bool = True) -> None:
         self.draw = random.Random(seed)
-        self.page = PageClient(port, {**QUIET, "dataset": self.draw.choice(DATA)}, cookie=cookie)
+        self.page = PageClient(port, {**QUIET, "dataset": self.draw.choice(DATA)}, cookie=cookie, wire=wire)
 
     async def begin(self) -> None:
         """Open the page and run."""
@@ -123,7 +123,7 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
 
-async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int) -> dict[str, Any]:
+async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, wire: bool = True) -> dict[str, Any]:
     """Warm up, let the class work, send it home; what was measured."""
     server = Server(pid)
     began = time.perf_counter()
@@ -131,7 +131,7 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int) 
     warm = time.perf_counter() - began
     await asyncio.sleep(LINGER + 2.0)
     empty_memory, empty_threads = server.memory(), server.threads()
-    students = [Student(port, seed + k) for k in range(sessions)]
+    students = [Student(port, seed + k, wire=wire) for k in range(sessions)]
     began = time.perf_counter()
     await asyncio.gather(*(student.begin() for student in students))
     opened = time.perf_counter() - began
@@ -156,6 +156,7 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int) 
     answers = [1000 * value for page in pages for value in page.answers]
     return {
         "sessions": sessions,
+        "channel": "wire" if all(page.on_wire for page in pages) else "bokeh",
         "seconds": wall,
         "frames/s each": sum(counts) / wall / sessions,
         "frames/s, slowest": min(counts) / wall,
@@ -196,6 +197,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, nargs="+", default=[30], help=f"pages, at most {MOST_SESSIONS}")
     parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
     parser.add_argument("--note", default="", help="stored with the row, such as 'before'")
     parser.add_argument("--quick", action="store_true", help="4 pages, 5 s; stores nothing")
     args = parser.parse_args()
@@ -206,7 +208,10 @@ def main() -> None:
     rows = [] if args.quick else (stored("class") or {"rows": []})["rows"]
     for size in sizes:
         with Explorer(None, "--linger", str(LINGER)) as server:
-            row = {"note": args.note, **asyncio.run(lesson(server.port, server.process.pid, size, seconds, args.seed))}
+            row = {
+                "note": args.note,
+                **asyncio.run(lesson(server.port, server.process.pid, size, seconds, args.seed, not args.bokeh)),
+            }
             row["tracebacks in the log"] = server.log().count("Traceback")
         rows = [old for old in rows if (old["note"], old["sessions"]) != (args.note, size)] + [row]
         show([{name: value for name, value in row.items() if name not in ("health", "error texts")}])

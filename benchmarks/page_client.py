@@ -67,6 +67,7 @@ class PageClient:
     rejoin : the secret of the page that was there before (a reload), or ``None``
     cookie, host : values of these headers, for servers that ask for them
     path : of the page, without slashes; empty for ``sparsescope explore``
+    wire : whether the page changes over to the websocket beside Bokeh's, where the server has one
 
     ``headers`` counts the messages by their type; ``status`` is the newest frame's; ``answers`` are seconds from a
     change to the first frame that carries it; ``waiting`` are changes without an answer yet.
@@ -80,11 +81,16 @@ class PageClient:
         cookie: str = "",
         path: str = "",
         host: str = "",
+        wire: bool = True,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.port, self.settings, self.rejoin = port, settings or {}, rejoin
         self._named = {name: value for name, value in (("Cookie", cookie), ("Host", host)) if value}
         self._path = path
+        self._may_wire, self.on_wire = wire, False
+        self._wire: WebSocketClientConnection | None = None
+        self._held: list[dict[str, Any]] | None = None  # while the page changes over
+        self._reading_wire: asyncio.Future[None] | None = None
         self._clock = clock
         self.headers: dict[str, int] = {}
         self.frame: dict[str, Any] = {}
@@ -132,18 +138,29 @@ class PageClient:
 
     async def close(self) -> None:
         """Close the websocket, as a closed tab does."""
+        for socket in (self._wire, self._socket):
+            if socket is not None:
+                socket.close()
         if self._socket is not None:
-            self._socket.close()
             await self._reading
+        if self._reading_wire is not None:
+            await self._reading_wire
 
     def drop(self) -> None:
         """Lose the connection without a word: the server hears of it from the closed socket only."""
-        if self._socket is not None and self._socket.stream is not None:  # type: ignore[attr-defined]
-            self._socket.stream.close()  # type: ignore[attr-defined]
+        for socket in (self._wire, self._socket):
+            if socket is not None and socket.stream is not None:  # type: ignore[attr-defined]
+                socket.stream.close()  # type: ignore[attr-defined]
 
     # ------------------------------------------------------------------------------------------------------- talking
     async def say(self, message: dict[str, Any]) -> None:
         """Send a message of the page."""
+        if self._held is not None:
+            self._held.append(message)
+            return
+        if self.on_wire and self._wire is not None:
+            await self._wire.write_message(json.dumps(message))
+            return
         values = wrapped({"model": None, "data": message})
         values["entries"][0][1] = {"id": self._pane}
         event = {"type": "event", "name": "data_event", "values": values}
@@ -223,6 +240,27 @@ class PageClient:
             self.lost = True
             self._news.set()
 
+    async def _change_over(self, token: str) -> None:
+        """Read the other websocket, after the server's last word on Bokeh's (``dashboard/wire.py``)."""
+        asked = HTTPRequest(f"ws://127.0.0.1:{self.port}/wire", headers=self._named, request_timeout=SECONDS)
+        self._wire = await websocket_connect(asked)
+        await self._wire.write_message(json.dumps({"wire": token}))
+        try:
+            while (message := await self._wire.read_message()) is not None:
+                self.bytes += len(message)
+                if isinstance(message, bytes):
+                    length = int.from_bytes(message[:4], "little")
+                    await self._take(json.loads(message[4 : 4 + length]))
+                elif self.on_wire:
+                    await self._take(json.loads(message))
+                else:
+                    self.on_wire, held, self._held = True, self._held or [], None
+                    for waiting in held:
+                        await self.say(waiting)
+        except WebSocketClosedError:
+            pass  # whoever waits sees that the page is lost
+        self.on_wire = False
+
     async def _take(self, header: dict[str, Any]) -> None:
         kind = str(header["type"])
         self.headers[kind] = self.headers.get(kind, 0) + 1
@@ -237,6 +275,11 @@ class PageClient:
             await self.say({"type": "credit", "n": 1, "seq": header["seq"], "paint_ms": 1})
         elif kind == "rejoin":
             self.token, self.place = header["token"], header["place"]
+            if header.get("wire") and self._may_wire:
+                self._reading_wire = asyncio.ensure_future(self._change_over(header["token"]))
+        elif kind == "wire":
+            await self.say({"type": "wired"})
+            self._held = []
         elif kind == "error":
             self.errors.append(header["text"])
         elif kind == "notices":

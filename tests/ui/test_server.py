@@ -171,3 +171,25 @@ def test_panel_serves_the_app_file(page: Page) -> None:
         page.wait_for_url("**/explorer?**lam_ratio=0.01*")
     finally:
         program.stop()
+
+
+def test_the_page_goes_on_over_bokehs_channel_when_its_own_websocket_breaks(page: Page, server: str) -> None:
+    """Frames come over `/wire`; when that breaks, the page begins anew on Bokeh's channel, with its run."""
+    page.add_init_script(
+        "const Real = WebSocket; globalThis.wires = []; globalThis.WebSocket = class extends Real {"
+        " constructor(...given) { super(...given); if (String(given[0]).endsWith('/wire')) {"
+        " globalThis.wires.push(this); this.count = 0;"
+        " this.addEventListener('message', ({data}) => { this.count += typeof data !== 'string' }) } } }"
+    )
+    explorer = ExplorerPage(page, server).open(dataset="digits", lam_ratio=0.001, speed=10)
+    page.wait_for_function("() => wires.length === 1 && wires[0].readyState === 1")
+    explorer.run()
+    page.wait_for_function("() => wires[0].count > 3")
+    page.evaluate("wires[0].close()")
+    before = explorer.debug("status.iteration")
+    explorer.wait("s.status.iteration > x + 5", before)
+    explorer.pause()
+    explorer.click("reset-button")
+    explorer.expect_iteration(0)
+    assert page.evaluate("wires.length") == 1 and page.get_by_test_id("connection-lost").count() == 0
+    assert not explorer.errors

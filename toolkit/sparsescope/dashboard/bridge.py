@@ -132,6 +132,7 @@ class Bridge:
     held: whether the page with this token is still connected: a page that was just loaded again may come before the
         server hears that its old websocket is closed.
     lateness: of the server's event loop, if it is measured.
+    has_wire: whether the server has the websocket of `wire.py`, to which the page then changes over.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class Bridge:
         left_behind: Callable[[str], Any] = lambda token: None,
         held: Callable[[str], bool] = lambda token: False,
         lateness: Lateness | None = None,
+        has_wire: bool = False,
     ) -> None:
         self.pane = pane
         self.name = ""  # of the page, as it is registered
@@ -153,6 +155,10 @@ class Bridge:
         self._make_explorer = make_explorer
         self._admit, self._local, self._left_behind = admit, local, left_behind
         self._held, self._lateness = held, lateness
+        self._has_wire = has_wire
+        self._joining: Any = None  # the websocket to which the page is changing over
+        self._wire: Any = None  # the websocket on which the page is; None: on Bokeh's channel
+        self._mute = False  # between the last message on Bokeh's channel and the first one on the other
         self._tries = 0
         self._document: Any = None
         self._inbox = Inbox()
@@ -172,6 +178,9 @@ class Bridge:
         if not isinstance(message, dict):
             logger.warning("a message of type %s was dropped; messages are objects", type(message).__name__)
             return
+        if message.get("type") == "wired":
+            self._change_over()
+            return
         try:
             if message.get("type") == "ready" and not self._begin(message):
                 return
@@ -190,6 +199,7 @@ class Bridge:
     def _begin(self, message: Message) -> bool:
         """Find the explorer of a page that is ready, or make one; whether there is one."""
         _send_without_delay()
+        self.part(self._joining)  # a page that begins anew begins on Bokeh's channel
         if self.explorer is None:
             token = str(message.get("rejoin") or "")
             old = self._left_behind(token)
@@ -201,7 +211,7 @@ class Bridge:
                 self._flush()
                 return False
             self.explorer = self._adopt(self._make_explorer() if old is None else old)
-            self._send({"type": "rejoin", "token": self.token, "place": self.place})
+            self._send({"type": "rejoin", "token": self.token, "place": self.place, "wire": self._has_wire})
         return True
 
     def _later(self, message: Message, most: int) -> bool:
@@ -249,8 +259,11 @@ class Bridge:
             self._obey()
         self._rest_alone()
         self._collect()
-        session = getattr(getattr(self._document, "session_context", None), "session", None)
-        if not self._out or self._flushing or session is None or session.destroyed:
+        if self._wire is not None:
+            self._flush()
+            return
+        session = self._session
+        if not self._out or self._flushing or self._mute or session is None or session.destroyed:
             return
         self._flushing = asyncio.ensure_future(self._flush_locked(session))
 
@@ -291,6 +304,8 @@ class Bridge:
         if self._closed:
             return
         self._closed = True
+        if self._joining is not None:
+            self._joining.close()
         if self.explorer is not None:
             self.explorer.close()
 
@@ -300,10 +315,13 @@ class Bridge:
         return hashlib.sha256(self.token.encode()).hexdigest()[:PLACE_LENGTH]
 
     @property
+    def _session(self) -> Any:
+        return getattr(getattr(self._document, "session_context", None), "session", None)
+
+    @property
     def connected(self) -> bool:
         """Whether a browser holds a websocket to this page's session."""
-        context = None if self._document is None else self._document.session_context
-        session = getattr(context, "session", None)
+        session = self._session
         return session is not None and session.connection_count > 0
 
     def hand_over(self) -> Any:
@@ -343,18 +361,64 @@ class Bridge:
         """Put a message on its way; it goes with the next :meth:`_flush`."""
         self._out.append((header, buffers))
 
+    def join(self, wire: Any) -> bool:
+        """Begin to change over to a websocket; whether that can be done."""
+        if self._closed or self.explorer is None or self._joining is not None:
+            return False
+        self._joining = wire
+        self._send({"type": "wire"})
+        self._look_soon((0,))
+        return True
+
+    def _change_over(self) -> None:
+        """Go on with the other websocket: everything that the page sent on Bokeh's channel has come."""
+        if self._joining is not None and self._mute:
+            self._wire, self._mute = self._joining, False
+            self._wire.send('{"type": "open"}', None)
+            self._flush()
+
+    def part(self, wire: Any) -> None:
+        """Go back to Bokeh's channel: the page begins anew there if it is still open."""
+        if wire is not None and wire is self._joining:
+            self._joining = self._wire = None
+            self._mute = False
+            self._out = [entry for entry in self._out if entry[0]["type"] != "wire"]
+
+    def _summarise(self, header: Message) -> None:
+        """Show what data the page has in its bar, a model of Bokeh's: that needs the document's lock."""
+        session, show = self._session, self.on_summary
+        if show is None:
+            return
+        text = summary(header)
+        if self._wire is None or session is None:
+            show(text)
+        elif not session.destroyed:
+            self._shown = asyncio.ensure_future(self._show_locked(session, lambda: show(text)))
+
+    async def _show_locked(self, session: Any, show: Callable[[], None]) -> None:
+        with set_curdoc(self._document):
+            await session.with_document_locked(show)
+
     def _flush(self) -> None:
-        """Send what is on its way; called with the document's lock."""
+        """Send what is on its way; called with the document's lock, unless the page has changed over."""
+        if self._mute:
+            return
         out, self._out = self._out, []
-        for header, buffers in out:
-            if header["type"] == "problem" and self.on_summary is not None:
-                self.on_summary(summary(header))
+        for k, (header, buffers) in enumerate(out):
+            if header["type"] == "problem":
+                self._summarise(header)
             if not self._local:
                 header = public(header)
             block = b"".join(buffers) if buffers else None
             # As one text: Bokeh would take a header apart into some hundred objects, which cost more than all else.
             text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_number)
+            if self._wire is not None:
+                self._wire.send(text, block)
+                continue
             self.pane._send_msg({"header": text, "block": block})
+            if header["type"] == "wire":
+                self._mute, self._out = True, out[k + 1 :] + self._out
+                return
 
     def _fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error))

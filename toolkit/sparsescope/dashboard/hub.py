@@ -127,7 +127,7 @@ class Hub:
         if not connection.rejoin:
             return None
         given = connection.rejoin.encode()
-        found = (b for b in self._bridges() if hmac.compare_digest(b.token.encode(), given) and b.explorer is not None)
+        found = (b for b in self._bridges() if b.explorer is not None and hmac.compare_digest(b.token.encode(), given))
         return next(found, None)
 
     # ---------------------------------------------------------------------------------------------------- what is said

@@ -40,6 +40,14 @@ def check_fragment(fragment: str | bytes) -> None:
         raise TooMuch("binary data are not taken")
     if len(fragment) > MAX_TEXT:
         raise TooMuch(f"{len(fragment)} characters; at most {MAX_TEXT} are taken")
+    # Few brackets are not deep, and a short text has not many parts: nearly all messages.
+    if len(fragment) > MAX_PARTS or fragment.count("[") + fragment.count("{") > MAX_DEPTH:
+        _check_shape(fragment)
+    if any(f'"{name}"' in fragment for name in PACKED) or "\\u" in fragment:
+        _check_packed(fragment)
+
+
+def _check_shape(fragment: str) -> None:
     bare = _TEXTS.sub("0", fragment)
     depth = deepest = 0
     for found in re.finditer(r"[\[\]{}]", bare):
@@ -50,8 +58,6 @@ def check_fragment(fragment: str | bytes) -> None:
     parts = bare.count(",") + bare.count(":")
     if parts > MAX_PARTS:
         raise TooMuch(f"{parts} entries; at most {MAX_PARTS} are taken")
-    if any(f'"{name}"' in fragment for name in PACKED) or "\\u" in fragment:
-        _check_packed(fragment)
 
 
 def _check_packed(fragment: str) -> None:

@@ -74,6 +74,7 @@ class Site:
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
     lateness: of the event loop, measured while the server runs.
     hub: the class of this server, or None.
+    has_wire: whether the server has a websocket for pages beside Bokeh's.
     """
 
     data: Any = None
@@ -84,6 +85,7 @@ class Site:
     lateness: Lateness = field(default_factory=Lateness)
     open: set[Bridge] = field(default_factory=set)
     hub: Hub | None = None
+    has_wire: bool = False
 
     def teach(self, room: Room) -> Hub:
         """Make this a class's server; returns what joins its pages with the room."""
@@ -120,6 +122,11 @@ class Site:
             and bridge.connected
             for bridge in self.open
         )
+
+    def bridge(self, token: str) -> Bridge | None:
+        """Return the open page with this secret."""
+        given = token.encode()
+        return next((b for b in self.open if hmac.compare_digest(b.token.encode(), given)), None)
 
     def close(self) -> None:
         """End the workers of all pages, and the class."""
@@ -158,6 +165,7 @@ class Site:
             lambda token: self._left_behind(token, name, settings),
             self._held,
             self.lateness,
+            self.has_wire,
         )
         bridge.name, bridge.fixed = name, frozenset(fixed or ())
         self.open.add(bridge)

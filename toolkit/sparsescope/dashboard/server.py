@@ -28,6 +28,7 @@ from .health import patterns
 from .invitation import invite
 from .limits import MAX_TEXT, limit_messages
 from .page import COOKIE, FIRST, PLACES, Site
+from .wire import patterns as wire_patterns
 
 DEFAULT_PORT = 5006
 HOSTS_VARIABLE = "SPARSESCOPE_ALLOW_HOST"  # names by which people come, where `panel serve` is the server
@@ -65,13 +66,17 @@ def make_server(
             secret_key=secrets.token_bytes(32),
             include_cookies=[COOKIE, PLACES],
             include_headers=["Host", "User-Agent"],
-            extra_patterns=[*patterns(site), *([] if site.hub is None else class_patterns(site.hub))],
+            extra_patterns=[
+                *patterns(site),
+                *wire_patterns(site.bridge),
+                *([] if site.hub is None else class_patterns(site.hub)),
+            ],
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortInUse(error.errno, f"port {port} is taken by another program") from error
         raise
-    site.local = gate.local
+    site.local, site.has_wire = gate.local, True
     limit_messages(server._tornado)
     server.io_loop.add_callback(lambda: site.lateness.start(server.io_loop.asyncio_loop))  # type: ignore[attr-defined]
     guard(server._tornado, gate)

@@ -106,6 +106,75 @@ function veil(el, iteration) {
   }, 1000)
 }
 
+// A websocket for the page's messages alone, beside Bokeh's (wire.py says how both sides change over). Until it is open,
+// and where there is none, messages go over Bokeh's channel.
+const TURN_MS = 10000 // for the first word on the new websocket
+
+function lineOf(model, take, restart) {
+  const OPEN = 1
+  let wire = null, state = "bokeh", held = []
+  function close() {
+    const old = wire
+    wire = null
+    state = "bokeh"
+    held = []
+    old?.close()
+  }
+  // To Bokeh's channel again, where the page begins anew: what was on its way is lost.
+  function back(mine) {
+    if (mine === wire) {
+      const lost = state !== "bokeh"
+      close()
+      if (lost) {
+        restart()
+      }
+    }
+  }
+  return {
+    begin(address, secret) {
+      close()
+      const mine = wire = new WebSocket(address)
+      mine.binaryType = "arraybuffer"
+      mine.onopen = () => mine.send(JSON.stringify({wire: secret}))
+      mine.onmessage = ({data}) => {
+        if (mine !== wire) {
+          return
+        }
+        if (typeof data !== "string") {
+          const length = new DataView(data).getUint32(0, true)
+          take(new TextDecoder().decode(new Uint8Array(data, 4, length)), new Uint8Array(data, 4 + length))
+        } else if (state === "wire") {
+          take(data, null)
+        } else {
+          state = "wire"
+          held.splice(0).forEach((message) => mine.send(JSON.stringify(message)))
+        }
+      }
+      mine.onclose = () => back(mine)
+    },
+    // The server has said its last word on Bokeh's channel.
+    turn() {
+      if (wire?.readyState === OPEN) {
+        model.send_msg({type: "wired"})
+        state = "turning"
+        const mine = wire
+        setTimeout(() => state === "turning" && back(mine), TURN_MS)
+      }
+    },
+    send(message) {
+      if (state === "wire") {
+        wire.send(JSON.stringify(message))
+      } else if (state === "turning") {
+        held.push(message)
+      } else {
+        model.send_msg(message)
+      }
+    },
+    close,
+    state: () => state,
+  }
+}
+
 function showFailure(el, error) {
   const box = document.createElement("div")
   box.setAttribute("role", "alert")
@@ -119,11 +188,19 @@ export function render({model, el}) {
   const root = document.createElement("div")
   root.style.cssText = "width: 100%; min-height: 100%"
   let handle = null
-  let gone = false
+  let gone = false, lost = false
   const early = []
   const setQuery = addressBar()
   let iteration = null
   const past = pastOf(() => handle)
+
+  const moduleAddress = new URL(model.module_address, document.baseURI)
+  let ready = null
+  const line = lineOf(model, (header, block) => receive({header, block}), () => {
+    if (!gone && !lost && ready) {
+      model.send_msg(ready)
+    }
+  })
 
   function receive({header: text, block}) {
     const header = JSON.parse(text)
@@ -135,10 +212,17 @@ export function render({model, el}) {
     } else if (header.type === "rejoin") {
       sessionStorage.setItem(REJOIN, header.token)
       rememberPlace(header.place)
+      if (header.wire) {
+        const address = new URL("../../../wire", moduleAddress) // the module lies in static/extensions/sparsescope/
+        address.protocol = address.protocol.replace("http", "ws")
+        line.begin(address, header.token)
+      }
+    } else if (header.type === "wire") {
+      line.turn()
     } else if (handle === null) {
       early.push([text, block])
     } else {
-      handle.receive(header, block ? [new Uint8Array(block)] : [])
+      handle.receive(header, block ? [block instanceof Uint8Array ? block : new Uint8Array(block)] : [])
     }
   }
 
@@ -146,12 +230,12 @@ export function render({model, el}) {
   model.on("dark", () => handle?.setTheme(model.dark ? "dark" : "light"))
   model.on("remove", () => {
     gone = true
+    line.close()
     past.end()
     handle?.destroy()
     handle = null
   })
 
-  let lost = false
   globalThis.Bokeh?.documents?.[0]?.on_event("connection_lost", () => {
     if (!lost && !gone) {
       lost = true
@@ -159,14 +243,21 @@ export function render({model, el}) {
     }
   })
 
-  importNatively(new URL(model.module_address, document.baseURI).href).then((module) => {
+  importNatively(moduleAddress.href).then((module) => {
     if (gone) {
       return
     }
     handle = module.mount({
       el: root,
-      send: (message) => model.send_msg(message.type === "ready"
-        ? {...message, rejoin: sessionStorage.getItem(REJOIN)} : message),
+      send: (message) => {
+        if (message.type === "ready") {
+          line.close()
+          ready = {...message, rejoin: sessionStorage.getItem(REJOIN)}
+          model.send_msg(ready)
+        } else {
+          line.send(message)
+        }
+      },
       theme: model.dark ? "dark" : "light",
       options: {shell: "panel", history: past},
     })

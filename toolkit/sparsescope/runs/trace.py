@@ -117,6 +117,7 @@ class Trace:
         self.snapshots: list[Snapshot] = []
         self.snapshot_bytes, self.recent_bytes = snapshot_bytes, recent_bytes
         self._recent: list[Snapshot] = []
+        self._recent_held = 0  # their bytes: counted once each, because this is done at every event
         self._size = 0
         self._data = {name: np.empty(64) for name in COMMON}
         self._reported: dict[str, Column] = {}  # what the solvers of this trace declare
@@ -689,11 +690,11 @@ class Trace:
         if event.state.snapshot_bytes(self._flags) > self.recent_bytes // 8:
             return
         kept = [*self._recent, Snapshot(index, event.iteration, *event.state.snapshot(self._flags))]
-        held = sum(s.nbytes for s in kept)
+        held = self._recent_held + kept[-1].nbytes
         while held > self.recent_bytes or len(kept) > MOST_RECENT:
             held -= kept[0].nbytes
             kept.pop(0)
-        self._recent = kept  # readers hold the old ones or these
+        self._recent, self._recent_held = kept, held  # readers hold the old ones or these
 
     def copy(self) -> Trace:
         """Return an independent trace with the same past (for forks).
@@ -704,7 +705,7 @@ class Trace:
             the copy.
         """
         other = Trace(self.info, self.snapshot_bytes, self.recent_bytes)
-        other._recent = self._recent
+        other._recent, other._recent_held = self._recent, self._recent_held
         size = self._size
         other._data = {name: column.copy() for name, column in self._data.items()}
         other._reported = dict(self._reported)
