@@ -67,7 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "solvers",
         "views",
     },
-    "widgets": {"extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
+    "widgets": {"app", "extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
     "app": {
         "datasets",
         "kernels",

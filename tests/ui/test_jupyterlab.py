@@ -19,6 +19,7 @@ CELLS = (
     "import sparsescope as ss",
     "widget = ss.explore('iris', lam_ratio=0.02, speed=30)\nwidget",
 )
+PLANE = ("import sparsescope as ss", "ss.show('geometry', 'iris', height=480, iterations=30)")
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
@@ -62,7 +63,7 @@ def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     program.stop()
 
 
-def run_all_cells(page: Page) -> None:
+def run_all_cells(page: Page, root: str = "explorer-root") -> None:
     """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
     idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
     for patience in (40_000, 40_000, PATIENT_MS):
@@ -70,7 +71,7 @@ def run_all_cells(page: Page) -> None:
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_text("Run All Cells", exact=True).click()
         try:
-            page.get_by_test_id("explorer-root").first.wait_for(state="attached", timeout=patience)
+            page.get_by_test_id(root).first.wait_for(state="attached", timeout=patience)
             return
         except PlaywrightTimeout:
             continue
@@ -129,3 +130,23 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
     drawn = explorer.part("chart-convergence").locator(".chart-plot")
     svg, plot = drawn.evaluate("e => [e.querySelector('svg').getBoundingClientRect().height, e.clientHeight]")
     assert abs(svg - plot) <= 1
+
+
+@pytest.mark.parametrize("lab", [PLANE], indirect=True)
+def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: str) -> None:
+    network = Network(page)
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page, "page-root")
+    settled = "() => window.__sparsescope && window.__sparsescope.page.body.settled()"
+    page.wait_for_function(settled)
+    root = page.get_by_test_id("page-root")
+    assert root.evaluate("e => e.getRootNode().host.clientHeight") == 480
+    plane = page.get_by_test_id("plane")
+    expect(plane).to_be_visible()
+    plane.press("ArrowUp")
+    page.wait_for_function(settled)
+    paths = page.evaluate("window.__sparsescope.page.body.paths")
+    settings = page.evaluate("window.__sparsescope.settings")
+    assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
+    assert [path["iterations"] for path in paths["paths"]] and network.outside == []

@@ -160,6 +160,24 @@ def test_a_lost_server_is_said_over_veiled_pictures(page: Page) -> None:
         program.process.kill()
 
 
+def test_panel_serves_all_pages_beside_each_other_and_their_links_lead_there(page: Page) -> None:
+    files = [str(path) for path in sorted((ROOT / "apps").glob("*.py"))]
+    program = Program(sys.executable, "-m", "panel", "serve", *files, "--port", "0")
+    try:
+        address = program.wait_for(r"http://localhost:\d+/prox")
+        page.goto(address + "?tau=0.5")
+        page.wait_for_function("() => window.__sparsescope && window.__sparsescope.received > 0")
+        for title, path in (("Geometry", "geometry"), ("Race", "race"), ("Prox", "prox")):
+            page.get_by_role("link", name=title, exact=True).click()
+            page.wait_for_url(f"**/{path}*")
+            page.wait_for_function("() => window.__sparsescope && window.__sparsescope.received > 0")
+        page.get_by_role("link", name="Explorer", exact=True).click()
+        page.wait_for_url("**/explorer*")
+        ExplorerPage(page, address).wait_ready()
+    finally:
+        program.stop()
+
+
 def test_panel_serves_the_app_file(page: Page) -> None:
     program = Program(sys.executable, "-m", "panel", "serve", str(ROOT / "apps" / "explorer.py"), "--port", "0")
     try:

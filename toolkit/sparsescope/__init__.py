@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .runs.session import Session
     from .runs.trace import Recorder, Trace
     from .widgets.explore import explore
+    from .widgets.pages import show
 
 __all__ = [
     "CovarianceProblem",
@@ -91,6 +92,7 @@ __all__ = [
     "reference",
     "registry",
     "scalings",
+    "show",
     "solve",
     "solvers",
     "spectrum",
@@ -134,6 +136,7 @@ _HOME = {
     "race": "races",
     "record": "live.recordings",
     "reference": "runs.reference",
+    "show": "widgets",
     "solve": "runs.run",
 }
 # Public submodules that do not stand at the top.

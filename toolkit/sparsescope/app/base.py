@@ -98,7 +98,17 @@ class Page:
         ]
         for control in made:
             control["label"] = self.labels.get(control["id"], control["label"])
+            if control["id"] == "dataset" and self.data is not None:
+                self._name_own_data(control)
         return [{"title": self.title, "controls": made}] if made else []
+
+    def _name_own_data(self, control: Message) -> None:
+        """Let the menu of data sets say that the data were handed over: the page has no others."""
+        title = getattr(self.data, "title", "") or "your data"
+        control.update(disabled=True, reason="The page was started with these data.")
+        control["choices"] = [
+            {**choice, "label": title} for choice in control["choices"] if choice["value"] == control["value"]
+        ]
 
     # ------------------------------------------------------------------------------------------------------ settings
     @property

@@ -75,6 +75,7 @@ class Site:
     lateness: of the event loop, measured while the server runs.
     hub: the class of this server, or None.
     has_wire: whether the server has a websocket for pages beside Bokeh's.
+    home: where the explorer is, below the root; `panel serve` has it beside the other pages.
     """
 
     data: Any = None
@@ -86,6 +87,7 @@ class Site:
     open: set[Bridge] = field(default_factory=set)
     hub: Hub | None = None
     has_wire: bool = False
+    home: str = ""
 
     def teach(self, room: Room) -> Hub:
         """Make this a class's server; returns what joins its pages with the room."""
@@ -172,7 +174,7 @@ class Site:
         # The hook runs after the page function is gone and also for pages that were fetched and never opened.
         pn.state.on_session_destroyed(lambda _context: self._end(bridge))
         header = HeaderBar(
-            pages=_pages(name, up),
+            pages=_pages(name, up, self.home),
             dark=dark,
             page=name,
             class_module="" if self.hub is None else up + module_address(STRIP, STYLE),
@@ -227,7 +229,7 @@ class Site:
             "<p>This server runs a limited number of explorers at a time, so that each of them stays fast.</p>"
             "<p>Close an explorer you no longer need, then reload this page: its place is free after a few seconds.</p>"
         )
-        header = HeaderBar(pages=_pages(""), sizing_mode="stretch_width")
+        header = HeaderBar(pages=_pages("", home=self.home), sizing_mode="stretch_width")
         return _frame(title, header, pn.pane.HTML(text, margin=32), _dark())
 
 
@@ -264,12 +266,12 @@ def _known(name: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if name == FIRST or key in takes}
 
 
-def _pages(current: str, up: str = "") -> list[dict[str, Any]]:
+def _pages(current: str, up: str = "", home: str = "") -> list[dict[str, Any]]:
     return [
         {
             "title": app_pages.title(name),
             "about": app_pages.doc(name),
-            "address": (up or "./") + address(name)[1:],
+            "address": (up or "./") + (address(name)[1:] or home),
             "current": name == current,
             "takes": list(app_pages[name].takes()),
         }

@@ -192,4 +192,4 @@ def page_for_panel_serve(name: str = FIRST, **options: Any) -> None:
     if context is not None and (refusal := gate.refusal(context.request)) is not None:
         pn.pane.HTML(f"<p>{html.escape(refusal.text)}</p>").servable()
         return
-    Site(**{"local": False, **options}).page(name).servable()
+    Site(**{"local": False, "home": FIRST, **options}).page(name).servable()

@@ -1,8 +1,9 @@
-"""The explorer as a notebook widget: an anywidget shell around :mod:`sparsescope.live`."""
+"""The explorer and the other pages as notebook widgets: an anywidget shell around :mod:`sparsescope.live`."""
 
 from .. import extras
 
 with extras.needed_by("The explorer in a notebook"):
     from .explore import ExplorerWidget, explore
+    from .pages import PageWidget, show
 
-__all__ = ["ExplorerWidget", "explore"]
+__all__ = ["ExplorerWidget", "PageWidget", "explore", "show"]

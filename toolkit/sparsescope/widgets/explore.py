@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import html
 from pathlib import Path
 from typing import Any
-
-import anywidget
-import traitlets
 
 from .. import datasets, live
 from ..live.given import data_and_settings
@@ -17,15 +12,11 @@ from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.result import Result
 from ..runs.trace import Trace
+from .base import SHELL, LiveWidget, Message, checked_height
 from .still import last_picture
 
-POLL_SECONDS = 0.03
-QUICK_POLL_SECONDS = 0.006  # after a message: the worker applies a change between two steps
 SAVED_BYTES = 700_000  # of the recording in a saved notebook
-LEAST_HEIGHT, MOST_HEIGHT = 320, 2000  # pixels of a compact page
 PART_PREFIXES = ("loss_", "penalty_", "solver_")
-
-Message = dict[str, Any]
 
 
 def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> ExplorerWidget:
@@ -67,9 +58,7 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
             f"this is a {type(X).__name__}, which has no data: ss.explore(problem) runs its problem, and "
             'ss.views.draw("convergence", trace) draws what was recorded'
         )
-    if not (isinstance(height, int) and (height == 0 or LEAST_HEIGHT <= height <= MOST_HEIGHT)):
-        raise ValueError(f"height is {height!r}; 0 or from {LEAST_HEIGHT} to {MOST_HEIGHT} pixels are needed")
-    return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings), height)
+    return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings), checked_height(height))
 
 
 def _data(X: Any, y: Any, task: Any = None) -> Any:
@@ -110,32 +99,25 @@ def _checked(settings: Message) -> Message:
     return named
 
 
-class ExplorerWidget(anywidget.AnyWidget):
+class ExplorerWidget(LiveWidget):
     """Made by :func:`explore`. The last expression of a notebook cell shows it; `close()` ends its worker.
 
     The explorer is built when a view is ready, and everything that touches it runs on the event loop that
     handles the widget's messages (JupyterLab may give widgets their own loop, so that they live while a cell runs).
     """
 
-    _esm = live.esm_text() + "\n" + Path(__file__).with_name("shell.js").read_text(encoding="utf-8")
-
-    height = traitlets.Int(0).tag(sync=True)
+    _esm = live.esm_text() + "\n" + SHELL
 
     def __init__(self, data: Any = None, settings: Message | None = None, height: int = 0) -> None:
         self._data = data
         self._settings = dict(settings or {})
-        self._explorer: live.Explorer | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._views = 0
         self._last = ""  # the picture that stays when the widget is closed
-        super().__init__(height=height)
-        self.on_msg(self._receive)
+        super().__init__(height)
 
     @property
     def settings(self) -> Message:
         """The settings as they are on the page (before a view is open: those it will start with)."""
-        return dict(self._settings) if self._explorer is None else self._explorer.settings
+        return dict(self._settings) if self._explorer is None else dict(self._explorer.settings)
 
     @property
     def session(self) -> Any:
@@ -145,50 +127,13 @@ class ExplorerWidget(anywidget.AnyWidget):
     def close(self) -> None:
         """End the worker and remove the views. Safe to call twice."""
         self._last = self._picture()
-        explorer, self._explorer = self._explorer, None
-        if self._task is not None and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._task.cancel)
-        self._task = None
-        if explorer is not None:
-            explorer.close()
         super().close()
 
-    def _receive(self, _widget: Any, message: Message, _buffers: Any) -> None:
-        if message.get("type") == "ping":
-            self.send({"type": "pong"})  # the kernel lives
-            return
-        if message.get("type") == "view":
-            self._count_views(1 if message.get("open") else -1)
-            return
-        if self._explorer is None:
-            if message.get("type") != "ready":
-                return  # a view of a widget that is closed
-            self._start()
-        assert self._explorer is not None and self._loop is not None
-        self._explorer.on_message(message)
-        self._poll()
-        if message.get("type") != "credit":
-            self._loop.call_later(QUICK_POLL_SECONDS, self._poll)
+    def _made(self) -> Any:
+        return live.Explorer(self._data, self._settings, references=True)
 
-    def _start(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._explorer = live.Explorer(self._data, self._settings, references=True)
-        self._task = self._loop.create_task(self._keep_polling())
-
-    def _poll(self) -> None:
-        if self._explorer is not None:
-            for header, buffers in self._explorer.poll():
-                self.send(header, buffers)
-
-    async def _keep_polling(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            self._poll()
-
-    def _count_views(self, change: int) -> None:
-        """Without a view nobody watches: the solver rests. A new view finds it paused where it was."""
-        self._views = max(0, self._views + change)
-        if self._views == 0 and self.session is not None:
+    def _rest(self) -> None:
+        if self.session is not None:
             self.session.pause()
 
     def _repr_text(self) -> str:
@@ -201,19 +146,6 @@ class ExplorerWidget(anywidget.AnyWidget):
         else:
             what = self._data.title
         return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser: sparsescope explore>"
-
-    def __repr__(self) -> str:
-        return self._repr_text()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget where it can be shown, and a sentence where it cannot (a terminal, a saved page)."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        text = self._repr_text()
-        said = f"<p><em>{html.escape(text.strip('<>'))}</em></p>"
-        return {**data, "text/plain": text, "text/html": self._picture() + said}, metadata
 
     def _picture(self) -> str:
         """Return the present picture of the page as HTML without a kernel: a recording that plays where frames may run,

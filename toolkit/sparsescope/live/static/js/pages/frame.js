@@ -34,14 +34,14 @@ export class SimplePage {
     this.title = h("h1", { class: "sr-only" });
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Settings"), this.controls.element);
     this.frame = h(
-      "div", { class: "explorer simple", tabindex: "-1", "data-testid": "page-root" },
+      "div", { class: "explorer simple" + (options.compact ? " small" : ""), tabindex: "-1", "data-testid": "page-root" },
       this.title, h("aside", { class: "left", "aria-label": "settings" }, this.fold),
       h("div", { class: "main" }, this.messages.element, this.head, this.body.element), this.controls.explain,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame));
     this.applyTheme();
     this.resizer = new ResizeObserver(() => {
-      const narrow = this.frame.clientWidth < NARROW;
+      const narrow = Boolean(options.compact) || this.frame.clientWidth < NARROW;
       if (narrow !== this.narrow) this.fold.open = !narrow;
       this.narrow = narrow;
       this.requestDraw();
