@@ -67,7 +67,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "solvers",
         "views",
     },
-    "widgets": {"app", "extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
     "app": {
         "datasets",
         "kernels",
@@ -82,6 +81,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "views",
     },
     "classroom": {"registry"},
+    "widgets": {"app", "extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},
     "dashboard": {"extras", "app", "classroom", "datasets", "live", "registry", "runs", "version", "views"},
 }
 # Only people call these; nothing imports them, and they may import anything.
