@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help explore test test-all lint types tables notebooks unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz
+.PHONY: help explore test test-all lint types tables notebooks unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz docs docs-build
 .SILENT:
 
 # Browsers at a time: their tests mostly wait.
@@ -21,6 +21,8 @@ KEY := $(shell { cat pyproject.toml; pwd; } | cksum | cut -d' ' -f1)
 READY := $(VENV)/.ready-$(KEY)
 READY_DEV := $(VENV)/.ready-dev-$(KEY)
 READY_BENCH := $(VENV)/.ready-bench-$(KEY)
+READY_DOCS := $(VENV)/.ready-docs-$(KEY)
+DOCS_PORT ?= 8000
 # Interpreters tried in this order; the first with a supported version and the venv module is taken.
 PYTHON ?=
 CANDIDATES := $(PYTHON) python3 python3.12 python3.13 python3.11 python
@@ -46,6 +48,7 @@ help:
 	echo "make mutants     whether the tests notice 60 small mistakes   (tests/mutation/)"
 	echo "make test-oldest the tests with the oldest supported versions   (constraints/oldest.txt)"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
+	echo "make docs        build the documentation (strictly) and serve it; make docs-build only builds it   (DOCS_PORT=$(DOCS_PORT))"
 	echo "make bench-peers build the environment of lightning, which the measurements compare with (never required)"
 	echo "make clean       remove the virtual environment and the tools' caches"
 
@@ -83,6 +86,20 @@ $(READY_BENCH): | $(BIN)/python
 	echo "Installing sparsescope with the packages for measuring (a few minutes, only this first time)"
 	$(PIP) -e '.[bench]'
 	touch $@
+
+$(READY_DOCS): | $(BIN)/python
+	echo "Installing sparsescope with what builds the documentation (a few minutes, only this first time)"
+	$(PIP) -e '.[docs]'
+	touch $@
+
+# The theme's notice about its successor is no warning about these pages.
+docs-build: $(READY_DOCS)
+	echo "Building the documentation strictly into build/site (a minute or two: it records runs)"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+docs: docs-build
+	echo "The documentation is at http://localhost:$(DOCS_PORT)/ (Ctrl-C ends it); build/site/index.html works without a server"
+	exec $(BIN)/python -m http.server --bind localhost --directory build/site $(DOCS_PORT)
 
 explore: $(READY)
 	echo "Starting the explorer (Ctrl-C ends it)"
