@@ -317,3 +317,21 @@ def test_what_is_no_file_of_a_class_is_refused_and_left_alone(tmp_path: Path) ->
         with pytest.raises(NotAClass, match=str(file.name)):
             Keeper(file)
         assert file.read_bytes() == held
+
+
+def test_a_page_may_give_its_verdict_later_also_on_a_locked_question() -> None:
+    room = Room()
+    asked = room.ask(question(), page="lesson")
+    room.answer("a", {"question": "q", "answer": 0, "confidence": 1}, trusted=True)
+    room.lock("q", True)
+    room.judge("a", "q", False, "It shrinks.")
+    room.judge("nobody", "q", True)
+    (answer,) = asked.answers["before"].values()
+    assert (answer.right, answer.sentence, answer.seconds) == (False, "It shrinks.", None)
+    assert tile(asked, room)["wrong"] == [{"label": "more rows", "count": 1, "sentence": "It shrinks."}]
+    assert tile(asked, room)["seconds"] is None and "no" in as_csv(room)
+    room.lock("q", False)
+    room.vote("q", "after")
+    room.answer("a", {"question": "q", "answer": 1, "confidence": 3}, trusted=True)
+    room.judge("a", "q", True)
+    assert [asked.answers[p]["a"].right for p in ("before", "after")] == [False, True]

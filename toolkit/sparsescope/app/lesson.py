@@ -18,6 +18,7 @@ from ..lessons.telling import sentences
 from ..lessons.terms import TERMS, used
 from ..live.saying import brief
 from ..registry import field
+from . import _class_reports as reports
 from .base import MOST_TEXT, Message, Page
 
 INDEX = "index"
@@ -98,17 +99,25 @@ class LessonPage(Page):
         answer, sure = prediction.kind.clean(_answer(message)), message.get("sure")
         if sure not in SURE or isinstance(sure, bool):
             raise AnswerError("choose how sure you are: 1, 2 or 3")
+        name = reports.question_name(lesson, k)
+        told = {"answer": reports.value(prediction.kind, answer), "confidence": sure}
 
         def work(job: _Job) -> None:
+            job.report(reports.question(lesson, k, prediction))
+            job.report({"type": "answer", "question": name, **told})
             finding = prediction.run(prediction.home, job.show({"of": "predict", "k": k}))
             judgement = prediction.kind.judge(answer, finding.answer)
+            said = sentences(prediction, judgement)
+            job.report({"type": "measured", "question": name, "value": reports.value(prediction.kind, finding.answer)})
+            verdict = {"right": judgement.right, "sentence": reports.short(" ".join(said), reports.MOST_SENTENCE)}
+            job.report({"type": "verdict", "question": name, **verdict})
             job.tell(
                 {
                     "type": "reveal", "k": k, "answer": answer, "sure": sure, "right": judgement.right,
                     "distance": judgement.distance, "measured": plain(finding.answer), "said": finding.said,
                     "yours": prediction.kind.shown(answer), "theirs": prediction.kind.shown(finding.answer),
                     "holds": finding.holds, "picture": finding.picture, "curve": list(finding.curve),
-                    "sentences": [*sentences(prediction, judgement), prediction.explained],
+                    "sentences": [*said, prediction.explained],
                     "claim": prediction.claim, "condition": prediction.condition, "case": str(prediction.home),
                 }
             )  # fmt: skip
@@ -156,7 +165,16 @@ class LessonPage(Page):
     # -------------------------------------------------------------------------------------------------------- looking
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return the newest picture of the run that is under way, and what has been found."""
-        return [] if self._job is None else [(message, []) for message in self._job.news()]
+        if self._job is None:
+            return []
+        for message in self._job.reports():
+            self.report(message)
+        return [(message, []) for message in self._job.news()]
+
+    @property
+    def running(self) -> bool:
+        """Whether a run of the lesson goes on."""
+        return self._job is not None and self._job.running
 
     def end(self) -> None:
         """End the run that is under way at its next picture."""
@@ -264,6 +282,7 @@ class _Job:
     def __init__(self, work: Callable[[_Job], None]) -> None:
         self._work = work
         self._said: list[Message] = [{"type": "running", "running": True}]
+        self._reported: list[Message] = []
         self._frame: Message | None = None
         self._lock = threading.Lock()
         self._end = threading.Event()
@@ -300,6 +319,17 @@ class _Job:
         with self._lock:
             self._frame = None
             self._said.append(message)
+
+    def report(self, message: Message) -> None:
+        """Say something to the teacher's board."""
+        with self._lock:
+            self._reported.append(message)
+
+    def reports(self) -> list[Message]:
+        """Return what was not yet reported."""
+        with self._lock:
+            reported, self._reported = self._reported, []
+        return reported
 
     def news(self) -> list[Message]:
         """Return what was not yet returned, the newest picture only."""

@@ -113,8 +113,8 @@ class Answer:
         in the normal form of the question's kind
     confidence : int
         1 (guessed), 2, 3 (sure)
-    seconds : float
-        from the question to the answer
+    seconds : float or None
+        from the question to the answer; None where the page does not say when it showed the question
     right : bool or None
         verdict of the page that asked, from the student's own run; None: judged by the room
     sentence : str
@@ -123,12 +123,12 @@ class Answer:
 
     value: Any
     confidence: int = 2
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     right: bool | None = None
     sentence: str = ""
 
     @classmethod
-    def from_message(cls, question: Question, given: Mapping[str, Any], seconds: float, trusted: bool) -> Answer:
+    def from_message(cls, question: Question, given: Mapping[str, Any], seconds: float | None, trusted: bool) -> Answer:
         """Return the answer of a message.
 
         Parameters
@@ -137,8 +137,8 @@ class Answer:
             what was asked
         given : mapping
             with ``answer`` and ``confidence``; from pages of this server also ``right`` and ``sentence``
-        seconds : float
-            since the question was asked
+        seconds : float or None
+            since the question was asked, if that is known
         trusted : bool
             whether a page of this server, and not a browser, sends it: only then its verdict counts
 
@@ -158,7 +158,7 @@ class Answer:
         return cls(
             value=question.prediction.check(question, given.get("answer")),
             confidence=int(confidence),
-            seconds=round(max(seconds, 0.0), 1),
+            seconds=None if seconds is None else round(max(seconds, 0.0), 1),
             right=right if isinstance(right, bool) else None,
             sentence=clean(sentence, MOST_SENTENCE, "a sentence") if sentence else "",
         )

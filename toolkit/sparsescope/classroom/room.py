@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .keeping import Keeper
-from .protocol import PHASES, Answer, Question, phase_of
+from .protocol import MOST_SENTENCE, PHASES, Answer, Question, phase_of
 from .texts import Refused, as_number, clean
 
 MOST_STUDENTS = 1000
@@ -178,11 +178,23 @@ class Room:
             raise Refused(f"this question takes predictions {asked.phase} talking")
         if asked.locked or (asked.revealed and not trusted):
             raise Refused("this question takes no more predictions")
-        own = message.get("seconds") if trusted else None  # a page knows when it showed the question to this student
-        seconds = self._clock() - asked.began if own is None else as_number(own, "the time")
+        seconds: float | None = self._clock() - asked.began
+        if asked.page:  # a page knows when it showed the question to this student, if anybody does
+            own = message.get("seconds") if trusted else None
+            seconds = None if own is None else as_number(own, "the time")
         answer = Answer.from_message(asked.question, message, seconds, trusted)
         asked.answers[phase][key] = answer
         self._keep("answer", f"{asked.question.id}\n{phase}\n{key}", asdict(answer))
+
+    def judge(self, key: str, name: Any, right: bool, sentence: Any = "") -> None:
+        """Note the verdict of a page on its student's latest prediction; one that was not taken has none."""
+        asked = self._asked(name)
+        for phase in reversed(PHASES):
+            if key in asked.answers[phase]:
+                said = clean(sentence, MOST_SENTENCE, "a sentence") if sentence else ""
+                asked.answers[phase][key] = judged = replace(asked.answers[phase][key], right=right, sentence=said)
+                self._keep("answer", f"{asked.question.id}\n{phase}\n{key}", asdict(judged))
+                return
 
     # ---------------------------------------------------------------------------------------------------- the teacher
     def ask(self, given: Any, page: str = "") -> Asked:

@@ -26,7 +26,7 @@ def tile(asked: Asked, room: Room) -> dict[str, Any]:
     verdicts = [asked.is_right(key, answer) for key, answer in latest.items()]
     known = [verdict for verdict in verdicts if verdict is not None]
     share = sum(known) / len(known) if known else None
-    seconds = [answer.seconds for answer in latest.values()]
+    seconds = [answer.seconds for answer in latest.values() if answer.seconds is not None]
     measured = [question.label(value) for value in asked.measured.values()]
     return {
         "id": question.id,

@@ -152,6 +152,9 @@ class Hub:
         kinds: dict[str, Callable[[], Any]] = {
             "question": lambda: self.room.ask(message["question"], page),
             "answer": lambda: self.room.answer(student, message, trusted=True),
+            "verdict": lambda: self.room.judge(
+                student, message["question"], message["right"] is True, message.get("sentence")
+            ),
             "measured": lambda: self.room.measure(message["question"], student, message["value"]),
             "run": lambda: self.room.runs(student, message["running"] is True),
         }
