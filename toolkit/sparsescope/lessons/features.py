@@ -137,7 +137,7 @@ FEATURES: dict[str, Feature] = {
 }
 
 
-def form_of(feature: str, x: Sequence[float], y: Sequence[float], count: int = 25) -> str:
+def form_of(feature: str, x: Any, y: Any, count: int = 25) -> str:
     """Return the form of a measured curve, read at equal steps of x.
 
     Parameters
