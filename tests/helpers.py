@@ -6,9 +6,11 @@ as soon as its file is there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -239,3 +241,14 @@ def random_point(problem: Any, seed: int = 0, scale: float = 0.5) -> tuple[np.nd
     rng = np.random.default_rng(seed)
     W = scale * rng.standard_normal((problem.d, problem.m)) * (rng.random((problem.d, 1)) < 0.6)
     return W, (scale * rng.standard_normal(problem.m) if problem.intercept else None)
+
+
+def page_of_the_recipe() -> tuple[str, dict[str, str]]:
+    """The name of the page of docs/adding-a-page.md, and its two files by their places in the project."""
+    text = (Path(__file__).resolve().parents[1] / "docs" / "adding-a-page.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```(python|js)\n(.*?)```", text, re.DOTALL))
+    name = re.findall(r'^    name = "([^"]+)"$', blocks["python"], re.MULTILINE)[0]
+    places = {"python": "toolkit/sparsescope/app/{}.py", "js": "toolkit/sparsescope/live/static/js/pages/{}.js"}
+    for place in places.values():
+        assert place.format("<name>") in text, f"the recipe does not say where its file goes: {place}"
+    return name, {place.format(name): blocks[language] for language, place in places.items()}

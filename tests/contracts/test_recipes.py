@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers import page_of_the_recipe
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"<!-- run -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 ADDED = re.compile(r"^(losses|penalties|solvers|views)\.add\((?:\"(?P<name>[^\"]+)\"|(?P<cls>\w+)\.name)", re.MULTILINE)
@@ -93,3 +95,18 @@ def test_a_part_is_one_file(recipe: str, copy: Path) -> None:
         interpreted=interpreted,
     )
     assert int(re.findall(r"(\d+) passed", done)[-1]) >= 300, done
+
+
+def test_a_page_is_two_files(copy: Path) -> None:
+    name, files = page_of_the_recipe()
+    for place, code in files.items():
+        (copy / place).write_text(code, encoding="utf-8")
+    tests = ("tests/contracts/test_app_pages.py", "tests/unit/test_widget_pages.py", "tests/test_imports.py")
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui", *tests, "-k")
+    wanted = f"(({name} or its_two_files) and not panel_serve) or follow_the_table and {name}"
+    done = run(copy, *command, wanted, interpreted=True)
+    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 11, done
+    found = run(
+        copy, "-c", f"import sparsescope as ss; print(ss.show({name!r}, frequency=3.0).settings)", interpreted=True
+    )
+    assert "'frequency': 3.0" in found

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 from explorer_page import Network, findings
 from playwright.sync_api import Page, expect
+from programs import start_explorer
 
+from helpers import page_of_the_recipe
 from sparsescope import app
 from sparsescope.registry import app_pages
 
@@ -55,8 +60,7 @@ def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, server: 
         assert right <= wide, width
         if width == 1280:
             assert 100_000 < sum(loaded) <= MOST_BYTES
-        main = page.locator(".explorer .main section.card").first
-        expect(main).to_be_visible()
+        expect(page.locator(".explorer .main").first).to_contain_text(re.compile(r"\w+(\s+\S+){10}"))
     assert not errors and not network.outside
 
 
@@ -209,3 +213,26 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
     page.get_by_test_id("path-explorer").click()
     page.wait_for_function("() => window.__sparsescope && window.__sparsescope.settings.dataset === 'iris'")
     assert not network.outside, network.outside
+
+
+def test_the_page_of_the_recipe_is_drawn_by_being_there(page: Page, tmp_path: Path) -> None:
+    name, files = page_of_the_recipe()
+    root = Path(__file__).resolve().parents[2]
+    shutil.copytree(root / "toolkit", tmp_path / "toolkit", ignore=shutil.ignore_patterns("__pycache__"))
+    for place, code in files.items():
+        (tmp_path / place).write_text(code, encoding="utf-8")
+    program, address = start_explorer(PYTHONPATH=str(tmp_path / "toolkit"))
+    try:
+        opened(page, f"{address}{name}?frequency=3")
+        path = page.locator("section.card path")
+        before = path.get_attribute("d")
+        assert str(before).count("L") == 199
+        page.get_by_label("frequency").press("ArrowRight")
+        page.wait_for_function("() => window.__sparsescope.settings.frequency > 3")
+        page.wait_for_function("() => location.search.includes('frequency=3.')")
+        expect(path).not_to_have_attribute("d", str(before))
+        assert findings(page) == []
+        page.get_by_role("link", name="Prox", exact=True).click()
+        page.wait_for_url("**/prox*")
+    finally:
+        program.stop()
