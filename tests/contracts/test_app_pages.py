@@ -139,9 +139,11 @@ def test_a_change_comes_back_as_a_picture_and_is_told_to_the_shell(page: Page) -
 
 
 def test_controls_are_not_sent_again_while_a_value_is_dragged(page: Page) -> None:
+    f = next((f for f in type(page).fields if f.kind == "float"), None)
+    if f is None:
+        pytest.skip("this page has no value that is dragged")
     page.on_message({"type": "ready"})
     told(page)
-    f = next(f for f in type(page).fields if f.kind == "float")
     for value in (f.low, f.high):
         page.on_message({"type": "set", "changes": {f.name: value}})
         said = [m for m in told(page) if m["type"] in ("controls", "settings")]
