@@ -81,16 +81,73 @@ def test_a_point_that_overtook_the_kept_one_takes_its_place(name: str) -> None:
     assert objective_of(run) <= best * (1 + 1e-12) and last.message.endswith(HANDED_BACK) == (last.objective > best)
 
 
+CHANGES = {
+    "lam": {"lam": 0.1},
+    "penalty": {"penalty": ss.penalties.ElasticNet(rho=0.05)},
+    "loss": {"loss": "separation-ranking"},
+    "all": {"lam": 0.02, "penalty": "elastic-net", "loss": "separation-ranking"},
+}
+every_change = pytest.mark.parametrize("change", list(CHANGES))
+
+
 @every_dual_start
-def test_another_problem_forgets_the_kept_point(name: str) -> None:
+@every_change
+def test_a_change_of_the_problem_with_the_switch_keeps_the_point_that_is_better_now(name: str, change: str) -> None:
     run, _ = near_the_optimum()
-    run.change(solver=name)
-    run.change(lam=2.0 * run.problem.lam)
+    assert run.state is not None
+    W = run.state.weights().copy()
+    if "loss" in CHANGES[change]:  # from another one
+        run = ss.Run(run.problem.with_(loss="multitask-squared-hinge"), "ista", W=W)
+        run.advance()
+    run.change(solver=name, **CHANGES[change])
+    there = float(run.problem.objective(W))
+    worse = run.observe(certify_now=True)
+    assert worse.objective > there, "or the case says nothing"
+    assert run.notice == run.standing == f"{name} begins at a dual point: it starts from zero weights; {KEPT}"
+    np.testing.assert_array_equal(run.best.weights(), W)
+    run.stop = Iterations(0)
+    assert run.observe().message.endswith(HANDED_BACK)
+    run.stop = ss.stopping.Gap(1e-7) | Iterations(5000)
+    last = list(run)[-1]
+    assert last.objective <= there and objective_of(run) == pytest.approx(last.objective, rel=1e-12)
+
+
+@every_dual_start
+def test_a_start_that_is_better_on_the_new_problem_is_not_spoken_of(name: str) -> None:
+    run, _ = near_the_optimum()
+    run.change(solver=name, lam=1e6)  # zero is the better point there
     run.observe(certify_now=True)
     assert run.best is run.state and not run.notice
-    run.change(lam=0.5 * run.problem.lam)
+
+
+@every_dual_start
+def test_the_kept_point_is_judged_anew_when_the_problem_changes(name: str) -> None:
+    run, _ = near_the_optimum()
+    assert run.state is not None
+    W = run.state.weights().copy()
+    run.change(solver=name)
+    for lam in (2.0 * run.problem.lam, 0.5 * run.problem.lam):
+        run.change(lam=lam)
+        run.observe(certify_now=True)
+        assert objective_of(run) == pytest.approx(float(run.problem.objective(W)), rel=1e-12) and run.notice
+    run.change(lam=1e6)
     run.observe(certify_now=True)
-    assert run.best is run.state, "nothing was reached for this λ after the first change"
+    assert run.best is run.state and not run.notice
+
+
+@every_dual_start
+def test_auto_that_comes_to_a_dual_start_keeps_the_point_too(name: str) -> None:
+    X, Y = tags()
+    problem = ss.Problem(X, Y, loss="multitask-squared-hinge", penalty="ridge", lam=0.02)
+    run = ss.Run(problem, "auto", stop=ss.stopping.Gap(1e-6) | Iterations(2000))
+    list(run)
+    assert run.state is not None
+    W = run.state.weights().copy()
+    run.change(loss="separation-ranking")
+    event = run.observe(certify_now=True)
+    there = float(run.problem.objective(W))
+    assert objective_of(run) == pytest.approx(min(there, event.objective), rel=1e-12)
+    assert bool(run.notice) == (event.objective > there)
 
 
 @every_dual_start

@@ -76,6 +76,71 @@ def test_the_solvers_own_dual_point_proves_its_gap() -> None:
     assert judged.relative_gap <= 2e-6 < problem.certificate(run.state.weights(), run.state.intercept()).relative_gap
 
 
+def weighted(loss: str, penalty: str, intercept: bool) -> tuple[ss.Problem, ss.Problem]:
+    """A problem with whole weights, and the same with repeated samples."""
+    X, y = iris()
+    y, times = fitting(loss, y), np.random.default_rng(3).integers(1, 4, len(y))
+    parts: dict[str, Any] = {"loss": loss, "penalty": penalty, "intercept": intercept, "lam": 0.05}
+    return ss.Problem(X, y, sample_weight=times, **parts), ss.Problem(X.repeat(times, 0), y.repeat(times), **parts)
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize(("loss", "penalty"), CASES)
+def test_with_sample_weights_a_dual_point_proves_what_it_proves_for_repeated_samples(
+    loss: str, penalty: str, intercept: bool
+) -> None:
+    problem, repeated = weighted(loss, penalty, intercept)
+    assert problem.sample_weight is not None
+    times = np.random.default_rng(3).integers(1, 4, problem.n)
+    W, b = random_point(problem)
+    rng = np.random.default_rng(0)
+    for size in (0.1, 1.0, 10.0):
+        rows = gradients(problem, size * rng.standard_normal((problem.n, problem.m)))
+        here = ss.certify(problem, W, b, dual=problem.sample_weight[:, None] * rows)
+        there = ss.certify(repeated, W, b, dual=rows.repeat(times, 0))
+        assert here.objective == pytest.approx(there.objective, rel=1e-12)
+        assert here.dual == pytest.approx(there.dual, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [{"class_weight": "balanced"}, {"class_weight": {0: 3.0, 1: 0.5}}])
+def test_class_weights_and_samples_of_weight_zero(weights: dict[str, Any]) -> None:
+    X, y = iris()
+    kept = np.arange(len(y)) > 10  # classes of different sizes
+    problem = ss.Problem(
+        X, y, loss="crammer-singer", lam=0.05, intercept=True, sample_weight=np.where(kept, 2.0, 0.0), **weights
+    )
+    assert problem.n == kept.sum()
+    run = ss.Run(problem, "fbpd", stop=ss.stopping.Gap(1e-6) | ss.stopping.Iterations(30_000), certify_every=20)
+    list(run)
+    W, b = run.state.weights(), run.state.intercept()  # type: ignore[union-attr]
+    judged = ss.certify(problem, W, b, dual=run.state.U)  # type: ignore[union-attr]
+    assert judged.relative_gap <= 1e-5 < problem.certificate(W, b).relative_gap
+    assert problem.sample_weight is not None
+    heavy = int(np.argmax(problem.sample_weight))
+    wrong = np.array(run.state.U)  # type: ignore[union-attr]
+    wrong[heavy] = 0.0
+    wrong[heavy, problem.y[heavy]], wrong[heavy, problem.y[heavy] - 1] = (
+        np.array([-1.01, 1.01]) * problem.sample_weight[heavy]
+    )
+    with pytest.raises(ValueError, match="outside the domain"):
+        ss.certify(problem, W, b, dual=wrong)
+    wrong[heavy] /= 1.02
+    ss.certify(problem, W, b, dual=wrong)
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_a_dual_point_never_proves_too_much_where_features_are_not_penalised(intercept: bool) -> None:
+    X, y = iris()
+    c = np.array([0.0, 1.0, 2.0, 1.0])
+    problem = ss.Problem(X, y, loss="logistic", lam=0.05, intercept=intercept, feature_weights=c)
+    found = ss.solve(problem, "auto", tol=1e-8, max_iter=5000, record=False)
+    W, b = random_point(problem)
+    rng = np.random.default_rng(0)
+    for size in (0.0, 0.1, 1.0, 10.0):
+        Z = problem.scores(found.W, found.b) + size * rng.standard_normal((problem.n, problem.m))
+        assert ss.certify(problem, W, b, dual=gradients(problem, Z)).dual <= found.objective * (1 + 1e-9)
+
+
 def test_label_sets_take_a_dual_point() -> None:
     problem = ss.Problem(*tags(), lam=0.05)
     found = ss.solve(problem, tol=1e-7)

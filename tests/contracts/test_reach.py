@@ -49,6 +49,19 @@ def test_auto_certifies_tied_blocks_of_any_size(size: int) -> None:
     certified("logistic", ss.penalties.BlockL1Linf(size), True, SHARES[1], 1e-6)
 
 
+@pytest.mark.parametrize("penalty", [ss.penalties.BlockL1Linf(16), ss.penalties.BlockL1Linf(64), "l1/linf"])
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+def test_labels_that_nothing_predicts_at_a_small_lam(loss: str, penalty: Any) -> None:
+    """Many corners of ℓ1/ℓ∞ stay undecided for long: gradient steps take tens of thousands of iterations."""
+    X, _ = factors()
+    y = np.random.default_rng(1).integers(0, 10, len(X))
+    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=True)
+    problem = problem.with_lam(0.002 * problem.lam_max)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=3000, record=False, certify_every=10)
+    assert found.converged and problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9)
+    assert found.reason.startswith("ssnal: working-set did not end in"), "or the problem is no longer a hard one"
+
+
 def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
     X, _ = factors()
     singular = np.linalg.svd(X, compute_uv=False)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import digits, hinge_program, iris, tags
+from helpers import digits, factors, hinge_program, iris, tags
+from sparsescope.jit.parts import part
 from sparsescope.kernels.augmented import envelope, envelope_curvature
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers.auto import LONG
 
 HINGE = "crammer-singer"
 
@@ -113,9 +115,72 @@ def test_few_of_many_features_and_a_start_from_fbpd() -> None:
     np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
 
 
-def test_smooth_losses_and_problems_that_are_too_large_are_refused_in_words() -> None:
-    with pytest.raises(ValueError, match="along_face"):
-        ss.Run(ss.Problem(*iris(), loss="logistic"), "ssnal")
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", list(penalties))
+def test_a_smooth_loss_with_every_penalty_and_weights(penalty: str, intercept: bool) -> None:
+    X, y = iris()
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(
+        X,
+        y,
+        loss="logistic",
+        penalty=penalty,
+        intercept=intercept,
+        sample_weight=rng.integers(0, 4, len(y)) + 0.5,
+        feature_weights=np.full(X.shape[1], 1.5),
+    )
+    problem = problem.with_lam(0.05 * problem.lam_reference)
+    found = ss.solve(problem, "ssnal", tol=1e-9, max_iter=3000, record=False)
+    assert found.converged, found
+    assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
+    other = ss.solve(problem, "fista-ls", tol=1e-8, max_iter=50_000, record=False)
+    assert other.converged and found.objective <= other.objective * (1 + 1e-12) and found.dual <= other.objective
+
+
+def corners() -> ss.Problem:
+    X, _ = factors()
+    y = np.random.default_rng(1).integers(0, 10, len(X))
+    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty=ss.penalties.BlockL1Linf(16), intercept=True)
+    return problem.with_lam(0.002 * problem.lam_max)
+
+
+def test_auto_hands_on_says_so_and_keeps_the_better_point() -> None:
+    run = ss.Run(corners(), "auto", stop=Iterations(LONG), certify_every=100)
+    before = list(run)[-1]
+    assert before.state.delegate.name == run.reason.split(":")[0] == "ssnal"
+    assert run.notice.startswith("auto goes on with ssnal: working-set did not end")
+    assert before.objective == pytest.approx(run.problem.objective(*best_of(run)), rel=1e-2)
+    run.stop = Iterations(LONG + 3)
+    last = list(run)[-1]
+    assert last.iteration == LONG + 3 and last.passes > before.passes, "counts go on"
+    handed = run.problem.objective(*best_of(run))
+    assert handed <= min(last.objective, before.objective) * (1 + 1e-12)
+    run.change(lam=2.0 * run.problem.lam)
+    assert run.reason.startswith("working-set: ") and run.state.chosen_at is None  # type: ignore[union-attr]
+    run.stop = Iterations(LONG + 8)
+    list(run)
+    assert run.reason.startswith("working-set: "), "steps are counted from the change on"
+
+
+def best_of(run: ss.Run) -> tuple[np.ndarray, np.ndarray]:
+    return run.best.weights(), run.best.intercept()
+
+
+def test_a_session_marks_the_change_of_method() -> None:
+    with ss.Session(corners(), "auto", certify_every=100) as session:
+        session.step(LONG + 1)
+        assert session.wait_idle(120.0)
+        assert [mark.text for mark in session.trace.marks if mark.text.startswith("auto goes on with ssnal")]
+
+
+def test_a_loss_without_second_derivatives_and_problems_that_are_too_large_are_refused_in_words() -> None:
+    class FirstOrder(ss.losses.Loss):
+        title = "squared, first order only"
+        value, gradient, derivatives = (vars(ss.losses.Squared)[k] for k in ("value", "gradient", "derivatives"))
+        conjugate, repair, curvature = (vars(ss.losses.Squared)[k] for k in ("conjugate", "repair", "curvature"))
+
+    with pytest.raises(ValueError, match=r"hessian_product.*does not define"):
+        ss.Run(ss.Problem(*iris(), loss=part(FirstOrder)()), "ssnal")
     rng = np.random.default_rng(0)
     wide = ss.Problem(rng.standard_normal((40, 1100)), np.arange(40) % 3, loss=HINGE, penalty="ridge")
     with pytest.raises(ValueError, match="too large"):

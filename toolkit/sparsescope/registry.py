@@ -213,6 +213,8 @@ class Column:
         How its line is drawn: a named colour of ``views.style.THEMES`` and a dash pattern.
     absent
         Sentence for a picture of a run whose solver does not report it.
+    momentary
+        Whether it holds at its own event alone: the live page shows none as soon as a later event has none.
     """
 
     name: str
@@ -226,6 +228,7 @@ class Column:
     colour: str = ""
     dash: str = "solid"
     absent: str = ""
+    momentary: bool = False
 
     @property
     def shown(self) -> str:

@@ -21,6 +21,13 @@ test("numbers keep their width", () => {
   assert.equal(format.seconds(2.379), "2.38\u2009s");
 });
 
+test("an iteration that is under way has decimals, and is never rounded up to the next", () => {
+  assert.equal(format.iterations(14203), "14\u2009203");
+  assert.equal(format.iterations(3.25), "3.25");
+  assert.equal(format.iterations(0.998), "0.99");
+  assert.equal(format.iterations(NaN), "–");
+});
+
 test("ticks lie inside, and no range makes a loop without end", () => {
   assert.deepEqual(format.linearTicks(0, 100, 5), [0, 20, 40, 60, 80, 100]);
   assert.deepEqual(format.logTicks(1e-6, 1, 7), [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1].map((v) => 10 ** Math.round(Math.log10(v))));

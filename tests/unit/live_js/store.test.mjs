@@ -244,6 +244,13 @@ test("with few features each row of the raster has its place", () => {
   assert.equal(lines.row(-0.01), null);
 });
 
+test("the row of a sweep has a height where it has a line", () => {
+  const all = new RasterLines(cameInOrder([3]), cameInOrder([1]), 10, 100);
+  assert.deepEqual([0, 9, 10, null, NaN, undefined].map((row) => all.height(row)), [0.05, 0.95, null, null, null, null]);
+  const some = new RasterLines(cameInOrder([70, 20]), cameInOrder([20, 500, 70, 501]), 1000, 100);
+  assert.deepEqual([70, 501, 3].map((row) => some.height(row)), [0.125, 0.875, null]);
+});
+
 test("with many features the rows that were only worked on stand below those that were used", () => {
   const lines = new RasterLines(cameInOrder([70, 20]), cameInOrder([20, 500, 70, 501]), 1000, 100);
   assert.deepEqual([lines.byIndex, lines.top, lines.bottom], [false, 2, 2]);

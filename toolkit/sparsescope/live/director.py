@@ -199,6 +199,8 @@ class Director:
             _tweak(stage.session, self.wants_run, lam=self._lam(stage.prepared))
         if stage is not None and "speed" in keys:
             stage.session.set_speed(_rate(self.settings))
+        if stage is not None and "every" in keys:
+            stage.session.set_every(_every(self.settings))
         if stage is not None and "stop" in keys:
             _set_stop(stage.session, self.settings)
         self.effects.expect(ids, condition)
@@ -269,7 +271,14 @@ class Director:
         began, self.recording = self.recording, None
         options, notice = ({}, "") if began is None else going_on(began, problem)
         self._say_notices([notice] if notice else [])
-        session = Session(problem, prepared.solver, test=prepared.test, speed=_rate(self.settings), **options)
+        session = Session(
+            problem,
+            prepared.solver,
+            test=prepared.test,
+            speed=_rate(self.settings),
+            every=_every(self.settings),
+            **options,
+        )
         _set_stop(session, self.settings)
         self.stage = Stage(prepared, session, self._epoch, self._clock)
         self._worker_error = None
@@ -296,6 +305,8 @@ class Director:
         if parts:
             _tweak(stage.session, self.wants_run, **parts)
         stage.session.set_speed(_rate(self.settings))
+        if self.settings["every"] != before["every"]:
+            stage.session.set_every(_every(self.settings))
         if self.settings["stop"] != before["stop"]:
             _set_stop(stage.session, self.settings)
 
@@ -371,3 +382,8 @@ def _set_stop(session: Session, settings: Mapping[str, Any]) -> None:
 
 def _rate(settings: Mapping[str, Any]) -> float | None:
     return None if settings["speed"] == st.MAX else float(settings["speed"])
+
+
+def _every(settings: Mapping[str, Any]) -> str | None:
+    wanted = str(settings["every"])
+    return None if wanted == st.EVERY.default else wanted

@@ -232,6 +232,9 @@ class Packer:
             values[name] = plain(trace[name][n - 1]) if n else None
         for name in dict.fromkeys((*SPARSE, *self._more, *self._reported)):
             values[name] = plain(self._known[name][0]) if name in self._known else None
+        for name, column in self._reported.items():
+            if column.momentary and n and name in trace.columns:
+                values[name] = plain(trace[name][n - 1])
         values["gap_iteration"] = self._known["gap"][1] if "gap" in self._known else None
         values["segment"] = self._segment
         values["measured"] = dict(self._measured)

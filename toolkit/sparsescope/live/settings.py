@@ -115,6 +115,23 @@ SPEED = Setting(
     unit="it/s",
     tag="speed-slider",
 )
+EVERY = Setting(
+    "every",
+    field("iteration", doc="When there is a new point in the charts."),
+    label="watch",
+    effect=RUN,
+    place="run",
+    menu={
+        "iteration": ("every iteration", "A point after each iteration."),
+        "rows:64": (
+            "every 64 rows",
+            "Slow motion for methods that sweep over rows (block coordinate descent, working sets): a point after 64 "
+            "rows of a sweep. The iterates and their proofs stay the same.",
+        ),
+        "rows:8": ("every 8 rows", "As before, after 8 rows."),
+        "rows:1": ("every row", "As before, after each row."),
+    },
+)
 STOP = Setting(
     "stop",
     field("precision", doc="When the run ends by itself."),

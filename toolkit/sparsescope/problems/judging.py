@@ -31,7 +31,8 @@ def certify(problem: BaseProblem, W: Any, b: Any = None, *, dual: Any = None) ->
     dual
         a dual point U (n, m), or ``None``. Row i lies in the domain of ℓ*(·, y_i), as ∇ℓ does; it is made to sum to
         zero where there is an intercept and scaled to the dual norm ball, so it need not fit exactly. The better of
-        its dual value and that of the point itself is taken.
+        its dual value and that of the point itself is taken. With weights of samples or classes the terms are
+        ω_i·ℓ, ω = ``problem.sample_weight`` (mean 1; samples of weight 0 are left out), and row i is like ω_i·∇ℓ.
 
     Returns
     -------
@@ -110,8 +111,6 @@ def dual_value(problem: Problem, dual: Any) -> float:
     ValueError
         for another shape, and for rows outside the domain.
     """
-    if getattr(problem, "sample_weight", None) is not None:
-        raise ValueError("dual is for problems without sample weights; leave it out to use the dual point of W itself")
     U = np.array(dual, dtype=np.float64)
     n, m, lam, regulariser = problem.n, problem.m, problem.lam, problem.regulariser
     if U.shape != (n, m):
@@ -122,7 +121,7 @@ def dual_value(problem: Problem, dual: Any) -> float:
     work = Workspace(problem)
     work.U = U
     if problem.intercept:
-        repair_dual(U, problem.y, problem.loss)
+        repair_dual(U, *problem.terms)
     top, conjugate = 0.0, 0.0
     for _, _, G in work.gradients(problem):
         norm, star = regulariser.duals(G, 1.0 / n, lam)
@@ -132,7 +131,7 @@ def dual_value(problem: Problem, dual: Any) -> float:
 
 
 def conjugates(problem: Problem, U: np.ndarray) -> list[float]:
-    """Evaluate ℓ*(u_i, y_i), or an upper bound of it, for all samples.
+    """Evaluate ℓ*(u_i, y_i), or an upper bound of it, for all samples; of the weighted losses if there are weights.
 
     Parameters
     ----------
@@ -146,8 +145,8 @@ def conjugates(problem: Problem, U: np.ndarray) -> list[float]:
     list[float]
         the values; +∞ outside the domain.
     """
-    y = problem.y
-    return [float(problem.loss.conjugate(u, target)) for u, target in zip(U, y, strict=True)]
+    targets, loss = problem.terms
+    return [float(loss.conjugate(u, target)) for u, target in zip(U, targets, strict=True)]
 
 
 def _require_domain(problem: Problem, U: np.ndarray) -> None:
@@ -155,7 +154,10 @@ def _require_domain(problem: Problem, U: np.ndarray) -> None:
 
     Fenchel–Young, ⟨u, z⟩ ≤ ℓ(z) + ℓ*(u), is asked for at scores far out in every direction.
     """
+    weights = problem.sample_weight
     values = np.array(conjugates(problem, U))
+    if weights is not None:  # (ωℓ)*(u) = ω·ℓ*(u/ω)
+        U, values = U / weights[:, None], values / weights
     m, y, loss = problem.m, problem.y, problem.loss
     targets, of_sample = np.unique(y, axis=0, return_inverse=True)
     far = FAR * np.concatenate([np.eye(m), -np.eye(m), np.ones((1, m)), -np.ones((1, m))])

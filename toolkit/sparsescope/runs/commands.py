@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 # Of these only the last one counts: a slider sends many changes, and a button may be pressed many times.
-LATEST = frozenset({"open", "change", "speed", "stop", "play", "pause"})
+LATEST = frozenset({"open", "change", "speed", "every", "stop", "play", "pause"})
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Command:
     solver: Any = None
     number: Any = None
     rule: Any = None
+    text: str | None = None
     turn: int = 0
 
 

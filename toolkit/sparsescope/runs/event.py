@@ -33,7 +33,7 @@ class Event:
     Parameters
     ----------
     iteration
-        outer iterations so far (0: the starting point).
+        outer iterations so far (0: the starting point); within a sweep (``Run(every=…)``) with the share of its rows.
     passes
         data passes; for a covariance problem factorisations of Θ.
     seconds
@@ -72,7 +72,7 @@ class Event:
     Every number of ``info`` is also an attribute; one that another solver reports, or that was not measured, is NaN.
     """
 
-    iteration: int
+    iteration: float
     passes: float
     seconds: float
     objective: float

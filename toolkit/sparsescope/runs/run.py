@@ -13,7 +13,7 @@ import numpy as np
 
 from ..problems.base import BaseProblem, Certificate
 from ..problems.natural import as_given
-from ..registry import check_whole, solvers
+from ..registry import NotAllowed, check_whole, solvers
 from ..solvers.base import Solver, State
 from .bounds import Bounds, Kept, Schedule, exceeds
 from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
@@ -27,6 +27,7 @@ __all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solv
 
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
+EVERY = "rows:"  # how a wish for events within a sweep begins
 GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in the units of a gradient
 
 
@@ -59,6 +60,10 @@ class Run:
     clock
         function without arguments that solver seconds are counted with; ``None``: wall time. With
         ``time.thread_time`` they are CPU seconds of the calling thread, which other programs do not disturb.
+    every
+        ``"rows:64"``: an event after every 64 rows of a sweep too, for solvers that sweep over the rows of W. Such an
+        event has a fraction of an iteration, ``row_cursor``, and no certificate; no stopping rule judges it, and the
+        iterates are the same. ``None``: one event an iteration.
 
     Raises
     ------
@@ -87,6 +92,7 @@ class Run:
         certify_every: int | None = 1,
         test: Any = None,
         clock: Callable[[], float] | None = None,
+        every: str | None = None,
     ) -> None:
         self.problem: Any = as_problem(problem)
         self.solver = as_solver(solver, self.problem)
@@ -97,6 +103,11 @@ class Run:
         self._stop = stop
         self.callbacks = _functions(callbacks)
         self.certify_every = None if certify_every is None else check_whole("certify_every", certify_every, 1)
+        self.every = every
+        if self._rows is not None and (refused := self.solver.refuses_parts()) is not None:
+            raise NotAllowed(refused)
+        self._parts: Iterator[tuple[int, int]] | None = None  # of the iteration under way
+        self._visited = 0.0  # share of its rows
         self.message = ""
         self.seconds = 0.0
         self._clock = CLOCK if clock is None else clock
@@ -133,10 +144,59 @@ class Run:
             return self._open()
         assert self.state is not None
         began = self._clock()
-        self.solver.step(self.problem.natural, self.state)
-        spent = self._clock() - began
-        self.seconds += spent
+        self._step()
+        self.seconds += self._clock() - began
+        if self._visited:
+            return self._shown(self._event(certify_now))
+        self._hand_on()
         return self.observe(certify_now)
+
+    def _step(self) -> None:
+        """An iteration; with ``every`` its part up to the next event."""
+        if self._parts is None and self._rows is None:
+            self.solver.step(self.problem.natural, self.state)
+            return
+        if self._parts is None:
+            self._parts = self.solver.step_in_parts(self.problem.natural, self.state, self._rows)
+        visited = next(self._parts, None) if self._rows is not None else None
+        if visited is None:
+            self._end_parts()
+        else:
+            self._visited = visited[0] / visited[1]
+
+    def _end_parts(self) -> None:
+        """Do what is left of the iteration under way: changes are made between two iterations."""
+        if self._parts is not None:
+            for _ in self._parts:
+                pass
+            self._parts, self._visited, self._objective = None, 0.0, NAN
+
+    @property
+    def every(self) -> str | None:
+        """Events within an iteration, such as ``"rows:64"``; ``None``: none. It may be changed at any time."""
+        return None if self._rows is None else f"{EVERY}{self._rows}"
+
+    @every.setter
+    def every(self, wanted: str | None) -> None:
+        self._rows = None if wanted is None else rows_between(wanted)
+
+    def _hand_on(self) -> None:
+        """Go on with the solver that the present one names (``auto`` does); the point is kept while it is better."""
+        old = self.state
+        assert old is not None
+        found = self.solver.successor(self.problem.natural, old)
+        if found is None:
+            return
+        solver, reason = found
+        warm_up(self.problem, solver)
+        self._kept.keep(self.solver.target(self.problem), self._value(self.problem, self.solver, old), old)
+        began = self._clock()
+        state = solver.warm_start_from(self.problem.natural, old)
+        self.seconds += self._clock() - began
+        state.iteration, state.passes = old.iteration, old.passes
+        state.delegate, state.reason, state.chosen_at = solver, f"{solver.name}: {reason}", old.iteration
+        self.state, self.notice = state, f"{self.solver.name} goes on with {solver.name}: {reason}"
+        self._schedule.restart(state.iteration)
 
     @property
     def stop(self) -> Stop | None:
@@ -252,6 +312,10 @@ class Run:
         if reason is not None:
             raise ValueError(reason)
         kept = new_solver == self.solver
+        if self._parts is not None:
+            began = self._clock()
+            self._end_parts()
+            self.seconds += self._clock() - began
         best = None if self.state is None else self.best
         self.notice = ""
         if self._opened:
@@ -283,20 +347,32 @@ class Run:
         """Keep the best point so far if the one to go on from is worse, and say so in ``notice``."""
         assert self.state is not None
         target = solver.target(problem)
+        left, self._objective = self._kept.state, NAN
         self._kept.forget_others(target)
-        self._objective = NAN
+        if target != self.solver.target(self.problem):
+            points = [best] if left is None or left is best else [best, left]
+            points = [point for point in points if point is not self.state]
+            if self.state.sparse and points:  # what they are worth now
+                values = [float(problem.objective(point.weights(), point.intercept())) for point in points]
+                k = int(np.argmin(values))
+                self._keep_better(points[k], values[k], problem, solver)
+            return
         overtaken = self._kept.state is not None and best is not self._kept.state and best is not self.state
-        if not (self.state.sparse or overtaken) or target != self.solver.target(self.problem):
+        if not (self.state.sparse or overtaken):
             return
         before = self._kept.objective if best is self._kept.state else self._value(self.problem, self.solver, best)
         if overtaken:  # the run has a better point by now
             self._kept.keep(target, before, best)
-        if not self.state.sparse:
-            return
+        if self.state.sparse:
+            self._keep_better(best, before, problem, solver)
+
+    def _keep_better(self, best: State, value: float, problem: Any, solver: Solver) -> None:
+        """Keep a point if its value is below that of the point to go on from, which begins at a dual point."""
+        assert self.state is not None
         self._objective = self._value(problem, solver, self.state)
-        if not exceeds(self._objective, before):
+        if not exceeds(self._objective, value):
             return
-        self._kept.keep(target, before, best)
+        self._kept.keep(solver.target(problem), value, best)
         name = (self.state.delegate or solver).name
         where = "weights of a larger F" if self.state.point(problem.natural)[3] else "zero weights"
         self.notice = (
@@ -366,7 +442,7 @@ class Run:
         state, problem = self.state, self.problem
         assert state is not None
         facts: dict[str, Any]
-        if certify_now or self._due(state.iteration):
+        if certify_now or (not self._visited and self._due(state.iteration)):
             began = CPU_CLOCK()
             try:
                 facts = _certificate_facts(self.certificate())
@@ -390,7 +466,7 @@ class Run:
             own[name] /= problem.natural.units[0]
         facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
         numbers = {
-            "iteration": state.iteration,
+            "iteration": state.iteration + self._visited if self._visited else state.iteration,
             "passes": state.passes,
             "seconds": self.seconds,
             "lam": problem.lam,
@@ -434,6 +510,10 @@ class Run:
             reason = self.ending(f"{reason}; {steps}" if steps else reason)
             self.message = reason
             object.__setattr__(event, "message", reason)
+        return self._shown(event)
+
+    def _shown(self, event: Event) -> Event:
+        """The event, after the callbacks have seen it."""
         for callback in self.callbacks:
             if callback(event) is True and not event.message:
                 self.message = "stopped by a callback"
@@ -503,6 +583,30 @@ class Run:
     def _finish(self, reason: str, event: Event) -> str:
         """The message with which the run ends, now that its rule gave a reason; empty if it goes on (a path does)."""
         return reason
+
+
+def rows_between(every: Any) -> int:
+    """Return the number of rows in a wish for events within sweeps.
+
+    Parameters
+    ----------
+    every
+        such as ``"rows:64"``.
+
+    Returns
+    -------
+    int
+        the number.
+
+    Raises
+    ------
+    NotAllowed
+        for anything else.
+    """
+    number = every[len(EVERY) :] if isinstance(every, str) and every.startswith(EVERY) else ""
+    if not (number.isascii() and number.isdigit() and int(number) >= 1):
+        raise NotAllowed(f"every is {every!r}; allowed: 'rows:64' (an event after every 64 rows of a sweep), or None")
+    return int(number)
 
 
 def _certificate_facts(found: Certificate) -> dict[str, Any]:
@@ -599,6 +703,7 @@ def solve(
     test: Any = None,
     record: bool = True,
     clock: Callable[[], float] | None = None,
+    every: str | None = None,
     **settings: Any,
 ) -> Result:
     """Solve a problem until the relative duality gap is at most ``tol``.
@@ -638,6 +743,8 @@ def solve(
         keep the events as ``result.trace``.
     clock
         function that solver seconds are counted with, see :class:`Run`.
+    every
+        ``"rows:64"``: an event after every 64 rows of a sweep too, see :class:`Run`.
     **settings
         settings of the solver: ``solve(problem, "bcd-ls", selection="greedy")``.
 
@@ -681,6 +788,7 @@ def solve(
         certify_every=certify_every,
         test=test,
         clock=clock,
+        every=every,
     )
     with Interrupts() as interrupts:  # the compiler, too, would lose an interrupt that is raised within it
         last = run.advance()
@@ -707,7 +815,7 @@ def solve(
         message=message,
         converged=proved or message.startswith(SETTLED),
         seconds=run.seconds,
-        iterations=last.iteration,
+        iterations=int(last.iteration),
         passes=last.passes,
         trace=None if recorder is None else recorder.trace,
         reason=run.reason,

@@ -25,7 +25,7 @@ from .changes import marks_between, part_name
 from .commands import Command, Commands, Picture, Status
 from .event import Event
 from .result import point_of
-from .run import Run, as_problem, as_solver, is_warm, warm_up
+from .run import EVERY, Run, as_problem, as_solver, is_warm, rows_between, warm_up
 from .stopping import Gap, Precision, Stop
 from .trace import Recorder, Trace
 from .turns import Turn
@@ -68,6 +68,8 @@ class Session:
         evaluate certificate and accuracies at every k-th iteration; ``None`` adapts to their cost.
     paused
         start paused (default) or playing.
+    every
+        ``"rows:64"``: events within sweeps too, see :class:`sparsescope.Run`; solvers without sweeps have none.
     make_run
         function that makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a
         λ-path.
@@ -87,9 +89,11 @@ class Session:
         speed: float | None = None,
         certify_every: int | None = None,
         paused: bool = True,
+        every: str | None = None,
         make_run: Callable[..., Run] = Run,
     ) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
+        self._every = None if every is None else f"{EVERY}{rows_between(every)}"
         self._make_run = make_run
         self._target_problem: Any = as_problem(problem)
         self._target_solver = as_solver(solver, problem)
@@ -118,6 +122,7 @@ class Session:
     def _new_run(self) -> Run:
         run = self._make_run(self._target_problem, self._target_solver, callbacks=[self._recorder], **self._settings)
         self._apply_stop(run)
+        run.every = self._every
         self._history = [(0, run.problem, run.solver)]
         return run
 
@@ -255,6 +260,21 @@ class Session:
             iterations a second; ``None`` removes the cap.
         """
         self._send(Command("speed", number=_check_speed(rate)))
+
+    def set_every(self, every: str | None) -> None:
+        """Set when there are events within an iteration.
+
+        Parameters
+        ----------
+        every
+            ``"rows:64"``: after every 64 rows of a sweep, for solvers that have sweeps; ``None``: none.
+
+        Raises
+        ------
+        ValueError
+            for anything else.
+        """
+        self._send(Command("every", text=None if every is None else f"{EVERY}{rows_between(every)}"))
 
     def set_stop(self, rule: Stop | None) -> None:
         """Set the rule that ends the run.
@@ -464,6 +484,8 @@ class Session:
                 self._reset()
             elif command.name == "speed":
                 self._speed = command.number
+            elif command.name == "every":
+                self._every = self._run.every = command.text
             elif command.name == "stop":
                 self._stop = self._run.stop = command.rule
                 self._apply_stop(self._run)
@@ -514,7 +536,10 @@ class Session:
 
     def _advance(self, began: float) -> None:
         self._open()
+        before = self._run.notice
         event = self._run.advance(certify_now=self._steps == 1)  # a run at rest shows what is proved
+        if self._run.notice is not before:  # auto chose another solver
+            self.trace.mark(self._run.notice)
         spent = max(CLOCK() - began, 1.0 / self._speed if self._speed else 1e-9)
         rate = self._status.rate
         rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent

@@ -187,9 +187,9 @@ class Precision(Stop):
         if gap != gap:
             return None
         if gap < 0.9 * self._best:
-            self._best, self._since = gap, event.iteration
+            self._best, self._since = gap, int(event.iteration)
         dtype = event.problem.dtype
-        waited = event.iteration - self._since
+        waited = int(event.iteration) - self._since
         if gap > self.ulps * float(np.finfo(dtype).eps) or waited < max(self.patience, event.iteration // 2):
             return None
         further = "" if dtype == np.float64 else "; data in float64 carry further"

@@ -72,7 +72,7 @@ class Snapshot:
     index
         number of the event.
     iteration
-        its iteration.
+        its iteration, with the share of the sweep under way.
     rows
         numbers of the non-zero rows.
     values
@@ -80,7 +80,7 @@ class Snapshot:
     """
 
     index: int
-    iteration: int
+    iteration: float
     rows: np.ndarray
     values: Any
 
@@ -424,7 +424,7 @@ class Trace:
             raise IndexError("the trace has no snapshots of W")
         return self._weights(self.snapshots[snapshot])
 
-    def weights_at(self, index: int) -> tuple[int, Any] | None:
+    def weights_at(self, index: int) -> tuple[float, Any] | None:
         """Return the newest W that is kept of the events up to one.
 
         Parameters
@@ -434,7 +434,7 @@ class Trace:
 
         Returns
         -------
-        tuple of int and Any, or None
+        tuple of float and Any, or None
             its iteration and W; ``None`` if none is kept.
         """
         kept = [s for s in (*self.snapshots, *self._recent) if s.index <= index]

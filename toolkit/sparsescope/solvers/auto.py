@@ -7,6 +7,8 @@
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
+    smooth loss, few     → ssnal takes over: after these, corners of the penalty are left that they find slowly
+    weights, 1500 steps
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
@@ -16,6 +18,7 @@ A live change of loss or penalty chooses again; the weights are kept, or the dua
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..problems.base import Certificate
@@ -26,6 +29,7 @@ from .shared.newton import able
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor (ssnal)
+LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
 MANY = 10_000  # entries of W from which on sparse weights pay
 
 
@@ -86,8 +90,8 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
             return sparse, f"{loss} is not smooth and y holds label sets: {why}"
         if problem.d * problem.m >= MANY:
             return sparse, f"{loss} is not smooth, and W would have {problem.d} × {problem.m} entries: {why}"
-    exact = solvers.create("ssnal")
-    if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
+    exact = small_exact(problem)
+    if exact is not None:
         return exact, (
             f"{loss} is not smooth and W is small: augmented Lagrangians by semismooth Newton steps, which "
             "reach high accuracy in tens of iterations"
@@ -100,6 +104,14 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         if solver.solves(problem) is None:
             return solver, f"{loss} is not smooth: {why}"
     raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
+
+
+def small_exact(problem: Problem) -> Solver | None:
+    """``ssnal`` where W is so small that it is cheap to factor a system of all weights, else ``None``."""
+    exact = solvers.create("ssnal")
+    if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
+        return exact
+    return None
 
 
 def _lacking(problem: Problem) -> str:
@@ -151,11 +163,29 @@ class Auto(Solver):
         State
             the same state.
         """
-        state.delegate, state.reason = solver, f"{solver.name}: {reason}"
+        state.delegate, state.reason, state.chosen_at = solver, f"{solver.name}: {reason}", None
         return state
+
+    def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
+        if not problem.samples or problem.stages or not problem.loss.smooth:
+            return None
+        if state.chosen_at is None:
+            state.chosen_at = state.iteration - 1
+        if state.iteration - state.chosen_at != LONG:
+            return None
+        exact = small_exact(problem)
+        if exact is None or exact == state.delegate:
+            return None
+        return exact, (
+            f"{state.delegate.name} did not end in {LONG} iterations, and W is small: augmented Lagrangians by "
+            "semismooth Newton steps, which reach high accuracy in tens to hundreds of iterations"
+        )
 
     def step(self, problem: Problem, state: Any) -> None:
         state.delegate.step(problem, state)
+
+    def step_in_parts(self, problem: Problem, state: Any, rows: int | None) -> Iterator[tuple[int, int]]:
+        yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
         solver, reason = choose(problem)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
@@ -67,6 +68,7 @@ class State:
         self.passes = 0.0
         self.delegate: Any = None  # the solver that `auto` chose, and why
         self.reason = ""
+        self.chosen_at: int | None = None  # iteration after which it took its first step
         self.step_size = float("nan")
         self.trials = float("nan")
         self.working_set = float("nan")
@@ -259,7 +261,9 @@ class Solver:
     source: ClassVar[str] = ""
     remark: ClassVar[str] = ""  # what docs/parts.md says beside ``doc``
     kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of registry.problems
-    losses: ClassVar[tuple[str, ...]] = ()  # registry names of the only losses it is for; none: every smooth one
+    losses: ClassVar[
+        tuple[str, ...]
+    ] = ()  # registry names of the only losses it is for; none: whatever refuses() takes
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
@@ -270,12 +274,14 @@ class Solver:
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     online: ClassVar[bool] = False  # whether it goes from sample to sample: a state counts its steps (t), and goes on
+    pauses: ClassVar[bool] = False  # whether step_in_parts pauses within an iteration
     delegates: ClassVar[bool] = False  # True: it has no steps, and chooses a solver that has
     menu_order: ClassVar[float] = LAST
     # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a
     # relative gap of 1e-9 may take on their small problems; and settings that are worth a run (None: every field at
     # each of its choices, at its bounds and in between).
     monotone: ClassVar[bool] = False
+    splits: ClassVar[bool] = False  # True: it keeps copies of W that agree in the limit only, so F may rise at first
     contract_iterations: ClassVar[int] = 5000
     contract_settings: ClassVar[tuple[dict[str, Any], ...] | None] = None
     columns: ClassVar[tuple[Column, ...]] = ()  # what its events carry beside the common numbers
@@ -316,6 +322,21 @@ class Solver:
                 f"weigh features: {self._weighing(problem, 'takes_feature_weights')}"
             )
         return self.refuses(problem)
+
+    def refuses_parts(self) -> str | None:
+        """Return why this solver cannot report events within an iteration.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
+        if self.pauses or self.delegates:
+            return None
+        fitting = ", ".join(name for name in solvers if solvers[name].pauses)
+        return (
+            f"{self.name} has no sweeps over rows, so there are no events within them. Solvers with sweeps: {fitting}"
+        )
 
     def refuses(self, problem: Problem) -> str | None:
         """Return why this solver cannot solve a problem of a kind that it is for.
@@ -492,6 +513,45 @@ class Solver:
             if the class does not define it.
         """
         raise TypeError(f"{type(self).__name__} does not define step")
+
+    def step_in_parts(self, problem: Problem, state: Any, rows: int | None) -> Iterator[tuple[int, int]]:
+        """Do one outer iteration like :meth:`step`, in parts; between them the state is the point reached so far.
+
+        Solvers that sweep over rows pause (``pauses``); all others do the iteration at once.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        rows
+            rows to visit between two pauses; ``None``: no pause.
+
+        Yields
+        ------
+        tuple[int, int]
+            number of rows visited, and of all rows of the sweep.
+        """
+        self.step(problem, state)
+        yield from ()
+
+    def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
+        """Return the solver that should go on from a state, where this one chooses among others.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state after a step.
+
+        Returns
+        -------
+        tuple[Solver, str] | None
+            the solver and the reason; ``None`` to go on as before.
+        """
+        return None
 
     def warm_start_from(self, problem: Any, state: State) -> State:
         """Return a state that continues from the weights of another solver, or of this one with other settings.

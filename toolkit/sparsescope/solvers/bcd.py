@@ -21,6 +21,7 @@ Orders: cyclic; permuted (each row once, shuffled); random (d draws); greedy (th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,8 +40,9 @@ from ..kernels.sweeps import (
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
-from .shared.columns import SEEN_COLUMNS
+from .shared.columns import CURSOR_COLUMNS, SEEN_COLUMNS
 from .shared.first_trial import curvature_field, widening
+from .shared.in_parts import swept_in_parts
 
 ORDERS = ("cyclic", "permuted", "random", "greedy")
 # Scores are updated step by step; after this many iterations they are computed afresh, so rounding cannot pile up.
@@ -77,7 +79,8 @@ class _BCD(Solver):
     """Base of both variants: orders, counting, refreshing."""
 
     takes_sample_weights = takes_feature_weights = True
-    columns: ClassVar[tuple[Column, ...]] = SEEN_COLUMNS
+    pauses = True
+    columns: ClassVar[tuple[Column, ...]] = (*SEEN_COLUMNS, *CURSOR_COLUMNS)
 
     selection: str
     greedy_batch: int
@@ -107,17 +110,28 @@ class _BCD(Solver):
         return state
 
     def step(self, problem: Problem, state: BCDState) -> None:
+        for _ in self.step_in_parts(problem, state, None):
+            pass
+
+    def step_in_parts(self, problem: Problem, state: BCDState, rows: int | None) -> Iterator[tuple[int, int]]:
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
             keep(state.Z, *problem.terms, state.kept)
         entries = problem.design.nnz + problem.n * problem.intercept
         order = self._order(problem, state)
-        done = self._sweep(problem, state, problem.design.columns, order, slice(0, problem.d))
+        before, whole = state.passes, slice(0, problem.d)
+
+        def note(done: Swept) -> None:
+            state.passes = before + done.read / entries
+
+        done = yield from swept_in_parts(
+            order, rows, state, lambda part: self._sweep(problem, state, problem.design.columns, part, whole), note
+        )
         if problem.intercept:  # its block is a column of ones without penalty, at the end of each iteration
             ones, block = problem.design.ones, slice(problem.d, problem.rows)
             done = both(done, self._sweep(problem, state, ones, np.zeros(1, dtype=np.intp), block))
         state.iteration += 1
-        state.passes += done.read / entries
+        note(done)
         state.working_set = float(order.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
         state.step_size = done.steps / done.moved if done.moved else float("nan")
@@ -252,6 +266,7 @@ class BCDConstant(_BCD):
     monotone = True
     columns = (
         *SEEN_COLUMNS,
+        *CURSOR_COLUMNS,
         Column("smallest_constant", "smallest K_j of a row: its steps are the longest", of_step=False),
         Column("largest_constant", "largest K_j of a row: its steps are the shortest", of_step=False),
     )
@@ -262,10 +277,10 @@ class BCDConstant(_BCD):
         K = problem.block_constants(self.constants)
         return f"steps 1/K_j, {self.constants} K_j from {K.min():.3g} to {K.max():.3g}"
 
-    def step(self, problem: Problem, state: BCDState) -> None:
+    def step_in_parts(self, problem: Problem, state: BCDState, rows: int | None) -> Iterator[tuple[int, int]]:
         K = problem.block_constants(self.constants)
         state.smallest_constant, state.largest_constant = float(K.min()), float(K.max())
-        super().step(problem, state)
+        yield from super().step_in_parts(problem, state, rows)
 
     def _sweep(self, problem: Problem, state: BCDState, columns: Any, order: np.ndarray, rows: slice) -> Swept:
         done: Swept = sweep_constant_step(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -31,7 +31,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .bcd import REFRESH
-from .shared.columns import SEEN_COLUMNS
+from .shared.columns import CURSOR_COLUMNS, SEEN_COLUMNS
 
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
@@ -60,7 +60,7 @@ def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
 class ParallelState(State):
     """State: scores and what is kept beside them: the common ones, the next common ones, and those of each thread."""
 
-    seen_violation = seen_violation_sum = float("nan")
+    seen_violation = seen_violation_sum = row_cursor = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray, count: int, seed: int) -> None:
         super().__init__(problem, coef)
@@ -90,9 +90,10 @@ class ParallelBCD(Solver):
     title = "parallel BCD"
     menu_order = 70
     contract_iterations = 10_000  # β = 2 halves the steps on dense data
-    columns = SEEN_COLUMNS
+    columns = (*SEEN_COLUMNS, *CURSOR_COLUMNS)
     doc = "Block coordinate descent with constant steps, on several threads at once."
     source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
+    pauses = True
     takes_sample_weights = True
 
     def count(self) -> int:
@@ -112,21 +113,32 @@ class ParallelBCD(Solver):
         state.begin(problem)
 
     def step(self, problem: Problem, state: ParallelState) -> None:
+        for _ in self.step_in_parts(problem, state, None):
+            pass
+
+    def step_in_parts(self, problem: Problem, state: ParallelState, rows: int | None) -> Iterator[tuple[int, int]]:
+        # Pauses where the threads meet, once ``rows`` rows or more have been visited.
         if state.iteration and state.iteration % REFRESH == 0:
             problem.design.matmul(state.coef, state.Z)
             keep(state.Z, *problem.terms, state.kept)
         swept: list[Swept] = []
         order = state.rng.permutation(problem.d)
-        done = 0
+        done = shown = 0
+        before, entries = state.passes, problem.design.nnz + problem.n * problem.intercept
         while done < problem.d:
             stretch = order[done : done + max(self.count(), int(state.length))]
             swept += self._stretch(problem, state, stretch)
             done += stretch.size
+            if rows is not None and rows <= done - shown and done < problem.d:
+                state.passes = before + functools.reduce(both, swept).read / entries
+                shown, state.row_cursor = done, float(order[done - 1])
+                yield done, problem.d
+        state.row_cursor = float("nan")
         if problem.intercept:
             swept.append(self._intercept(problem, state))
         report = functools.reduce(both, swept)
         state.iteration += 1
-        state.passes += report.read / (problem.design.nnz + problem.n * problem.intercept)
+        state.passes = before + report.read / entries
         state.working_set = float(problem.d)
         state.step_size = report.steps / report.moved if report.moved else float("nan")
         if problem.penalty.is_norm:

@@ -1,4 +1,4 @@
-"""SSNAL: non-smooth losses by semismooth Newton steps on augmented Lagrangians (Li, Sun and Toh 2018).
+"""SSNAL: semismooth Newton steps on augmented Lagrangians (Li, Sun and Toh 2018), for smooth and non-smooth losses.
 
     repeat:
         Newton steps on φ(W, b), the augmented Lagrangian with multipliers (U, P) of ζ = XW + 1bᵀ and V = W
@@ -7,9 +7,10 @@
         σ, ρ grow while the steps are few, and shrink where they were many
 
 Both terms of the objective stand behind their envelopes, so φ is smooth and every step is a linear system; the pieces
-that U and V lie on enter as projections (solvers/shared/augmented.py). The weights shown are V, which comes out of a
-prox; the gap is proved with U. One outer iteration is one Newton step. With many features, the steps are those of the
-problem on the ones that matter (solvers/shared/restriction.py).
+that U and V lie on enter as projections (solvers/shared/augmented.py). A smooth loss stands there as it is: then U is
+its gradient, and only P is a multiplier. The weights shown are V, which comes out of a prox; the gap is proved with U,
+for smooth losses with their gradients at V. One outer iteration is one Newton step. With many features, the steps are
+those of the problem on the ones that matter (solvers/shared/restriction.py).
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..kernels.rows import loss_gradient
 from ..kernels.splitting import hinge_facts, smoothed_duals
 from ..problems.prediction import Problem
-from ..registry import Column, field, losses, solvers
+from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
 from .shared.columns import DUAL_COLUMNS
@@ -38,15 +40,20 @@ class AugmentedState(State):
     def __init__(self, problem: Problem, coef: np.ndarray, U: np.ndarray) -> None:
         super().__init__(problem, coef)
         self.U = U
+        self.smooth = bool(problem.loss.smooth)
         self.core: Lagrangian | None = None
         self.part: Restriction | None = None
         self.choices = 0
 
     def dual_rows(self, U: np.ndarray) -> bool:
+        if self.smooth:  # its gradients at the weights shown prove the gap
+            return False
         U[:] = self.U
         return True
 
     def dual_facts(self, problem: Problem) -> dict[str, float]:
+        if self.smooth:
+            return {}
         slack = ACTIVE * problem.loss.margin
         _, active, entries = hinge_facts(self.Z, self.U, problem.y, problem.loss, slack)
         return {"active_share": active / problem.n, "dual_entries": entries / problem.n}
@@ -63,21 +70,25 @@ class SSNAL(Solver):
 
     title = "SSNAL"
     menu_order = 85
-    doc = "Semismooth Newton steps on augmented Lagrangians, for exact hinges: high accuracy in few steps."
+    doc = "Semismooth Newton steps on augmented Lagrangians, for few weights: high accuracy in few steps."
     source = "Li, Sun and Toh 2018 (the lasso); for these losses and penalties: this project"
-    losses: ClassVar[tuple[str, ...]] = ("crammer-singer", "separation-ranking")
-    takes_blocks = True
+    takes_blocks = splits = True
     takes_weights = takes_sample_weights = takes_feature_weights = True
     contract_settings = ({"inner": 6},)
     remedy = "choose a larger λ or another solver"
     columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
 
     def refuses(self, problem: Problem) -> str | None:
-        if not hasattr(problem.loss, "along_face"):
-            fitting = [name for name in losses if hasattr(losses[name], "along_face")]
+        needed, what = (
+            ("hessian_product", "second derivatives")
+            if problem.loss.smooth
+            else ("along_face", "derivatives of a prox")
+        )
+        if not hasattr(problem.loss, needed):
+            smooth = "smooth" if problem.loss.smooth else "not smooth"
             return (
-                f"{self.name} needs the derivative of a prox (along_face): {', '.join(fitting)} define it, the "
-                f"{problem.loss.title} loss does not; choose one of these, or another solver, such as auto"
+                f"{self.name} needs {needed} of a loss that is {smooth} ({what}), which the {problem.loss.title} loss "
+                "does not define. Choose another loss, or another solver, such as auto"
             )
         if problem.regulariser.weights is None and not has_derivatives(problem):
             return (
@@ -97,7 +108,9 @@ class SSNAL(Solver):
     def start(self, problem: Problem, coef: np.ndarray) -> AugmentedState:
         U = np.empty((problem.n, problem.m), problem.dtype)
         state = AugmentedState(problem, coef, U)
-        if coef[: problem.d].any():
+        if problem.loss.smooth:
+            loss_gradient(state.Z, *problem.terms, U)
+        elif coef[: problem.d].any():
             smoothed_duals(state.Z, *problem.terms, 1.0 / problem.loss.margin, U)
         else:
             U[:] = problem.null_duals
@@ -106,7 +119,7 @@ class SSNAL(Solver):
     def warm_start_from(self, problem: Problem, state: State) -> AugmentedState:
         taken = super().warm_start_from(problem, state)
         assert isinstance(taken, AugmentedState)
-        if isinstance(state, SplittingState | AugmentedState):
+        if isinstance(state, SplittingState | AugmentedState) and not taken.smooth:
             state.dual_rows(taken.U)
         return taken
 

@@ -14,15 +14,20 @@ the penalty ties features in blocks; a Newton step then moves the blocks in use.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
-from ..kernels.sweeps import LineSearch, both, keep, make_kept, sweep_line_search
+from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_line_search
 from ..problems.prediction import Problem
-from ..registry import field, solvers
+from ..registry import Column, field, solvers
 from .base import Solver, State, settings
+from .shared.columns import CURSOR_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
+from .shared.in_parts import swept_in_parts
 from .shared.newton import Newton, able, single
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
@@ -77,7 +82,8 @@ class WorkingSet(Solver):
     contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
-    takes_sample_weights = takes_feature_weights = takes_blocks = True
+    takes_sample_weights = takes_feature_weights = takes_blocks = pauses = True
+    columns: ClassVar[tuple[Column, ...]] = CURSOR_COLUMNS
 
     def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
         return WorkingSetState(problem, coef)
@@ -93,7 +99,8 @@ class WorkingSet(Solver):
         if not _whole(problem):  # the tiny problem has few columns, this one has not
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)
-            self._sweep(tiny, work)
+            for _ in self._sweep(tiny, work):
+                pass
         if self.newton and able(problem):
             state.coef[: tiny.d] = 1.0  # some row has to be in use
             for block in (True, False) if tiny.design.is_sparse else (True,):
@@ -101,6 +108,10 @@ class WorkingSet(Solver):
         return state
 
     def step(self, problem: Problem, state: WorkingSetState) -> None:
+        for _ in self.step_in_parts(problem, state, None):
+            pass
+
+    def step_in_parts(self, problem: Problem, state: WorkingSetState, rows: int | None) -> Iterator[tuple[int, int]]:
         if state.chosen is None:
             if _whole(problem):
                 self._take_all(problem, state)
@@ -111,7 +122,7 @@ class WorkingSet(Solver):
             if state.gradient is not None:
                 self._gradient(problem, state, state.gradient)
             else:
-                self._sweep(problem, state)
+                yield from self._sweep(problem, state, rows)
         state.iteration += 1
 
     @staticmethod
@@ -164,39 +175,47 @@ class WorkingSet(Solver):
         outside = float(np.where(state.working == 1, 0.0, state.violation).max())
         state.target = max(LEAVE * float(state.violation.max()), LEAVE_OUTSIDE * outside)
 
-    def _sweep(self, problem: Problem, state: WorkingSetState) -> None:
-        design, d = problem.design, problem.d
+    def _sweep(self, problem: Problem, state: WorkingSetState, rows: int | None = None) -> Iterator[tuple[int, int]]:
+        """One sweep over the working set, pausing after every ``rows`` rows."""
+        d = problem.d
         assert state.chosen is not None
         if not state.fresh:
             keep(state.Z, *problem.terms, state.kept)
             state.fresh = True
         eps, factor = float(np.finfo(problem.dtype).eps), widening(problem, self.curvature)
         search = LineSearch(factor, SIGMA, BACKTRACK, TRIALS_MOST, eps)  # type: ignore[call-arg]
-        done = None
-        parts = [(design.columns, state.chosen, slice(0, d))]
-        if problem.intercept:
-            parts.append((design.ones, np.zeros(1, dtype=state.chosen.dtype), slice(d, problem.rows)))
-        for columns, order, rows in parts:
-            swept = sweep_line_search(
+        before = state.passes
+
+        def sweep(columns: Any, order: np.ndarray, at: slice) -> Swept:
+            done: Swept = sweep_line_search(
                 columns,
                 order,
-                state.coef[rows],
+                state.coef[at],
                 state.Z,
                 *problem.terms,
                 problem.row_penalty,
                 problem.lam,
-                rows.start == 0,
+                at.start == 0,
                 search,
                 state.kept,
             )
-            done = swept if done is None else both(done, swept)
-        assert done is not None
+            return done
+
+        def note(done: Swept) -> None:
+            state.passes = before + done.read / _entries(problem)
+
+        done = yield from swept_in_parts(
+            state.chosen, rows, state, lambda part: sweep(problem.design.columns, part, slice(0, d)), note
+        )
+        if problem.intercept:
+            first = np.zeros(1, dtype=state.chosen.dtype)
+            done = both(done, sweep(problem.design.ones, first, slice(d, problem.rows)))
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
         self._account(state, state.objective - after)
         state.objective = after
         state.sweeps += 1
-        state.passes += done.read / _entries(problem)
+        note(done)
         state.cost = max(done.read, 1.0)
         state.working_set = float(state.chosen.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")

@@ -53,7 +53,7 @@ class Path:
         if self._old is not None and norm > 0.0:  # the iterates begin at zero, and may stay there for a while
             self.last = float(np.linalg.norm(now - self._old)) / norm
             if self.last <= self.change and self.reached is None:
-                self.reached = (event.seconds, event.iteration)
+                self.reached = (event.seconds, int(event.iteration))
         self._old = now.copy()
         done = self.last <= self.settle
         if done or bool(event.message) or event.iteration < FIRST_POINTS or event.seconds >= self._due:
@@ -63,7 +63,7 @@ class Path:
             if (len(self.points) + 1) * now.size > WEIGHTS:
                 self._thin()
             self.seconds.append(event.seconds)
-            self.iterations.append(event.iteration)
+            self.iterations.append(int(event.iteration))
             self.points.append(self._old)
         return done
 

@@ -38,7 +38,7 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     points: list[tuple[int, float, float, float]] = []
 
     def watch(event: Event) -> None:
-        points.append((event.iteration, event.seconds, event.relative_gap, event.search_share))
+        points.append((int(event.iteration), event.seconds, event.relative_gap, event.search_share))
 
     run = Run(
         problem,

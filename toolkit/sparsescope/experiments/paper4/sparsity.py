@@ -99,7 +99,7 @@ class Best:
     def __call__(self, event: Event) -> None:
         value = event.test_precision_at_1 if event.problem.multilabel else event.test_accuracy
         if value > self.value and event.iteration > 0:
-            self.value, self.iteration = float(value), event.iteration
+            self.value, self.iteration = float(value), int(event.iteration)
 
 
 def densities(run: Run) -> dict[str, float]:

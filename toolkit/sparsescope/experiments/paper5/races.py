@@ -42,7 +42,7 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
     points: list[tuple[int, float, float, float]] = []
 
     def watch(event: Event) -> None:
-        points.append((event.iteration, event.seconds, event.violation, event.objective))
+        points.append((int(event.iteration), event.seconds, event.violation, event.objective))
 
     run = Run(
         problem,

@@ -90,7 +90,7 @@ class Predictions(Kind):
     # One sweep over the features an iteration, which a viewer can follow: `auto`, the default elsewhere, takes working
     # sets with Newton steps here and is done in a few.
     default_solver: ClassVar[str] = "bcd-ls"  # type: ignore[assignment]
-    settings: ClassVar[tuple[Setting, ...]] = (INTERCEPT, BALANCED, SORT)
+    settings: ClassVar[tuple[Setting, ...]] = (INTERCEPT, BALANCED, SORT, st.EVERY)
     looks: ClassVar[tuple[dict[str, Any], ...]] = (THRESHOLD, WORDS, CONFUSION, SPECTRUM)
     takes: ClassVar[tuple[str, ...]] = (Problem.kind, "sequence")
     parts: ClassVar[tuple[str, ...]] = ("loss", "penalty")
@@ -264,10 +264,10 @@ class Predictions(Kind):
 def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) -> list[str]:
     """Return notices about a non-smooth loss (unless that is ``known``), and about solvers that close its gap where the
     present one does not; ``before``: the previous solver, ``bound``: λ_max is only an upper bound."""
-    # Those that are made for some losses alone keep a dual point of them.
-    made = [
-        name for name in solvers.names() if (other := solvers.create(name)).losses and other.solves(problem) is None
-    ]
+    made = []
+    if not problem.loss.smooth:  # of the solvers that take such a loss, those that converge keep a dual point
+        takes = [name for name in solvers.names() if solvers[name].converges and not solvers[name].delegates]
+        made = [name for name in takes if solvers.create(name).solves(problem) is None]
     said = f"the {problem.loss.title} is not smooth" + (": λ_max is only an upper bound" if bound else "")
     if not made or solver.name in made or solver.name == "auto":
         return [said] if bound and not known else []

@@ -3,7 +3,8 @@
     minimise Σ_i ℓ(ζ_i) + nλΩ(V) subject to ζ = XW + 1bᵀ, V = W, with multipliers U (n, m) and P (d, m):
 
     φ(W, b) = Σ_i e_i(z_i) + E(W),   z = XW + 1bᵀ
-    e_i(z) = max_u ⟨u, z⟩ − ℓ*(u) − ‖u − U_i‖²/(2σ),   reached at u = prox_{σℓ*}(U_i + σz);  ℓ itself for smooth losses
+    e_i(z) = max_u ⟨u, z⟩ − ℓ*(u) − ‖u − U_i‖²/(2σ),   reached at u = prox_{σℓ*}(U_i + σz); for smooth losses
+             ℓ(z) itself, with u = ∇ℓ(z): they need no multiplier
     E(W)   = min_V nλΩ(V) + ⟨P, W − V⟩ + ½ρ‖W − V‖²,   reached at V = prox_{nλΩ/ρ}(W + P/ρ)
 
 φ is smooth, and its gradient XᵀU⁺ + P⁺ with U⁺ = u, P⁺ = P + ρ(W − V). A Newton step takes the generalised Hessian
@@ -76,9 +77,14 @@ class Lagrangian:
         self.stale = True
 
     def _multiplier(self) -> np.ndarray:
-        """The point of nλ∂Ω(·) that is nearest to −XᵀU: −XᵀU itself less its prox."""
+        """A point of nλ∂Ω: for hinges the one nearest to −XᵀU, which is −XᵀU less its prox; for smooth losses one at
+        weights near W, which is −XᵀU itself if W is optimal."""
         H = -np.ascontiguousarray((self.X.T @ self.U).astype(np.float64))
         out = np.empty_like(H)
+        if self.smooth:
+            W = self.W[: self.problem.d]
+            self.problem.regulariser.prox(W + H / self.rho, self.strength / self.rho, out)
+            return H + self.rho * (W - out)
         self.problem.regulariser.prox(H, self.strength, out)
         return H - out
 
@@ -220,6 +226,9 @@ class Lagrangian:
                 if r > k:
                     parts[:, r, :, k] = block.T
         H = parts.reshape(rows * m, rows * m)
+        if problem.intercept and problem.loss.of_differences:  # b + t·1 changes nothing: rounding must not choose t
+            bias = H[d * m :, d * m :]
+            bias += np.trace(bias) / m**2
         self._add_penalty(H)
         diagonal = np.einsum("aa->a", H)
         b, shift = -self.G.ravel(), self.damping * (self.sigma * self.norms + self.rho)

@@ -42,3 +42,13 @@ SEEN_COLUMNS = (
     Column("seen_violation", "largest violation (Eq. 9) over the rows visited, each at the moment of its visit"),
     Column("seen_violation_sum", "sum of the violations (Eq. 9) over the rows visited, each at its visit"),
 )
+# Solvers that can be watched within a sweep (``every="rows:64"``).
+CURSOR_COLUMNS = (
+    Column(
+        "row_cursor",
+        "number of the row that the sweep under way visited last; none between two sweeps",
+        momentary=True,
+        label="row cursor",
+        status="row",
+    ),
+)

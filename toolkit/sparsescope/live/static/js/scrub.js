@@ -2,7 +2,7 @@
 
 import { h, setAttribute, setText, show } from "./dom.js";
 import { readings } from "./charts/readout.js";
-import { count } from "./charts/format.js";
+import { iterations } from "./charts/format.js";
 
 const LEAST_PAST = 3; // events before there is a past
 
@@ -75,7 +75,7 @@ export class Scrubber {
   /** What was measured at the iteration that is looked at. */
   sentence(store, at) {
     const iteration = store.column("iteration");
-    const said = [`iteration ${count(iteration[at])} of ${count(iteration[store.n - 1])}`];
+    const said = [`iteration ${iterations(iteration[at])} of ${iterations(iteration[store.n - 1])}`];
     const known = [
       { label: "F", column: "objective" }, { label: "gap", column: "relative_gap" }, { label: "rows", column: "nonzero_rows" },
       { label: "test", column: "test_accuracy" },
@@ -95,8 +95,8 @@ export class Scrubber {
     setAttribute(this.range, "max", (this.player ? this.player.count : store.n) - 1);
     if (Number(this.range.value) !== shown) this.range.value = shown;
     const iteration = store.column("iteration")[shown];
-    setAttribute(this.range, "aria-valuetext", `iteration ${count(iteration)}`);
-    setText(this.said, at < 0 ? `iteration ${count(iteration)}${this.last(store) ? `, the ${this.player ? "last" : "newest"}` : ""}` : this.sentence(store, at));
+    setAttribute(this.range, "aria-valuetext", `iteration ${iterations(iteration)}`);
+    setText(this.said, at < 0 ? `iteration ${iterations(iteration)}${this.last(store) ? `, the ${this.player ? "last" : "newest"}` : ""}` : this.sentence(store, at));
     show(this.live, at >= 0 || !this.last(store));
     this.back.disabled = shown === 0;
     this.on.disabled = at < 0 && this.last(store);

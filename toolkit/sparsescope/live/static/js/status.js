@@ -1,7 +1,7 @@
 // The status line, the boxes for errors and notices, and what a screen reader is told.
 
 import { h, setAttribute, setText, show } from "./dom.js";
-import { compact, count, known, number, scientific, seconds, short } from "./charts/format.js";
+import { compact, count, iterations, known, number, scientific, seconds, short } from "./charts/format.js";
 import { words } from "./charts/kinds.js";
 
 const MODES = {
@@ -65,7 +65,7 @@ export class StatusLine {
     };
     setText(this.mode, this.modes[store.mode] || store.mode);
     setAttribute(this.mode, "data-mode", store.mode);
-    value("iteration", count(status.iteration), status.iteration);
+    value("iteration", iterations(status.iteration), status.iteration);
     value("passes", known(status.passes) ? status.passes.toFixed(status.passes < 1000 ? 1 : 0) : "–", status.passes);
     value("seconds", seconds(status.seconds), status.seconds);
     value("objective", known(status.objective) ? number(status.objective, 7) : "–", status.objective);

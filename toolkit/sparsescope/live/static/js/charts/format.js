@@ -14,6 +14,13 @@ export function count(value) {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 }
 
+/** Iterations: 14203 -> "14 203", and within a sweep 3.25 -> "3.25", which never reaches the next one. */
+export function iterations(value) {
+  if (!known(value) || Number.isInteger(value)) return count(value);
+  const whole = Math.floor(value);
+  return count(whole) + Math.min(value - whole, 0.99).toFixed(2).slice(1);
+}
+
 /** 0.000213 -> "2.1e-4": always the same number of digits. */
 export function scientific(value, digits = 1) {
   if (!known(value)) return "–";

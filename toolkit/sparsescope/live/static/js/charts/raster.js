@@ -53,6 +53,7 @@ export class RasterChart {
       this.drawRows(context, area);
       if (area.height / this.lines.bins < NAME_ROOM) drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
       this.drawScale(context, area);
+      this.drawSweep(context, area);
       this.drawCursor(context, area);
     }
     this.drawLegend(area, sentence === "");
@@ -195,6 +196,21 @@ export class RasterChart {
     if (!(part >= 0 && part <= 1)) return;
     context.fillStyle = palette.colour("text");
     context.fillRect(Math.round(area.left + part * area.width), area.top, 1, area.height);
+  }
+
+  /** The row that the sweep under way visited last. */
+  drawSweep(context, area) {
+    const { store, palette } = this.context;
+    const at = this.lines.height(store.status ? store.status.row_cursor : null);
+    if (at === null) return;
+    const y = Math.round(area.top + at * area.height);
+    context.fillStyle = palette.colour("purple");
+    context.fillRect(area.left, y, area.width, 1);
+    context.beginPath();
+    context.moveTo(area.left + area.width, y);
+    context.lineTo(area.left + area.width + 6, y - 4);
+    context.lineTo(area.left + area.width + 6, y + 4);
+    context.fill();
   }
 
   /** Lines by events, for the keyboard. */

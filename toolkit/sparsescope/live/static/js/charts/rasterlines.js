@@ -27,6 +27,12 @@ export class RasterLines {
     return k === undefined ? undefined : this.top + Math.floor((k * this.bottom) / this.tried.length);
   }
 
+  /** The height (0 … 1, from above) at which a sweep stands that visited `row` last; null where that row has no line. */
+  height(row) {
+    const bin = Number.isInteger(row) ? this.bin(row) : undefined;
+    return bin === undefined || bin >= this.bins ? null : (bin + 0.5) / this.bins;
+  }
+
   /** How many rows each bin stands for. */
   sizes() {
     const sizes = new Int32Array(this.bins);
