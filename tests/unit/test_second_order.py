@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
-from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent
+from sparsescope.inputs.design import Design
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_conjugate, exact_descent, lowrank_descent
+from sparsescope.problems.certificate import certify
 from sparsescope.runs.stopping import Iterations, Violation
 from sparsescope.solvers.lhac import LHACState
 
@@ -229,6 +231,65 @@ def test_a_coordinate_step_of_lhac_costs_the_same_whatever_the_problem() -> None
 
 
 # ------------------------------------------------------------------------------------------------------- newGLMNET
+@pytest.mark.parametrize("name", ["newglmnet", "lhac"])
+def test_a_step_and_the_certificate_before_it_share_one_product(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = digits()
+    problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="l1", lam_ratio=0.1)
+    run = ss.Run(problem, name)
+    run.warm_up()
+    products = []
+    for method in ("rmatmul", "rmatmul_blocks", "rmatmul_rows"):
+        kept = getattr(Design, method)
+        monkeypatch.setattr(Design, method, lambda *given, _kept=kept: (products.append(1), _kept(*given))[1])
+    for _ in range(6):
+        run.advance(certify_now=True)
+    assert len(products) == 6, "one for each point"
+    # Another λ moves no point: thresholds and certificate are those of the gradient that is there.
+    run.change(lam=problem.lam * 0.9)
+    run.advance(certify_now=True)
+    assert len(products) == 7
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_certificate_of_a_known_gradient_is_the_same(intercept: bool, weights: bool) -> None:
+    X, y = text()
+    cost = np.linspace(0.5, 2.0, X.shape[1]) if weights else None
+    problem = ss.Problem(
+        X, y, loss="logistic", penalty="l1", intercept=intercept, feature_weights=cost, lam_ratio=0.2
+    ).natural
+    solver = ss.solvers.NewGLMNET()
+    state = solver.init(problem)
+    for _ in range(3):
+        solver.step(problem, state)
+    known = solver.certificate(problem, state, problem.workspace(False))
+    fresh = certify(problem, state.coef, state.Z, problem.workspace(False))
+    for name in ("objective", "dual", "gap", "violation", "violation_sum", "paper_violation"):
+        np.testing.assert_allclose(getattr(known, name), getattr(fresh, name), rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_a_path_asks_for_a_certificate_where_the_solver_expects_one_to_hold() -> None:
+    run = ss.PathRun(binary(text), "newglmnet", n_lams=6, ratio=0.1, tol=1e-6, certify_every=1000)
+    seen = {True: 0, False: 0}
+    for event in run:
+        assert run.state.aim == 1e-6 or not event.iteration
+        here = event.iteration - run._began[0]
+        if here and not event.message:
+            assert event.certified == run.state.ready
+            seen[event.certified] += 1
+    assert seen[True] and seen[False] and run.path.converged.all()
+
+
+def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = flowers()
+    for penalty, chosen in (("l1", "newglmnet"), ("elastic-net", "newglmnet"), ("ridge", "working-set")):
+        problem = ss.Problem(X, y, loss="logistic", penalty=penalty, lam=0.01)
+        assert ss.solve(problem, tol=1e-4, record=False).reason.startswith(f"{chosen}: ")
+    monkeypatch.setattr("sparsescope.solvers.newglmnet.MOST_BYTES", 0)
+    problem = ss.Problem(X, y, loss="logistic", penalty="l1", lam=0.01)
+    assert ss.solve(problem, tol=1e-4, record=False).reason.startswith("working-set: ")
+
+
 def test_the_model_is_solved_with_the_exact_hessian() -> None:
     X, y = digits()
     problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="elastic-net")
@@ -240,35 +301,79 @@ def test_the_model_is_solved_with_the_exact_hessian() -> None:
 
 
 def quadratic_model(n: int, s: int = 12, m: int = 2) -> tuple[np.ndarray, ...]:
-    """Rows, classes, g, w, thresholds, ridge, H and C of a model of s entries, the last of them of the intercept."""
+    """Rows, classes, w, thresholds, ridge, C and gradients of the samples, of a model of s entries, the last of them
+    of the intercept."""
     rng = np.random.default_rng(0)
     rows, classes = np.append(np.arange(3, 2 + s), -1), rng.integers(0, m, s)
-    g, w, t = 0.1 * rng.standard_normal(s), rng.standard_normal(s) * (rng.random(s) < 0.5), rng.random(s) * 0.05
+    w, t = rng.standard_normal(s) * (rng.random(s) < 0.5), rng.random(s) * 0.05
     C = rng.random((n, m, m)) * 0.01
-    return rows, classes, g, w, t, np.full(s, 0.01), np.ones(s), C + C.transpose(0, 2, 1) + 0.05 * np.eye(m)
+    U = 0.1 * rng.standard_normal((n, m))
+    return rows, classes, w, t, np.full(s, 0.01), C + C.transpose(0, 2, 1) + 0.05 * np.eye(m), U
 
 
 def test_flops_of_the_exact_descent_are_those_of_its_looks_and_moves() -> None:
-    design, (rows, classes, g, w, t, ridge, H, C) = binary(text).design, quadratic_model(60)
-    R, report = np.zeros((60, 2)), np.zeros(REPORT)
+    design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
+    report = np.zeros(REPORT)
     run = interpreted(exact_descent)
-    run(design.columns, design.ones, rows, classes, g, w, t, ridge, H, C, R, w.copy(), 3, 0.0, -1.0, 7, report)
+    run(design.columns, design.ones, rows, classes, w, t, ridge, C, U, w.copy(), 3, 0.0, 0.0, -1.0, 7, report)
     lengths = np.append(np.diff(design.matrix.indptr)[rows[:-1]], 60)
     assert report[STEPS] == 3 * rows.size, "none is left out"
     looks, moves = 3 * (10.0 + 2.0 * lengths).sum(), 3 * (lengths * (1.0 + 2.0 * 2)).sum()
-    assert looks < report[FLOPS] <= looks + moves
+    curvatures = 3.0 * lengths.sum()  # each is taken once
+    assert looks < report[FLOPS] <= looks + moves + curvatures
+
+
+def dense_model(design: Any, rows: np.ndarray, classes: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of the entries as vectors over samples and classes (n·m, s), and the Hessian of the model (s, s)."""
+    n, m, _ = C.shape
+    X = np.hstack([design.matrix.toarray(), np.ones((n, 1))])
+    J = np.zeros((n, m, rows.size))
+    for a, (j, k) in enumerate(zip(rows, classes, strict=True)):
+        J[:, k, a] = X[:, j]  # −1 is the column of ones
+    H = np.einsum("ika,ikl,ilb->ab", J, C, J)
+    return J.reshape(n * m, -1), H
+
+
+def test_sweeps_and_conjugate_gradients_solve_the_model_of_the_samples() -> None:
+    design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
+    J, H = dense_model(design, rows, classes, C)
+    g, R, new, report = J.T @ U.ravel(), U.copy(), w.copy(), np.zeros(REPORT)
+    data = (design.columns, design.ones, rows, classes)
+    exact_descent(*data, w, t, ridge, C, R, new, 2000, 1e-13, 0.0, 0.01, 7, report)
+    slope = g + H @ (new - w) + ridge * new
+    np.testing.assert_allclose(
+        R.ravel(), U.ravel() + np.einsum("ikl,il->ik", C, (J @ (new - w)).reshape(60, 2)).ravel()
+    )
+    inside = np.maximum(np.abs(slope) - t, 0.0)
+    wrong = np.where(new != 0.0, np.abs(slope + t * np.sign(new)), inside)
+    assert wrong.max() < 1e-12 and (new != 0.0).any() and (new == 0.0).any()
+    # From entries of the right signs, conjugate gradients find the same point.
+    start = np.where(new != 0.0, new * 1.01, 0.0)
+    R = U + np.einsum("ikl,il->ik", C, (J @ (start - w)).reshape(60, 2))
+    exact_conjugate(*data, t, ridge, C, R, start, 50, 1e-12, report)
+    np.testing.assert_allclose(start, new, rtol=1e-8, atol=1e-12)
+
+
+def test_conjugate_gradients_stop_at_the_first_zero() -> None:
+    design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
+    w = np.where(w == 0.0, 0.0, np.sign(w) * 1e-3)  # so small that the full step changes signs
+    for run in (exact_conjugate, interpreted(exact_conjugate)):
+        new = w.copy()
+        run(design.columns, design.ones, rows, classes, t, ridge, C, U.copy(), new, 50, 1e-10, np.zeros(REPORT))
+        assert (new * w >= 0.0).all() and ((new == 0.0) & (w != 0.0)).sum() == 1
 
 
 def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
     problem = binary(text)
-    n, s, m = problem.n, 12, 2
-    rows, classes, g, w, t, ridge, H, C = quadratic_model(n)
+    n, s = problem.n, 12
+    rows, classes, w, t, ridge, C, U = quadratic_model(n)
     rng = np.random.default_rng(1)
+    g = 0.1 * rng.standard_normal(s)
     ends = []
     for run in (exact_descent, interpreted(exact_descent)):
-        R, new, report = np.zeros((n, m)), w.copy(), np.zeros(REPORT)
+        R, new, report = U.copy(), w.copy(), np.zeros(REPORT)
         design = problem.design
-        run(design.columns, design.ones, rows, classes, g, w, t, ridge, H, C, R, new, 3, 0.0, 0.01, 7, report)
+        run(design.columns, design.ones, rows, classes, w, t, ridge, C, R, new, 3, 0.0, 0.0, 0.01, 7, report)
         ends.append((R, new, report))
     Q, Qhat = rng.standard_normal((s, 4)), 0.01 * rng.standard_normal((s, 4))
     for run in (lowrank_descent, interpreted(lowrank_descent)):

@@ -128,6 +128,7 @@ def certify(
     Z: np.ndarray,
     work: Workspace,
     dual_rows: Callable[[np.ndarray], bool] | None = None,
+    known: tuple[float, np.ndarray, np.ndarray] | None = None,
 ) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
@@ -135,7 +136,8 @@ def certify(
     it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
     s = min(1, λ/Ω°(XᵀU/n)). With entries that are not penalised it is ∇ℓ where these are refitted (free_duals.py). The
     rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty ties
-    rows.
+    rows. ``known``: the mean loss, ∇ℓ(Z) (n, m) and XᵀU/n (d, m) of a solver that has them, for data in double
+    precision; then no product is made for them.
 
     Everything is evaluated in double precision. For data in single precision the scores are computed anew from the
     weights, so that the gap is that of the point and not of the rounding on the way to it.
@@ -144,7 +146,11 @@ def certify(
         coef, Z = coef.astype(np.float64), double_scores(problem, coef, work.Z)
     n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
-    if dual_rows is not None and dual_rows(work.U):
+    unit, pieces = 1.0 / n, None
+    if known is not None:
+        loss, work.U[:], G = known
+        unit, pieces = 1.0, ((0, d, G),)
+    elif dual_rows is not None and dual_rows(work.U):
         loss = loss_sum(Z, *problem.terms) / n
     else:
         loss = loss_gradient(Z, *problem.terms, work.U) / n
@@ -152,12 +158,12 @@ def certify(
     free, fitted = work.free_fit(problem), None
     repairs = problem.intercept or free is not None
     top, conjugate = 0.0, 0.0
-    for start, stop, G in work.gradients(problem):
-        regulariser.violations(G, 1.0 / n, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
+    for start, stop, G in pieces or work.gradients(problem):
+        regulariser.violations(G, unit, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
         if work.levels is not None:
-            regulariser.levels(G, 1.0 / n, work.levels[start:stop])
+            regulariser.levels(G, unit, work.levels[start:stop])
         if not repairs:
-            norm, star = regulariser.duals(G, 1.0 / n, lam)
+            norm, star = regulariser.duals(G, unit, lam)
             top, conjugate = max(top, norm), conjugate + star
     worst = float(work.violation.max())
     if problem.intercept:

@@ -271,7 +271,9 @@ class PathRun(Run):
     def _due(self, iteration: int) -> bool:
         if self.certify_every is None:
             return super()._due(iteration)
-        here = iteration - self._began[0]
+        here, ready = iteration - self._began[0], self._ready()
+        if ready is not None:
+            return ready or here % self.certify_every == 0
         if here < self._next_certificate:
             return False
         self._next_certificate = here + min(1 + here // 4, self.certify_every)

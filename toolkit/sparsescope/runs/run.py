@@ -143,6 +143,7 @@ class Run:
         if not self._opened:
             return self._open()
         assert self.state is not None
+        self.state.aim = 0.0 if self._stop is None else self._stop.aim
         began = self._clock()
         self._step()
         self.seconds += self._clock() - began
@@ -575,7 +576,11 @@ class Run:
     def _due(self, iteration: int) -> bool:
         if self.certify_every is None:
             return self._schedule.due(iteration, CLOCK())
-        return iteration % self.certify_every == 0
+        return iteration % self.certify_every == 0 or self._ready() is True
+
+    def _ready(self) -> bool | None:
+        """Whether the solver expects that a certificate ends the run; ``None`` where it does not know."""
+        return self.state.ready if self.state is not None and self.state.aim else None
 
     def _reason(self, event: Event) -> str:
         return (self.stop.check(event) or "") if self.stop is not None else ""

@@ -48,6 +48,11 @@ class Stop:
     def reset(self) -> None:
         """Forget what was seen."""
 
+    @property
+    def aim(self) -> float:
+        """Relative gap at which the rule stops a run, so that a solver need not go on far beyond it; 0: at none."""
+        return 0.0
+
     def __or__(self, other: Stop) -> Stop:
         if not isinstance(other, Stop):
             raise TypeError(f"{other!r} is not a stop rule; rules are objects such as sparsescope.stopping.Gap(1e-6)")
@@ -80,6 +85,11 @@ class AnyOf(Stop):
     def reset(self) -> None:
         for rule in self.rules:
             rule.reset()
+
+    @property
+    def aim(self) -> float:
+        """Largest of the rules' aims."""
+        return max((rule.aim for rule in self.rules), default=0.0)
 
 
 def _positive(owner: str, name: str, value: float, zero: bool = False) -> None:
@@ -125,6 +135,11 @@ class Gap(Stop):
     def __post_init__(self) -> None:
         _positive("Gap", "tol", self.tol, zero=True)
         _positive("Gap", "of_null", self.of_null, zero=True)
+
+    @property
+    def aim(self) -> float:
+        """Its ``tol``."""
+        return self.tol
 
     def check(self, event: Event) -> str | None:
         return self.verdict(event, event.problem, event.solver) if event.gap == event.gap else None

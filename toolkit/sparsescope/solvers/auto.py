@@ -1,6 +1,8 @@
 """`auto`: choose a solver for the problem, and say why.
 
-    smooth loss          → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
+    smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: the fastest measured of our own
+    that sums entries      (benchmarks/bench_default.py)
+    other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
     over blocks            the blocks in use (benchmarks/bench_reach.py)
@@ -20,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
@@ -58,13 +62,14 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
-    if problem.loss.smooth and problem.regulariser.weights is not None:
+    if problem.loss.smooth and _sums_entries(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
             return (
                 exact,
                 f"{loss} is smooth, and the penalty is a sum over single weights: Newton steps on single weights",
             )
+    if problem.loss.smooth and problem.regulariser.weights is not None:
         return solvers.create("lhac"), (
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
             "a low-rank model of them"
@@ -112,6 +117,12 @@ def small_exact(problem: Problem) -> Solver | None:
     if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
         return exact
     return None
+
+
+def _sums_entries(problem: Problem) -> bool:
+    """Whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
+    terms = problem.regulariser.entry_terms()
+    return terms is not None and bool(np.any(terms[0]))
 
 
 def _lacking(problem: Problem) -> str:

@@ -53,6 +53,8 @@ class State:
 
     frame: Frame | None
     sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
+    aim = 0.0  # the relative gap at which the run will stop; 0: unknown
+    ready: bool | None = None  # whether a certificate is likely to show that gap; ``None``: the solver does not know
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.bare()

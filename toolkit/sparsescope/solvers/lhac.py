@@ -70,11 +70,11 @@ class LHAC(EntrySolver):
         return LHACState(problem, coef, self.memory)
 
     def step(self, problem: Problem, state: LHACState) -> None:  # type: ignore[override]
-        state.take_gradient(problem)
+        state.look(problem)
         state.learn(self.damping)
         part = state.entries(problem, self._working_set(state))
         Q, Qhat, diagonal = state.model.rows(part.at)
-        w, g = part.w.astype(np.float64), part.g.astype(np.float64)
+        w, g = part.w.astype(np.float64), state.G.ravel()[part.at].astype(np.float64)
         t, ridge = part.t.astype(np.float64), part.ridge.astype(np.float64)
         new, report = w.copy(), state.report
         report[:] = 0.0

@@ -2,12 +2,17 @@
 
 repeat:
     look (when the working set is solved well enough): g ← ∇f(W) and violations of all entries; M ← the largest
-        I ← entries in use and those at zero with |g| > t − M'/n, M' the M of the look before    (outer level)
-    C_i ← ∇²ℓ(z_i)/n,  H_a ← Σ_i x_ij² C_ikk for the entries a = (j, k) of I
-    δ ← coordinate descent in random order over I on gᵀδ + ½δᵀXᵀCXδ + λΩ(W + δ), with C·Xδ kept up to date; entries
-        at zero that are well inside are left out until the others are solved                    (inner level)
-        until the violations of the model are a share of those at δ = 0
+        I ← entries in use and those at zero with |g| > t − min(M, t/5): those that a fall of λ by M would bring in
+        (the sequential strong rule, Tibshirani et al. 2012)                                   (outer level)
+    R_i ← ∇ℓ(z_i)/n, C_i ← ∇²ℓ(z_i)/n
+    δ ← coordinate descent in random order over I on the model, whose slopes are those of R + C·Xδ, kept up to date:
+        its first sweep needs no gradient. Entries at zero that are well inside are left out until the others are
+        solved (inner level); the sweeps end when the violations are a share of those in the first one. Where a few
+        do not suffice and hardly change which entries are in use, conjugate gradients solve the model on these, up to
+        the first change of a sign (this project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
+A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
+is small, where the gap that it stands for (2·violation·Σ|w|) is the one at which the run will stop.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
 """
 
@@ -15,21 +20,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, entry_curvatures, exact_descent, sample_hessians
+from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP, exact_conjugate, exact_descent, sample_hessians
 from ..problems.prediction import Problem
 from ..registry import field, solvers
-from .base import settings
+from .base import State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
-LEAVE = 0.3  # a working set is left when its largest violation is below this share of that of all when it was made
-FORCING = 0.3  # sweeps end when the violations of the model add up to this share of those before
+LEAVE = 0.1  # a working set is left when its largest violation is below this share of that of all when it was made
+FORCING = 0.1  # sweeps end when the violations of the model add up to this share of those in the first one
+NEAR = 0.2  # entries whose slope is within this share of their threshold may join a working set
+LEAST_JOINING, JOINING = 500, 2
+STRICTER = 0.3  # factor of the violation to be reached, after a certificate that it did not suffice for
+FEW_SWEEPS = 6  # after which conjugate gradients are worth a try
+SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
+# Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
+CG_SHARE, WITHIN = 0.01, 0.5
+MOST_STEPS = 10  # on one working set
 
 
 class NewGLMNETState(EntryState):
-    """State: the Hessians of the samples; the working set and what made it; the generator of orders."""
+    """State: the Hessians of the samples; the working set, what made it and the violation at which it is left; the
+    generator of orders."""
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        self.strict = 1.0
         super().__init__(problem, coef)
         n, m = self.Z.shape
         self.C = np.empty((n, m, m), dtype=problem.dtype)
@@ -38,9 +53,9 @@ class NewGLMNETState(EntryState):
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
-        self.at: np.ndarray | None = None  # places of the working set in the flat W, and the rows they are in
-        self.rows = np.empty(0, dtype=np.intp)
-        self.top = 0.0  # largest violation when all entries were looked at last
+        self.part: Entries | None = None  # the working set
+        self.steps_here = 0
+        self.floor = 0.0
 
 
 @settings
@@ -48,6 +63,7 @@ class NewGLMNET(EntrySolver):
     """Newton steps by coordinate descent on single entries, with the exact Hessian and two levels of shrinking."""
 
     sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
+    cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
 
     title = "newGLMNET"
@@ -71,57 +87,79 @@ class NewGLMNET(EntrySolver):
     def start(self, problem: Problem, coef: np.ndarray) -> NewGLMNETState:
         return NewGLMNETState(problem, coef)
 
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
+        state = super().precompile(tiny, problem)
+        assert isinstance(state, NewGLMNETState)
+        if self.cg_steps:  # the tiny problem may not need them
+            part, columns, ones = self._part(tiny, state), tiny.design.columns, tiny.design.ones
+            entries = part.t, part.ridge, state.C, state.R, part.w.copy()
+            exact_conjugate(columns, ones, part.rows, part.classes, *entries, 1, CG_SHARE, state.report)
+        return state
+
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
         part = self._part(problem, state)
         design, report = problem.design, state.report
+        state.take_samples(problem)
         sample_hessians(state.Z, *problem.terms, 1.0 / problem.n, state.C)
-        H = np.empty(part.at.size)
-        entry_curvatures(design.columns, design.ones, part.rows, part.classes, state.C, H)
+        np.multiply(state.U, problem.dtype.type(1.0 / problem.n), out=state.R)
         new = part.w.copy()
-        state.R[:] = 0.0
         report[:] = 0.0
-        wrong = state.wrong(part.at)[0]
         margin = 1.0 / problem.n if self.shrinking else -1.0
-        state.seed = exact_descent(
-            design.columns,
-            design.ones,
-            part.rows,
-            part.classes,
-            part.g,
-            part.w,
-            part.t,
-            part.ridge,
-            H,
-            state.C,
-            state.R,
-            new,
-            self.sweeps,
-            FORCING * wrong,
-            margin,
-            state.seed,
-            report,
+        data, entries = (
+            (design.columns, design.ones, part.rows, part.classes),
+            (part.t, part.ridge, state.C, state.R, new),
         )
-        self.finish(problem, state, part, new)
+        sweeps = min(self.sweeps, FEW_SWEEPS) if self.cg_steps else self.sweeps
+        state.seed = exact_descent(*data, part.w, *entries, sweeps, FORCING, state.floor, margin, state.seed, report)
+        if self.cg_steps and report[SWEEPS] >= sweeps:
+            changed = np.count_nonzero((new != 0.0) != (part.w != 0.0))
+            if changed <= SETTLED * np.count_nonzero(new):
+                share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
+                exact_conjugate(*data, *entries, self.cg_steps, share, report)
+        taken = self.finish(problem, state, part, new)
+        state.steps_here += 1
+        state.ready = bool(report[TOP] <= state.floor or not taken or state.steps_here >= MOST_STEPS)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 
     def _part(self, problem: Problem, state: NewGLMNETState) -> Entries:
-        """The working set with its gradients, chosen anew if the present one is solved."""
-        if state.at is not None:
-            state.take_gradient(problem, state.rows)
-            if state.wrong(state.at)[1] > LEAVE * state.top:
-                return state.entries(problem, state.at)
-        state.take_gradient(problem)
+        """The working set with its weights, chosen anew if the present one is solved."""
+        if state.part is not None and not state.ready:
+            state.part.w = state.coef.ravel()[state.part.at]
+            return state.part
+        state.look(problem)
         used = state.coef.ravel() != 0.0
         used[state.d * problem.m :] = True
+        top = float(state.violation.max())
         if self.shrinking:
             thresholds = state.thresholds if state.thresholds.size > 1 else state.thresholds[0, 0]
-            used |= (np.abs(state.G) > thresholds - state.top / problem.n).ravel()
+            excess = (np.abs(state.G) - thresholds + np.minimum(top, NEAR * thresholds)).ravel()
+            excess[used] = 0.0
+            joining = np.flatnonzero(excess > 0.0)
+            most = max(LEAST_JOINING, JOINING * int(np.count_nonzero(used)))
+            if joining.size > most:
+                joining = joining[np.argpartition(-excess[joining], most - 1)[:most]]
+            used[joining] = True
         else:
             used[:] = True
-        state.at = np.flatnonzero(used)
-        state.rows = np.unique(state.at // problem.m)
-        state.top = float(state.violation.max())
-        return state.entries(problem, state.at)
+        state.part = state.entries(problem, np.flatnonzero(used))
+        state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
+        return state.part
+
+    @staticmethod
+    def _floor(problem: Problem, state: NewGLMNETState, top: float) -> float:
+        """The violation at which this working set is left."""
+        part = state.part
+        assert part is not None
+        share = LEAVE * top
+        size = float(np.abs(part.w).sum())
+        if not (state.aim and size) or (top > NEAR * float(part.t.max()) and part.at.size < state.coef.size):
+            return share
+        omega = part.omega(part.w)
+        least = state.strict * state.aim * (state.loss + omega) / (2.0 * size)
+        if top <= least:  # and yet there was no stop
+            state.strict *= STRICTER
+            least = STRICTER * top
+        return least
 
 
 solvers.add("newglmnet", NewGLMNET)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...registry import solvers
 from ...runs.event import Event
 from ...runs.run import Run
 from ...runs.stopping import Seconds, Violation
@@ -46,7 +47,7 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
 
     run = Run(
         problem,
-        protocol.RACERS[name],
+        solvers.create(protocol.RACERS[name], **protocol.PUBLISHED.get(name, {})),
         callbacks=[watch],
         clock=CLOCK,
         stop=Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds),

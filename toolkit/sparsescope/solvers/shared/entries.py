@@ -19,6 +19,8 @@ import numpy as np
 from ...kernels.coordinates import REPORT, entry_violations, move_scores
 from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
+from ...problems.base import Certificate
+from ...problems.certificate import certify, is_double
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
@@ -32,14 +34,13 @@ REFRESH = 20  # steps after which scores are computed afresh, so that rounding d
 class Entries:
     """A working set of s entries of W: (row, class), where row −1 is the intercept's, and its place in the flat W.
 
-    w, g, t, ridge : weights, gradient, and λ times the a and b of the penalty, (s,); both 0 for the intercept
+    w, t, ridge : weights, and λ times the a and b of the penalty, (s,); both 0 for the intercept
     """
 
     at: np.ndarray
     rows: np.ndarray
     classes: np.ndarray
     w: np.ndarray
-    g: np.ndarray
     t: np.ndarray
     ridge: np.ndarray
 
@@ -62,11 +63,15 @@ class EntryState(State):
         self.G, self.violation = np.empty_like(coef), np.empty_like(coef)
         self.report = np.zeros(REPORT)
         self.steps = 0
+        self.measured: Any = None  # the loss whose gradients U are those at the present scores
+        self.looked = False  # whether all of G belongs to these U
         self.forget(problem)
 
     def forget(self, problem: Problem) -> None:
-        """Another loss, penalty or λ: what is known of the gradient and the thresholds is not true any more."""
-        self.loss = float("nan")
+        """Another loss, penalty or λ: thresholds and violations are not true any more, nor another loss's gradients."""
+        if self.measured is not problem.loss:
+            self.moved()
+        self.ready = False
         self.working = None
         a, b = entry_terms(problem)
         thresholds = np.array(problem.lam * np.asarray(a), dtype=problem.dtype)
@@ -80,35 +85,41 @@ class EntryState(State):
             self.thresholds[self.d] = 0.0
         self.ridge = float(problem.lam * b)
 
-    def take_gradient(self, problem: Problem, rows: np.ndarray | None = None) -> None:
-        """U, loss, G and violations at the present scores; of G and the violations only some rows (sorted) if named."""
-        self.loss = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
-        if rows is None:
-            problem.design.rmatmul(self.U, self.G)
+    def moved(self) -> None:
+        """The scores are others, or the loss is: gradients are not true any more."""
+        self.measured, self.looked, self.loss = None, False, float("nan")
+
+    def point(self, problem: Problem) -> tuple[float, float, int, int]:
+        """As of every state; the loss is not evaluated again where a step has done so."""
+        if self.loss != self.loss:
+            return super().point(problem)
+        return self.loss, *problem.regulariser.value(self.coef[: self.d])
+
+    def take_samples(self, problem: Problem) -> None:
+        """U and the loss at the present scores."""
+        if self.measured is not problem.loss:
+            self.loss = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
+            self.measured = problem.loss
+
+    def take_gradient(self, problem: Problem) -> None:
+        """U, the loss and G at the present scores: one pass over X for a step and the certificate after it."""
+        self.take_samples(problem)
+        if not self.looked:
+            if problem.m == 1 and problem.design.is_sparse:  # a matrix times a vector is twice as fast there
+                self.G[: self.d, 0] = problem.design.matrix.T @ self.U[:, 0]
+                self.G[self.d :] = self.U.sum()
+            else:
+                problem.design.rmatmul(self.U, self.G)
             self.G /= problem.n
             self.passes += 1.0
-            self._look(slice(None))
-            return
-        G = problem.design.rmatmul_rows(rows, self.U, np.empty((rows.size, problem.m), problem.dtype))
-        G /= problem.n
-        self.G[rows] = G
-        self.passes += rows.size / problem.rows
-        self._look(rows)
+            self.looked = True
 
-    def _look(self, rows: Any) -> None:
-        """The violations of rows of entries."""
-        W = self.coef[rows]
-        thresholds = self.thresholds if self.thresholds.size == 1 else self.thresholds[rows]
-        out = np.empty_like(W)
-        entry_violations(self.G[rows], W, thresholds, self.ridge, out)
+    def look(self, problem: Problem) -> None:
+        """The gradient and the violations of all entries."""
+        self.take_gradient(problem)
+        entry_violations(self.G, self.coef, self.thresholds, self.ridge, self.violation)
         if self.coef.shape[0] > self.d and self.ridge:  # the intercept is the last row, and has no ridge
-            out[-1] = np.abs(self.G[self.d])
-        self.violation[rows] = out
-
-    def wrong(self, at: np.ndarray) -> tuple[float, float]:
-        """The sum and the largest of the violations at places of the flat W."""
-        found = self.violation.ravel()[at]
-        return float(found.sum()), float(found.max(initial=0.0))
+            self.violation[-1] = np.abs(self.G[self.d])
 
     def entries(self, problem: Problem, at: np.ndarray) -> Entries:
         """The working set of these places in the flat W."""
@@ -116,9 +127,7 @@ class EntryState(State):
         thresholds = self.thresholds.ravel()
         t = np.full(at.size, thresholds[0]) if thresholds.size == 1 else thresholds[at]
         ridge = np.where(rows < self.d, self.ridge, 0.0).astype(t.dtype)
-        return Entries(
-            at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], self.G.ravel()[at], t, ridge
-        )
+        return Entries(at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], t, ridge)
 
 
 def entry_terms(problem: Problem) -> tuple[Any, float]:
@@ -156,6 +165,13 @@ class EntrySolver(Solver):
     def adapt(self, problem: Problem, state: EntryState) -> None:
         state.forget(problem)
 
+    def certificate(self, problem: Problem, state: EntryState, work: Any) -> Certificate:
+        """The certificate of the state's weights; the gradient that it needs is left to the next step."""
+        if not is_double(problem):
+            return super().certificate(problem, state, work)
+        state.take_gradient(problem)
+        return certify(problem, state.coef, state.Z, work, known=(state.loss, state.U, state.G[: state.d]))
+
     @staticmethod
     def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
         """Go to ``new`` or part of the way there by Armijo's rule; False if no step is short enough (rounding)."""
@@ -163,7 +179,7 @@ class EntrySolver(Solver):
         design = problem.design
         move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
         here = part.omega(part.w)
-        slope = float((part.g * delta).sum()) + part.omega(new) - here
+        slope = float(np.vdot(state.U, state.E)) / problem.n + part.omega(new) - here
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
         size, point, taken = 1.0, new, False
         for trial in range(1, TRIALS_MOST + 1):
@@ -180,10 +196,12 @@ class EntrySolver(Solver):
             state.coef.ravel()[part.at] = point
             state.E *= problem.dtype.type(size)
             state.Z += state.E
+            state.moved()
             state.loss = loss
         state.steps += 1
         if state.steps % REFRESH == 0:
             design.matmul(state.coef, state.Z)
+            state.moved()
         return taken
 
     @staticmethod

@@ -1,0 +1,160 @@
+"""`auto` beside every own solver: processor seconds of `ss.solve` to certified relative gaps of 1e-2, 1e-4 and 1e-6.
+
+Bundled data × losses × penalties × λ. A call is timed as a whole, certificates included, on a problem whose kernels are
+compiled. `auto` goes first; the others get a little more than its time, and those that certify the gap within it are
+timed again, in turns with `auto`; medians count. The regret is `auto`'s time over the smallest one. The bars are a
+median of 1.02 and a largest regret of 1.15. It is 1 where the best is the solver that `auto` has chosen, and where the
+difference is below a millisecond.
+
+    python benchmarks/bench_default.py [--data digits pydocs] [--losses …] [--penalties …] [--solvers …] [--tols 1e-4]
+                                       [--shares 0.1 0.02] [--limit 10] [--repeats 3] [--fresh] [--print]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import warnings
+from statistics import median
+from typing import Any
+
+import common  # first: it sets the thread counts before numpy is imported
+import numpy as np
+
+import sparsescope as ss
+from sparsescope.registry import losses, penalties, solvers
+from sparsescope.runs.run import warm_up
+
+NAME = "default"
+DATA = ("iris", "wine", "breast_cancer", "digits", "pydocs")
+SHARES = (0.1, 0.02)
+LEVELS = (1e-2, 1e-4, 1e-6)
+MEDIAN, WORST = 1.02, 1.15
+HEADROOM, LEAST = 1.5, 0.02  # a rival gets this many times `auto`'s seconds, and these more
+TIE = 1e-3  # seconds
+
+
+def problem_of(data: str, loss: str, penalty: str, share: float) -> ss.Problem | None:
+    """The problem without intercept; ``None`` if the loss is not for classes."""
+    if "classes" not in losses[loss].target_types:
+        return None
+    found = ss.datasets.load(data)
+    y = found.y if not losses[loss].one_score else (found.y != np.bincount(found.y).argmax()).astype(int)
+    return ss.Problem(found.X, y, loss=loss, penalty=penalty, lam_ratio=share)
+
+
+def seconds(problem: ss.Problem, solver: str, tol: float, limit: float) -> tuple[float, str] | None:
+    """Processor seconds to the gap and the solver that `auto` chose; ``None`` if it was not certified in time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = common.clock()
+        try:
+            found = ss.solve(
+                problem, solver, tol=tol, max_iter=10**6, max_seconds=limit, record=False, clock=common.clock
+            )
+        except FloatingPointError:  # a constant step too long: it diverged
+            return None
+        spent = common.clock() - began
+    return (spent, found.reason.split(":")[0]) if found.converged else None
+
+
+def regret(problem: ss.Problem, rivals: list[str], tol: float, limit: float, repeats: int) -> dict[str, Any]:
+    """The times of one problem and tolerance."""
+    first = seconds(problem, "auto", tol, limit)
+    bound = limit if first is None else min(limit, HEADROOM * first[0] + LEAST)
+    quick = [name for name in rivals if seconds(problem, name, tol, bound) is not None]
+    spent: dict[str, list[float]] = {name: [] for name in ("auto", *quick)}
+    for turn in range(repeats):
+        for name, times in spent.items():
+            if name == "auto" and first is None:
+                continue
+            if turn and spent["auto"] and median(times) > HEADROOM * median(spent["auto"]) + LEAST:
+                continue  # no longer a rival
+            found = seconds(problem, name, tol, limit)
+            if found is not None:
+                times.append(found[0])
+    times_of = {name: median(times) for name, times in spent.items() if times}
+    best = min(times_of, key=lambda name: times_of[name]) if times_of else ""
+    own = times_of.get("auto")
+    chosen = "" if first is None else first[1]
+    tied = own is not None and (best in ("auto", chosen) or own - times_of[best] <= TIE)
+    ratio = None if own is None else 1.0 if tied else own / times_of[best]
+    return {
+        "chosen": chosen,
+        "auto": own,
+        "best": best,
+        "best seconds": times_of.get(best),
+        "regret": ratio,
+    }
+
+
+def measure(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """One row for each problem and tolerance."""
+    options = {name: value for name, value in vars(args).items() if name not in ("fresh", "print")}
+    kept = common.Rows(NAME, options, args.fresh)
+    order = []
+    for data, loss, penalty, share in itertools.product(args.data, args.losses, args.penalties, args.shares):
+        case = f"{data}, {loss}, {penalty}, {share:g} λ_max"
+        wanted = [f"{case}, {tol:.0e}" for tol in args.tols]
+        if all(name in kept for name in wanted):
+            order += wanted
+            continue
+        problem = problem_of(data, loss, penalty, share)
+        if problem is None:
+            continue
+        order += wanted
+        rivals = [name for name in args.solvers if name != "auto" and solvers.create(name).solves(problem) is None]
+        for name in ("auto", *rivals):
+            warm_up(problem, solvers.create(name))
+        for tol, name in zip(args.tols, wanted, strict=True):
+            if name not in kept:
+                row = {"case": name} | regret(problem, rivals, tol, args.limit, args.repeats)
+                kept.keep(name, row)
+                common.show([row])
+    return kept.finish(order, summary=summary)
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of the bars."""
+    found = [row["regret"] for row in rows if row["regret"] is not None]
+    return {
+        "cases": len(rows),
+        "not certified": sum(row["regret"] is None for row in rows),
+        "median regret": median(found) if found else None,
+        "largest regret": max(found, default=None),
+        f"above {WORST}": sum(value > WORST for value in found),
+    }
+
+
+def report(rows: list[dict[str, Any]]) -> None:
+    """The worst cases, and the bars."""
+    print()
+    judged = [row for row in rows if row["regret"] is not None]
+    common.show(sorted(judged, key=lambda row: -row["regret"])[:20])
+    found = summary(rows)
+    common.bar("median regret of auto", found["median regret"], MEDIAN)
+    common.bar("largest regret of auto", found["largest regret"], WORST)
+
+
+def main() -> None:
+    """Measure, or print what is stored."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", default=list(DATA))
+    parser.add_argument("--losses", nargs="+", default=list(losses))
+    parser.add_argument("--penalties", nargs="+", default=list(penalties))
+    parser.add_argument("--solvers", nargs="+", default=[name for name in solvers if solvers[name].converges])
+    parser.add_argument("--shares", nargs="+", type=float, default=list(SHARES), help="λ as shares of λ_max")
+    parser.add_argument("--tols", nargs="+", type=float, default=list(LEVELS))
+    parser.add_argument("--limit", type=float, default=10.0, help="processor seconds for a call")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="iris only")
+    parser.add_argument("--fresh", action="store_true", help="begin anew")
+    parser.add_argument("--print", action="store_true", help="print what is stored")
+    args = parser.parse_args()
+    if args.quick:
+        args.data = ["iris"]
+    report((common.stored(NAME) or {"rows": []})["rows"] if args.print else measure(args))
+
+
+if __name__ == "__main__":
+    main()
