@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..live.knobs import field_control
@@ -22,6 +22,24 @@ MOST_CHANGES = 40
 MOST_TEXT = 2000  # characters of a setting
 
 Message = dict[str, Any]
+
+
+class Names(Sequence[str]):
+    """Choices that are looked up when they are asked for: a part that a notebook registers later belongs to them.
+
+    Parameters
+    ----------
+    look_up : returns the names
+    """
+
+    def __init__(self, look_up: Callable[[], tuple[str, ...]]) -> None:
+        self._look_up = look_up
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._look_up()[place]
+
+    def __len__(self) -> int:
+        return len(self._look_up())
 
 
 class Page:

@@ -17,7 +17,7 @@ from ..runs.watching import warm_up
 from ._duals import Point
 from ._working import Work, WorkingPage, no_classes
 from .base import Message, number
-from .race import LAM_LOW, NONE, solvers_of_classes
+from .race import LAM_LOW, NONE, SOLVERS, WITH_NONE, solvers_of_classes
 
 LANES = ("lane1", "lane2", "lane3")
 SHOWN = ("first", "second", "third")
@@ -97,9 +97,9 @@ class DualityPage(WorkingPage):
     loss: ClassVar[Any] = field("crammer-singer", choices=tuple(registry.losses), doc="the loss")
     penalty: ClassVar[Any] = field("elastic-net", choices=tuple(registry.penalties), doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.05, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
-    lane1: ClassVar[Any] = field("fbpd", choices=solvers_of_classes(), doc="first solver")
-    lane2: ClassVar[Any] = field("pd-sparse", choices=(NONE, *solvers_of_classes()), doc="second solver")
-    lane3: ClassVar[Any] = field(NONE, choices=(NONE, *solvers_of_classes()), doc="third solver")
+    lane1: ClassVar[Any] = field("fbpd", choices=SOLVERS, doc="first solver")
+    lane2: ClassVar[Any] = field("pd-sparse", choices=WITH_NONE, doc="second solver")
+    lane3: ClassVar[Any] = field(NONE, choices=WITH_NONE, doc="third solver")
     tol: ClassVar[Any] = field(1e-4, 1e-8, 0.1, "relative gap at which a solver ends", log=True)
     budget: ClassVar[Any] = field(20.0, 0.1, 600.0, "CPU seconds that each solver may spend", log=True)
     shown: ClassVar[Any] = field("first", choices=SHOWN, doc="solver whose point the margins and samples belong to")

@@ -9,7 +9,7 @@ from ..registry import field
 from .base import Message, Page
 from .planes.scene import FEATURES, HOLDS, OPTIMUM, PLANES, REST
 from .planes.worker import AS_GIVEN, Worker
-from .race import LANES, NONE, solvers_of_classes
+from .race import LANES, NONE, SOLVERS, WITH_NONE
 
 LAM_LOW = 1e-6
 FAR = 10.0  # of a start, in units of the plane
@@ -45,10 +45,10 @@ class GeometryPage(Page):
     stretch: ClassVar[Any] = field(1.0, 0.05, 20.0, "units of the second feature: its values times this", log=True)
     turn: ClassVar[Any] = field(0.0, -90.0, 90.0, "degrees by which the plane of the two features is turned")
     whiten: ClassVar[Any] = field(False, doc="replace the features by two of equal size and without correlation")
-    lane1: ClassVar[Any] = field("ista", choices=solvers_of_classes(), doc="first solver")
-    lane2: ClassVar[Any] = field("fista-cst", choices=(NONE, *solvers_of_classes()), doc="second solver")
-    lane3: ClassVar[Any] = field("bcd-ls", choices=(NONE, *solvers_of_classes()), doc="third solver")
-    lane4: ClassVar[Any] = field("newglmnet", choices=(NONE, *solvers_of_classes()), doc="fourth solver")
+    lane1: ClassVar[Any] = field("ista", choices=SOLVERS, doc="first solver")
+    lane2: ClassVar[Any] = field("fista-cst", choices=WITH_NONE, doc="second solver")
+    lane3: ClassVar[Any] = field("bcd-ls", choices=WITH_NONE, doc="third solver")
+    lane4: ClassVar[Any] = field("newglmnet", choices=WITH_NONE, doc="fourth solver")
     iterations: ClassVar[Any] = field(60, 1, 400, "iterations of each solver", log=True)
     step_length: ClassVar[Any] = field(
         1.0, 0.1, 20.0, "constant steps in units of the safe 1/K: drag it until the iterates overshoot", log=True

@@ -15,18 +15,23 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
-from .base import Message, Page, number
+from .base import Message, Names, Page, number
 
 NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")
 MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
 LAM_LOW = 1e-4
+MOST_PARTS = 4  # of an iteration that are named
 REST = 1.0  # seconds for which a race rests when its page is away; a server says so many times a second
 
 
 def solvers_of_classes() -> tuple[str, ...]:
     """Return the solvers of problems with classes, in the order of menus."""
     return tuple(name for name in registry.solvers if {Problem.kind} & set(registry.solvers[name].kinds))
+
+
+SOLVERS: Any = Names(solvers_of_classes)
+WITH_NONE: Any = Names(lambda: (NONE, *solvers_of_classes()))
 
 
 class RacePage(Page):
@@ -45,10 +50,10 @@ class RacePage(Page):
     penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.1, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
     intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
-    lane1: ClassVar[Any] = field("bcd-ls", choices=solvers_of_classes(), doc="first solver")
-    lane2: ClassVar[Any] = field("fista-ls", choices=solvers_of_classes(), doc="second solver")
-    lane3: ClassVar[Any] = field("working-set", choices=(NONE, *solvers_of_classes()), doc="third solver")
-    lane4: ClassVar[Any] = field("ista", choices=(NONE, *solvers_of_classes()), doc="fourth solver")
+    lane1: ClassVar[Any] = field("bcd-ls", choices=SOLVERS, doc="first solver")
+    lane2: ClassVar[Any] = field("fista-ls", choices=SOLVERS, doc="second solver")
+    lane3: ClassVar[Any] = field("working-set", choices=WITH_NONE, doc="third solver")
+    lane4: ClassVar[Any] = field("ista", choices=WITH_NONE, doc="fourth solver")
     unit: ClassVar[Any] = field(
         "seconds", choices=UNITS, doc="the clock: CPU seconds, passes over the data, or iterations"
     )
@@ -156,7 +161,8 @@ class RacePage(Page):
                 messages.append(({"type": "points", "lanes": points, **self._optimum(job)}, []))
             messages.append((status, []))
             if not job.running and job.run is not None and not job.error:
-                messages.append(({"type": "table", **table(job.run.result())}, []))
+                parts = {name: _largest(found) for name, found in job.parts.items()}
+                messages.append(({"type": "table", **table(job.run.result()), "parts": parts}, []))
         return messages
 
     def _new_points(self, job: _Job) -> list[Message]:
@@ -177,6 +183,13 @@ class RacePage(Page):
         assert job.run is not None and job.run.reference is not None
         reference = job.run.reference
         return {"best": number(reference.objective, 15), "lower": number(reference.dual, 15)}
+
+
+def _largest(parts: list[tuple[str, float]]) -> list[list[Any]]:
+    """Return the largest parts of an iteration, and the others together."""
+    shown: list[list[Any]] = [[name, number(share, 3)] for name, share in parts[:MOST_PARTS]]
+    rest = sum(share for _, share in parts[MOST_PARTS:])
+    return [*shown, ["other", number(rest, 3)]] if rest > 0.0 else shown
 
 
 def _points(lane: Lane, begun: int, size: int) -> Message:
@@ -204,6 +217,8 @@ def table(race: Race) -> Message:
                 "message": "; ".join(dict.fromkeys(entry.message for entry in ends)),
                 "observing": number(sum(entry.observing for entry in ends), 3),
                 "rows": int(ends[0].trace["nonzero_rows"][-1]) if len(ends[0].trace) else None,
+                "accuracy": number(_accuracy(ends[0].trace), 4),
+                "iteration_ms": number(_per_iteration(ends[0].trace), 3),
             }
         )
     return {
@@ -213,6 +228,20 @@ def table(race: Race) -> Message:
         "width": number(race.width, 2),
         "best": number(race.best, 10),
     }
+
+
+def _accuracy(trace: Any) -> float:
+    """Return the accuracy at the last point: of held-out samples where there are any."""
+    for column in ("test_accuracy", "train_accuracy"):
+        if len(trace) and trace[column][-1] == trace[column][-1]:
+            return float(trace[column][-1])
+    return float("nan")
+
+
+def _per_iteration(trace: Any) -> float:
+    """Return the median CPU milliseconds of an iteration."""
+    seconds = np.diff(trace["seconds"])
+    return 1e3 * float(np.median(seconds)) if seconds.size else float("nan")
 
 
 class _Job:
@@ -227,6 +256,7 @@ class _Job:
         self.text = "Reading the data …"
         self.running = True
         self.error = self.detail = ""
+        self.parts: dict[str, list[tuple[str, float]]] = {}  # of an iteration of each solver
         self._thread = threading.Thread(target=self._work, daemon=True, name="sparsescope-race")
         self._thread.start()
 
@@ -256,7 +286,8 @@ class _Job:
         parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
         self.problem = Problem(X, y, **parts) if y is not None else Problem(X, **parts)
         solvers = list(dict.fromkeys(chosen[lane] for lane in LANES if chosen[lane] != NONE))
-        run = RaceRun(self.problem, solvers, unit=chosen["unit"], budget=chosen["budget"], seeds=chosen["seeds"])
+        options = {name: chosen[name] for name in ("unit", "budget", "seeds")}
+        run = RaceRun(self.problem, solvers, test=getattr(data, "test", None), **options)
         self.text = "Compiling the solvers and finding F* …"
         run.prepare()
         self.run = run
@@ -270,6 +301,10 @@ class _Job:
             elif self.run.step() is None:
                 break
         self.run.end("stopped")
+        self.text = "Looking where the time goes"
+        for lane in self.run.lanes:
+            if lane.name not in self.parts and not self._stopped.is_set():
+                self.parts[lane.name] = lane.profile()
         self.text = "Stopped" if self._stopped.is_set() else "Done"
 
 

@@ -47,6 +47,8 @@ class RaceRun:
         :class:`sparsescope.Reference` of the problem; ``None``: it is computed before the clocks start.
     clock
         function without arguments that seconds are counted with.
+    test
+        held-out data (X, y), for the test accuracy at the end of each lane.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class RaceRun:
         b: Any = None,
         reference: Reference | None = None,
         clock: Callable[[], float] = CLOCK,
+        test: Any = None,
     ) -> None:
         self.problem: Any = as_problem(problem)
         if not self.problem.proves:
@@ -80,7 +83,7 @@ class RaceRun:
         seeds = check_whole("seeds", seeds, 1)
         chosen = entered(solvers, self.problem)
         self.lanes = [
-            Lane(name, made, seed, self.problem, clock, W=W, b=b)
+            Lane(name, made, seed, self.problem, clock, W=W, b=b, test=test)
             for name, solver in chosen.items()
             for seed, made in with_seeds(solver, seeds)
         ]

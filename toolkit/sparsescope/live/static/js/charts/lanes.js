@@ -18,6 +18,32 @@ export function laneDash(names, name) {
   return LANE_DASHES[Math.max(names.indexOf(name), 0) % LANE_DASHES.length];
 }
 
+/** Of lanes with one name, the runs of its seeds: thin lines, and the band between the smallest and the largest of them. */
+export function seedBands(lanes) {
+  const found = [];
+  for (const name of new Set(lanes.map((lane) => lane.name))) {
+    const own = lanes.filter((lane) => lane.name === name && lane.points.length);
+    if (own.length < 2) {
+      found.push(...own);
+      continue;
+    }
+    // between two points a run stands where it was measured last, and after its end where it ended
+    const places = [...new Set(own.flatMap((lane) => lane.points.map(([x]) => x)))].sort((a, b) => a - b);
+    const every = Math.max(1, Math.floor(places.length / 400));
+    const at = own.map(() => 0);
+    const band = [];
+    places.forEach((x, k) => {
+      const values = own.map((lane, i) => {
+        while (at[i] + 1 < lane.points.length && lane.points[at[i] + 1][0] <= x) at[i] += 1;
+        return lane.points[at[i]][1];
+      });
+      if (k % every === 0 || k === places.length - 1) band.push([x, Math.min(...values), Math.max(...values)]);
+    });
+    own.forEach((lane, k) => found.push({ ...lane, thin: true, band: k ? null : band }));
+  }
+  return found;
+}
+
 /**
  * The nodes of a chart of measured values over a clock. `lanes`: [{name, colour, dash, points: [[x, y], …]}], y on a log
  * axis from 1e-9 on; `far`: the end of the x axis; `band`: a height below which nothing is known. Null: nothing to draw.
@@ -38,13 +64,21 @@ export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, b
   const ends = new Map();
   for (const lane of drawn) {
     const points = lane.points.filter(([, y]) => y > CHART_FLOOR);
-    nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 2, "stroke-dasharray": lane.dash, class: "race-line", "data-lane": lane.name }));
+    if (lane.band) nodes.push(s("path", { d: stairs(lane.band, X, Y), fill: lane.colour, "fill-opacity": 0.16, class: "seed-band", "data-lane": lane.name }));
+    nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": lane.thin ? 1 : 2, "stroke-dasharray": lane.dash, class: "race-line", "data-lane": lane.name }));
     if (lane.measured) nodes.push(dots(points.map(([x, y]) => [X(x), Y(y)]), lane.colour));
     else if (points.length <= 60) nodes.push(...points.map(([x, y]) => s("circle", { cx: X(x), cy: Y(y), r: 2, fill: lane.colour })));
     const [x, y] = points[points.length - 1];
     if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Math.max(Y(y), CHART_EDGE.top), colour: lane.colour, text: lane.name });
   }
   return { nodes: [...nodes, ...endLabels([...ends.values()], right)], drawn, low: 10 ** low };
+}
+
+/** The outline of a band of steps: [x, low, high] holds until the next x. */
+function stairs(band, X, Y) {
+  const over = band.map(([x, , high], k) => `${k ? `H${X(x).toFixed(1)}V` : `M${X(x).toFixed(1)} `}${Y(Math.max(high, CHART_FLOOR)).toFixed(1)}`);
+  const under = [...band].reverse().map(([x, low]) => `V${Y(Math.max(low, CHART_FLOOR)).toFixed(1)}H${X(x).toFixed(1)}`);
+  return over.join("") + under.join("") + "Z";
 }
 
 const roomForLabels = (width) => (width < 560 ? 98 : CHART_EDGE.right);

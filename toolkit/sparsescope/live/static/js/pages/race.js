@@ -33,11 +33,13 @@ class RaceBody {
     this.plot = h("div", { class: "race-plot", "data-testid": "race-plot" }, this.svg);
     this.note = h("p", { class: "prox-saying", "data-testid": "race-note" });
     this.table = h("table", { class: "race-table", "data-testid": "race-table" });
+    this.parts = h("section", { class: "card race-parts", "aria-label": "where the time goes", "data-testid": "race-parts" });
     this.element = h(
       "div", { class: "race" },
       h("div", { class: "race-bar" }, this.again, this.stopping, this.replaying, this.scrub, h("label", { class: "inline" }, "x axis ", this.axis), this.csv, this.status),
       h("section", { class: "card", "aria-label": "sub-optimality" }, this.plot, this.note),
-      h("section", { class: "card race-card", "aria-label": "times" }, this.table),
+      h("section", { class: "card race-card", "aria-label": "times", tabindex: "0" }, this.table),
+      this.parts,
     );
   }
 
@@ -78,6 +80,7 @@ class RaceBody {
     this.picture = picture;
     this.lanes = new Map();
     this.table.replaceChildren();
+    this.parts.replaceChildren();
     this.axis.value = picture.unit;
     this.look(1, false);
   }
@@ -134,7 +137,7 @@ class RaceBody {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("height", height);
     const { lanes, far, unit } = this.shown();
-    const chart = logChart({ lanes, far, width, height, palette, xTitle: CLOCKS[unit], yTitle: "(F − F*)/|F*|", band: this.width });
+    const chart = logChart({ lanes: seedBands(lanes), far, width, height, palette, xTitle: CLOCKS[unit], yTitle: "(F − F*)/|F*|", band: this.width });
     if (!chart) {
       this.svg.replaceChildren(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: palette.colour("muted"), "font-size": 13 }, "The lines begin when F* is known."));
       setText(this.note, "");
@@ -153,8 +156,8 @@ class RaceBody {
   }
 
   // ---------------------------------------------------------------------------------------------------------- table
-  drawTable({ rows, unit, levels, width }) {
-    const head = h("tr", {}, h("th", { scope: "col" }, `${unit} until F − F* ≤ level·|F*|`), ...levels.map((level) => h("th", { scope: "col" }, scientific(level, 0))), h("th", { scope: "col" }, "rows at the end"), h("th", { scope: "col" }, "not on the clock"), h("th", { scope: "col" }, "ended"));
+  drawTable({ rows, unit, levels, width, parts }) {
+    const head = h("tr", {}, h("th", { scope: "col" }, `${unit} to (F − F*)/|F*| ≤`), ...levels.map((level) => h("th", { scope: "col" }, scientific(level, 0))), h("th", { scope: "col" }, "rows"), h("th", { scope: "col" }, "accuracy"), h("th", { scope: "col", title: "median CPU time of an iteration" }, "an iteration"), h("th", { scope: "col" }, "not on the clock"), h("th", { scope: "col" }, "ended"));
     const best = levels.map((_, k) => Math.min(...rows.map((row) => row.times[k] ?? Infinity)));
     const cell = (row, k) => {
       const time = row.times[k];
@@ -163,8 +166,19 @@ class RaceBody {
       const text = short(time, 3) + (known(low) && low !== high ? ` (${short(low, 2)}–${short(high, 2)})` : "");
       return h("td", { class: time === best[k] ? "is-best" : "" }, text);
     };
+    this.drawParts(parts || {});
     this.table.replaceChildren(h("thead", {}, head), h("tbody", {}, ...rows.map((row) => h("tr", {},
-      h("th", { scope: "row" }, row.name), ...levels.map((_, k) => cell(row, k)), h("td", {}, known(row.rows) ? String(row.rows) : "–"), h("td", {}, `${number(row.observing, 2)} s`), h("td", { class: "race-end" }, row.message)))));
+      h("th", { scope: "row" }, row.name), ...levels.map((_, k) => cell(row, k)), h("td", {}, known(row.rows) ? String(row.rows) : "–"), h("td", {}, known(row.accuracy) ? `${number(100 * row.accuracy, 3)} %` : "–"), h("td", {}, known(row.iteration_ms) ? `${short(row.iteration_ms, 3)} ms` : "–"), h("td", {}, `${number(row.observing, 2)} s`), h("td", { class: "race-end" }, row.message)))));
+  }
+
+  /** What iterations spend their time on: a bar for each solver, its parts named. */
+  drawParts(parts) {
+    const tones = [0.95, 0.7, 0.5, 0.34, 0.2];
+    const bars = Object.entries(parts).filter(([, found]) => found.length).map(([name, found]) => h("div", { class: "race-parts-row" },
+      h("b", {}, name),
+      h("span", { class: "race-parts-bar", "aria-hidden": "true" }, ...found.map(([, share], k) => h("i", { style: `width:${(100 * share).toFixed(1)}%; opacity:${tones[k] || 0.15}` }))),
+      h("span", { class: "race-parts-words" }, found.map(([part, share]) => `${part} ${number(100 * share, 2)} %`).join(" · "))));
+    this.parts.replaceChildren(...(bars.length ? [h("h2", {}, "Where an iteration's time goes"), ...bars, h("p", { class: "card-hint" }, "Further iterations from the last point, under Python's profiler, which makes Python's share larger than it is.")] : []));
   }
 
   save() {
