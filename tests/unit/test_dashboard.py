@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from panel.io.state import set_curdoc
 from sparsescope import live
 from sparsescope.dashboard.assets import module_address
 from sparsescope.dashboard.bridge import Bridge, public, summary
-from sparsescope.dashboard.page import Site
+from sparsescope.dashboard.page import THEME, Site
 from sparsescope.dashboard.server import PortInUse, make_server
+from sparsescope.live.assets import STATIC
 
 
 class Pane:
@@ -287,3 +289,10 @@ def test_a_taken_port_has_its_own_error() -> None:
             make_server(Site(), server.port)
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(("theme", "selector"), [("light", ":host {"), ("dark", ':host([data-theme="dark"]) {')])
+def test_behind_a_short_page_stands_the_colour_of_its_background(theme: str, selector: str) -> None:
+    rule = (STATIC / "explorer.css").read_text(encoding="utf-8").split(selector)[1].split("}")[0]
+    behind = re.search(r"--back: (#\w{6})", rule)
+    assert behind is not None and THEME[theme]["palette"]["background"] == {"default": behind[1]}

@@ -24,9 +24,10 @@ from .hub import Hub
 from .lateness import Lateness
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
+# Behind the page stands what stands behind its cards (`--back` in explorer.css): a short page ends without an edge.
 THEME = {
-    "light": {"palette": {"primary": {"main": "#24313d"}}},
-    "dark": {"palette": {"primary": {"main": "#1b232b"}}},
+    "light": {"palette": {"primary": {"main": "#24313d"}, "background": {"default": "#f4f6f8"}}},
+    "dark": {"palette": {"primary": {"main": "#1b232b"}, "background": {"default": "#0c0f13"}}},
 }
 
 COMPACT = {
