@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,7 @@ from sparsescope.experiments import load_paper as load
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.pools import Pool, pool
-from sparsescope.experiments.progress import Bars, Lines, Report, gather, reporter
+from sparsescope.experiments.progress import Bars, Report, gather
 from sparsescope.experiments.verdicts import number, points, seconds, times
 from sparsescope.runs.stopping import Iterations
 
@@ -102,6 +104,23 @@ def test_a_run_becomes_a_tidy_table(flowers: Pool) -> None:
     assert table["test_accuracy"].iloc[-1] == split.accuracy(problem, W)
 
 
+def test_short_runs_are_repeated_and_their_spread_is_kept(flowers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"iteration": [0, 2, 5], "seconds": [0.0, 0.02, 0.05]})
+    others = iter(
+        [{0: 0.0, 2: 0.01, 5: 0.03}, {0: 0.0, 2: 0.04, 5: 0.06}, {0: 0.0, 2: 0.03}, {0: 0.0, 2: 0.05, 5: 0.07}]
+    )
+    runs.repeat_times(table, lambda: next(others))
+    assert table["seconds"].tolist() == [0.0, 0.03, 0.05], "medians; a run that ended early counts with its last time"
+    assert table["seconds_low"].tolist() == [0.0, 0.02, 0.03] and table["seconds_high"].tolist() == [0.0, 0.04, 0.06]
+    long = pd.DataFrame({"iteration": [0, 1], "seconds": [0.0, 2 * runs.SHORT]})
+    runs.repeat_times(long, lambda: next(iter(())))
+    assert long["seconds_low"].equals(long["seconds"]) and long["seconds_high"].equals(long["seconds"])
+    split = flowers.split()
+    found = runs.follow(split, split.problem.with_lam(0.01), "bcd-ls", Iterations(40), {})
+    assert (found["seconds_low"] <= found["seconds"]).all() and (found["seconds"] <= found["seconds_high"]).all()
+    assert (found["seconds_low"] < found["seconds_high"]).any()
+
+
 def test_points_get_rarer(flowers: Pool) -> None:
     class At:
         message = ""
@@ -164,24 +183,22 @@ def test_settings_are_checked(changes: dict[str, Any], words: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- progress
 def test_jobs_are_reported_and_their_parts_kept(capsys: pytest.CaptureFixture[str]) -> None:
     parts = [("one", lambda: pd.DataFrame({"a": [1]})), ("two", lambda: pd.DataFrame({"a": [2]}))]
-    report = Lines()
+    report = Bars()
     report.begin("counting")
     table = gather(parts, report)
     report.end()
     assert table["a"].tolist() == [1, 2] and len(report.parts) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[:3] == ["counting", "  1/2 one", "  2/2 two"] and lines[3].endswith(" s")
+    assert capsys.readouterr().err.splitlines() == ["counting"], "no bar in a log file"
 
 
-def test_a_terminal_gets_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    assert isinstance(reporter(True), Bars) and isinstance(reporter(False), Lines)
+def test_a_terminal_gets_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     report = Bars()
     report.begin("counting")
     gather([("one", lambda: pd.DataFrame({"a": [1]}))], report)
-    report.say("a line")
     report.end()
     shown = capsys.readouterr().err
-    assert "counting" in shown and "1/1" in shown and "a line" in shown
+    assert "counting" in shown and "1/1" in shown
 
 
 # --------------------------------------------------------------------------------------- output, with a paper by hand
@@ -193,7 +210,7 @@ def made_paper(run: Callable[..., pd.DataFrame]) -> Paper:
         return [Finding("hand", top > 1, f"up to {top}")]
 
     return Paper(
-        number=9, title="Counting <to> two", reference="nobody", data=("iris",),
+        number=9, title="Counting <to> two", question="does it count?", reference="nobody", data=("iris",),
         measurements=(Measurement("counting", "counts", run, lambda t: t.assign(finished=True)),),
         experiments=(
             Experiment("fig1", "Fig. 1", "a line", ("counting",), "counts",
@@ -231,7 +248,8 @@ def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:
     assert pd.read_csv(folder.path / "counts.csv")["k"].tolist() == [1, 2]
     text = (folder.path / "summary.md").read_text()
     assert "- **holds**: It counts to two. (Sec. 1)" in text and "hand: holds: up to 2" in text
-    assert "| iris | 3 |" in text and "It is made up." in text and "--quick" in text
+    assert "Paper 9 asks: does it count?" in text and "Of 1 claims 1 hold." in text
+    assert re.search(r"^ *iris +3$", text, re.MULTILINE) and "It is made up." in text and "--quick" in text
     page = (folder.path / "index.html").read_text()
     assert "Counting &lt;to&gt; two" in page and "plotly.min.js" in page
     about = json.loads((folder.path / "about.json").read_text())
@@ -303,13 +321,7 @@ def test_numbers_in_words() -> None:
     assert (number(0.12345), number(float("inf"))) == ("0.123", "never")
     assert (seconds(0.0123), seconds(12.34), seconds(float("inf"))) == ("12.3 ms", "12.3 s", "never")
     assert (times(2.345), times(345.6), points(0.0123)) == ("2.3×", "346×", "+1.2 points")
-    assert [output.cell(v) for v in (float("nan"), 12345.6, 0.12345, 1234, "a|b")] == [
-        "",
-        "12 346",
-        "0.123",
-        "1 234",
-        "a\\|b",
-    ]
+    assert [output.digits(v) for v in (12345.6, 0.12345, 7.0)] == ["12346", "0.123", "7"]
 
 
 # ----------------------------------------------------------------------------------------------------------- command
@@ -443,7 +455,13 @@ def test_the_command_makes_everything(small: tuple[int, Path, str]) -> None:
     paper = load(1)
     assert {f"{e.name}.html" for e in paper.experiments if e.draw} <= names
     assert {f"{m.table}.csv" for m in paper.measurements} | {"table2.csv", "summary.md", "index.html"} <= names
-    assert all(claim.text in said for claim in paper.claims), "every claim has its verdict line"
+    lines = said.splitlines()
+    assert lines[0] == f"Paper 1 asks: {paper.question}" and lines[1].startswith("Data: iris (150 × 4, 3 classes)")
+    assert lines[2].startswith(f"Of {len(paper.claims)} claims ") and lines[3] == ""
+    told = lines[4 : 4 + len(paper.claims)]
+    assert all(claim.text in line for claim, line in zip(paper.claims, told, strict=True)), "one line a claim"
+    counted = sum(int(number) for number in re.findall(r"(\d+) (?:hold|do not|are not)", lines[2]))
+    assert counted == len(paper.claims) and lines[4 + len(told)] == ""
     assert "index.html" in said.splitlines()[-1]
     assert json.loads((folder / "about.json").read_text())["settings"]["seed"] == 3
 

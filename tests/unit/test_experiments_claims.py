@@ -163,6 +163,29 @@ def test_verdicts_add_up() -> None:
     assert Verdict(some, (yes, no, yes)).word == "holds in 2 of 3 cases"
 
 
+def test_a_claim_that_is_exceeded_says_so() -> None:
+    found = Verdict(claim("eta0"), (Finding("a", True, "12×", exceeded=True), Finding("b", None, "")))
+    assert found.word == "holds, by more than claimed" and found.lines[0] == "a: holds, by more than claimed: 12×"
+    assert Verdict(claim("eta0"), (Finding("a", False, "12×", exceeded=True),)).word == FAILS
+
+
+def test_repeated_runs_that_disagree_decide_nothing() -> None:
+    def tables(spread: float) -> dict[str, pd.DataFrame]:
+        rows = [{"data": "d", "lam": 1e-3, "lam_max": 1.0, "gap": 1e-6, "solver": solver, "relative": level,
+                 "seconds": s, "seconds_low": s / spread, "seconds_high": s * spread}
+                for solver, unit in (("BCD (LS)", 1.0), ("BCD (CST)", 1.2))
+                for level, s in ((1.0, unit), (1e-2, 2 * unit))]  # fmt: skip
+        return {"solvers": pd.DataFrame(rows)}
+
+    one = claim("bcd-ls-vs-cst")
+    assert judge([one], tables(1.05))[0].word == HOLDS
+    unsure = judge([one], tables(1.2))[0]
+    assert unsure.word == OPEN and "in repeated runs): they disagree" in unsure.findings[0].numbers
+    slower = tables(1.0)["solvers"]
+    slower.loc[slower["solver"] == "BCD (CST)", ["seconds", "seconds_low", "seconds_high"]] *= 10.0
+    assert judge([one], {"solvers": slower})[0].word == "holds, by more than claimed"
+
+
 def test_what_was_not_measured_is_not_decided() -> None:
     found = judge(PAPER.claims, {})
     assert {v.word for v in found} == {OPEN}

@@ -1,93 +1,80 @@
-"""PathStudy: folds, halves and what is chosen from them agree with the same computations written plainly."""
+"""A study of a paper: votes, lazily measured figures and verdicts."""
 
 from __future__ import annotations
 
-import numpy as np
+import pandas as pd
 import pytest
 
-import sparsescope as ss
-from sparsescope.runs.choosing import choose
-from sparsescope.runs.study import PathStudy, row_norms
-
-LAMS = 6
+from sparsescope.experiments import Finding, Settings, Study, Verdict, load_paper
+from sparsescope.experiments.study import VOTES, Reveal
 
 
 @pytest.fixture(scope="module")
-def study() -> PathStudy:
-    data = ss.datasets.load("iris")
-    problem = ss.Problem(data, penalty="l1/l2")
-    made = PathStudy(problem, data.y, data.test, n_lams=LAMS, ratio=0.05, folds=3, resamples=4, seed=1)
-    for _ in made.steps():
-        assert made.stage
-    return made
+def study() -> Study:
+    return Study(1, ["iris"], Settings(quick=True, seconds=0.05))
 
 
-def test_the_path_is_that_of_ss_path(study: PathStudy) -> None:
-    expected = ss.path(study.problem, n_lams=LAMS, ratio=0.05, tol=1e-4)
-    assert study.lams == pytest.approx(expected.lams)
-    assert [point.numbers["objective"] for point in study.points] == pytest.approx(list(expected.objective), rel=1e-6)
-    W = expected.weights(-1)
-    rows = study.points[-1].rows
-    assert row_norms(study.points[-1].values) == pytest.approx(np.linalg.norm(W[rows], axis=1), rel=1e-2)
-    assert all(point.numbers["test_accuracy"] > 0 for point in study.points)
+def test_a_claim_is_measured_when_it_is_asked_for_and_stands_beside_the_vote(study: Study) -> None:
+    assert not study.results.tables, "nothing is measured before"
+    study.vote("patterns", "in part", sure=3)
+    shown = study.verdict("patterns")
+    assert set(study.results.tables) == {"patterns"}, "what other claims need is not measured"
+    before = study.results.tables["patterns"]
+    assert study.figure("fig1").data and study.results.tables["patterns"] is before, "nothing is measured twice"
+    text = repr(shown)
+    assert text.splitlines()[0].endswith(f"{shown.verdict.claim.text} ({shown.verdict.claim.where})")
+    assert "iris: " in text and "You said: in part (sure: 3 of 3)" in text
+    assert shown.verdict.claim.text in shown._repr_html_() and "<li>" in shown._repr_html_()
 
 
-def test_folds_spread_each_class_and_hold_out_every_sample_once(study: PathStudy) -> None:
-    fold = study._fold_numbers()
-    y = ss.datasets.load("iris").y
-    for k in range(3):
-        sizes = [np.count_nonzero((fold == f) & (y == k)) for f in range(3)]
-        assert max(sizes) - min(sizes) <= 1
-    part = np.flatnonzero(fold != 0)
-    X = ss.datasets.load("iris").X
-    found = ss.path(study.problem.on(X[part], y[part]), lams=study.lams, tol=1e-6, test=(X[fold == 0], y[fold == 0]))
-    assert study.scores[:, 0] == pytest.approx(found.test_accuracy, abs=1.5 / np.count_nonzero(fold == 0))
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda study: study.verdict("nothing"), "no claim 'nothing'; its claims: patterns"),
+        (lambda study: study.vote("patterns", "yes"), "'holds', 'in part', 'does not hold'"),
+        (lambda study: study.vote("patterns", "holds", sure=4), "sure=1, 2 or 3"),
+        (lambda study: study.figure("fig9"), "known: fig1"),
+        (lambda study: Study(9), "known: 1, 2, 3, 4, 5"),
+    ],
+)
+def test_wrong_names_are_refused_with_those_there_are(study: Study, call: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call(study)  # type: ignore[operator]
 
 
-def test_the_choice_is_that_of_the_rule_of_one_standard_error(study: PathStudy) -> None:
-    chosen = study.chosen
-    assert chosen is not None
-    expected = choose(study.scores)
-    means, errors = study.scores.mean(axis=1), study.scores.std(axis=1, ddof=1) / np.sqrt(3)
-    assert (chosen.best, chosen.one_se) == (expected.best, expected.one_se)
-    assert chosen.one_se <= chosen.best == int(np.argmax(means))
-    assert means[chosen.one_se] >= means[chosen.best] - errors[chosen.best] - 1e-9
+def test_the_sentence_compares_vote_and_verdict() -> None:
+    claim = load_paper(1).claims[0]
+    yes, no, unknown = Finding("a", True, "1"), Finding("b", False, "2"), Finding("c", None, "3")
+    verdicts = {VOTES[0]: Verdict(claim, (yes, unknown)), VOTES[1]: Verdict(claim, (yes, no)),
+                VOTES[2]: Verdict(claim, (no,))}  # fmt: skip
+    for vote, verdict in verdicts.items():
+        assert verdict.vote == vote
+        for said in VOTES:
+            assert ("and so it is here" in Reveal(verdict, said, 2).sentence) == (said == vote)
+    assert "do not decide it" in Reveal(Verdict(claim, (unknown,)), "holds", 1).sentence
+    assert Reveal(verdicts["holds"]).sentence == "You did not vote."
+    escaped = Reveal(Verdict(claim, (Finding("<b>", True, "a < b"),)))._repr_html_()
+    assert "&lt;b&gt;" in escaped and "a &lt; b" in escaped
 
 
-def test_shares_count_the_halves_that_select_a_row(study: PathStudy) -> None:
-    data = ss.datasets.load("iris")
-    assert study.halves == 4 and study.counts.shape == (LAMS, 4)
-    counts, union = np.zeros((LAMS, 4)), np.zeros(LAMS)
-    for b in range(4):
-        half = np.sort(np.random.default_rng([1, b]).permutation(data.n)[: data.n // 2])
-        found = ss.path(study.problem.on(data.X[half], data.y[half]), lams=study.lams, tol=1e-3, max_iter=300)
-        ever = set()
-        for k in range(LAMS):
-            ever |= set(found.support(k).tolist())
-            counts[k, found.support(k)] += 1
-            union[k] += len(ever)
-    assert np.array_equal(study.counts, counts)
-    assert study.most_selected(LAMS - 1) == pytest.approx(counts.max(axis=0) / 4)
-    assert study.mean_union(2) == union[2] / 4
-    assert study.false_bound(2, 0.75) == pytest.approx((union[2] / 4) ** 2 / (0.5 * 4))
+@pytest.mark.parametrize("number", range(1, 6))
+def test_every_paper_has_a_question_and_a_notebook_on_its_claims(number: int) -> None:
+    import json
+    import re
+    from pathlib import Path
+
+    paper = load_paper(number)
+    assert paper.question.endswith("?") and len(paper.question) <= 200
+    path = Path(__file__).resolve().parents[2] / "notebooks" / f"3{number}_paper_{number}.ipynb"
+    code = "".join("".join(cell["source"]) + "\n" for cell in json.loads(path.read_text(encoding="utf-8"))["cells"])
+    claims = {claim.name for claim in paper.claims}
+    voted, judged = (re.findall(rf'study\.{what}\("([^"]+)"', code) for what in ("vote", "verdict"))
+    assert voted == judged and len(voted) == 5 and set(voted) <= claims
+    assert set(re.findall(r'study\.figure\("([^"]+)"', code)) <= {e.name for e in paper.experiments}
+    assert code.count("**Why here and not there.**") == 5
 
 
-def test_what_cannot_be_done_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sparsescope.runs import study as module
-
-    monkeypatch.setattr(module, "MOST_COUNTS", 3)
-    data = ss.datasets.load("iris")
-    made = PathStudy(ss.Problem(data), data.y, n_lams=3, folds=0, resamples=2)
-    for _ in made.steps():
-        pass
-    assert made.chosen is None and made.halves == 0 and "No stability selection" in made.notes[0]
-    assert len(made.points) == 3
-
-
-def test_label_sets_are_compared_by_precision() -> None:
-    data = ss.datasets.make_multilabel_text(n=80, d=40, m=4, informative=8, labels=1.5, seed=1)
-    made = PathStudy(ss.Problem(data, penalty="l1/l2"), data.y, data.test, n_lams=3, ratio=0.3, folds=2, resamples=1)
-    for _ in made.steps():
-        pass
-    assert made.measure == "test_precision_at_1" and made.chosen is not None
-    assert np.isfinite(made.scores).all()
+def test_a_study_on_other_data_keeps_to_its_settings() -> None:
+    made = Study(5, ["iris"], Settings(quick=False))
+    assert [pool.name for pool in made.pools] == ["iris"] and not made.settings.quick
+    assert isinstance(made.results.tables, dict) and not any(isinstance(t, pd.DataFrame) for t in made.results.tables)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from . import paper1, paper2, paper3, paper4, paper5
     from .base import Claim, Experiment, Finding, Measurement, Paper, Settings
     from .pools import Pool, load_data
+    from .study import Study
     from .verdicts import Verdict
 
-__all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Verdict",
+__all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Study", "Verdict",
            "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip
 
 # number -> the sub-package that holds its PAPER
@@ -32,7 +33,7 @@ PAPERS: dict[int, str] = {1: "paper1", 2: "paper2", 3: "paper3", 4: "paper4", 5:
 
 _HOME = {
     "Claim": "base", "Experiment": "base", "Measurement": "base", "Paper": "base", "Settings": "base",
-    "Pool": "pools", "load_data": "pools", "Finding": "verdicts", "Verdict": "verdicts",
+    "Pool": "pools", "load_data": "pools", "Study": "study", "Finding": "verdicts", "Verdict": "verdicts",
 }  # fmt: skip
 
 

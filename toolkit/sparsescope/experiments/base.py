@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pd.DataFrame"]
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
+EXCEEDED = "holds, by more than claimed"
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,18 @@ class Finding:
     """Evidence of the tables on a claim in one case (a data set, often with a λ).
 
     ``holds`` is True, False, or None where the case cannot decide; ``numbers`` are the numbers behind it, as text.
+    ``exceeded``: it holds, and by more than the claim says.
     """
 
     case: str
     holds: bool | None
     numbers: str
+    exceeded: bool = False
 
     @property
     def word(self) -> str:
         """``holds``, ``does not hold here`` or ``not decided``."""
-        return OPEN if self.holds is None else HOLDS if self.holds else FAILS
+        return OPEN if self.holds is None else FAILS if not self.holds else EXCEEDED if self.exceeded else HOLDS
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: what can be measured, what is made of it, what it claims, and how our protocol differs from its own.
+    """A paper: its question, what can be measured, what is made of it, what it claims, and how our protocol differs.
 
     ``load`` reads a data set by name or file; ``None``: :func:`sparsescope.experiments.load_data`. ``quick`` makes of a
     data set what is measured with quick settings; ``None``: the whole of it.
@@ -118,6 +121,7 @@ class Paper:
 
     number: int
     title: str
+    question: str
     reference: str
     data: tuple[str, ...]  # used when the user names none
     measurements: tuple[Measurement, ...]

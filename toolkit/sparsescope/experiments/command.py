@@ -29,6 +29,7 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
         help="a data set's name (see: sparsescope datasets) or a file; may be repeated (default: bundled sets)",
     )
     parser.add_argument("--quick", action="store_true", help="small limits: about a minute on the bundled data")
+    parser.add_argument("--details", action="store_true", help="print the numbers of each case under its claim")
     parser.add_argument("--only", metavar="NAME,NAME…", help="only these experiments (see --list)")
     parser.add_argument("--list", action="store_true", help="list the experiments and claims, and do nothing else")
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: sparsescope-paper-NUMBER)")
@@ -69,25 +70,29 @@ def run_paper(options: argparse.Namespace) -> int:
     # Data and folders that cannot be used are reported like those of every other command.
     pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
     folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
-    return _conduct(paper, chosen, pools, settings, folder)
+    return _conduct(paper, chosen, pools, settings, folder, options.details)
 
 
-def _conduct(paper: Paper, chosen: list[Any], pools: list[Pool], settings: Settings, folder: Folder) -> int:
+def _conduct(
+    paper: Paper, chosen: list[Any], pools: list[Pool], settings: Settings, folder: Folder, details: bool
+) -> int:
     from .conduct import conduct
-    from .progress import reporter
+    from .progress import Bars
 
-    results = conduct(paper, pools, settings, folder, chosen, reporter())
-    _tell(results, folder)
+    results = conduct(paper, pools, settings, folder, chosen, Bars())
+    _tell(results, folder, details)
     return INTERRUPTED if results.interrupted else DONE
 
 
-def _tell(results: Results, folder: Folder) -> None:
+def _tell(results: Results, folder: Folder, details: bool) -> None:
     from .output import verdict_lines
 
-    for line in verdict_lines(results.verdicts):
+    for line in [*results.opening, "", *verdict_lines(results.verdicts, details), ""]:
         _say(line)
-    for note in folder.notes:
+    for note in folder.notes if details else ():
         _say(note)
+    if not details:
+        _say("Numbers behind each verdict: --details, or the folder.")
     if results.interrupted:
         _say("Interrupted: what was finished by then is kept.")
     _say(f"Results: {Path(folder.path) / 'index.html'} (verdicts and figures), summary.md, tables as CSV")

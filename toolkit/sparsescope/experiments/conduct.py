@@ -25,6 +25,7 @@ class Results:
         self.tables: dict[str, pd.DataFrame] = {}
         self.figures: dict[str, Any] = {}
         self.verdicts: list[Verdict] = []
+        self.opening: list[str] = []  # question, data, number of claims that hold
         self.interrupted = False
 
     def add(self, table: str, part: pd.DataFrame) -> pd.DataFrame:
@@ -77,10 +78,10 @@ def conduct(
         notes.insert(0, "Interrupted: only what was finished by then is here.")
     if settings.quick:
         notes.insert(0, "Made with --quick: short limits, few λ and splits. The full protocol may judge otherwise.")
-    folder.write("summary.md", output.summary(paper, chosen, results.verdicts, results.tables, facts, notes))
-    folder.write(
-        "index.html", output.page(paper, chosen, results.verdicts, results.tables, results.figures, facts, notes)
-    )
+    results.opening = output.opening(paper, facts, results.verdicts, settings.quick)
+    parts = list(output.sections(paper, chosen, results, facts, notes))
+    folder.write("summary.md", output.summary(parts))
+    folder.write("index.html", output.page(parts))
     folder.about(paper, settings, [pool.facts for pool in pools], time.perf_counter() - began)
     return results
 

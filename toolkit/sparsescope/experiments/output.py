@@ -8,29 +8,26 @@ import importlib.util
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .base import Experiment, Paper, Settings
+from .base import FAILS, HOLDS, OPEN, Experiment, Paper, Settings
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .conduct import Results
+
 VERSIONS = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly")
 CONFIG = {"displaylogo": False, "responsive": True}
 STYLE = """
-body { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif; color: #1c2430; margin: 0 auto;
-       max-width: 1080px; padding: 24px; background: #fff; }
-h1 { font-size: 26px; line-height: 1.25; } h2 { font-size: 20px; margin-top: 48px; } p.quiet, small { color: #596472; }
-table { border-collapse: collapse; font-size: 14px; margin: 12px 0; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2430; margin: 0 auto; max-width: 1080px; padding: 24px; }
+h1 { font-size: 26px; line-height: 1.25; } h2 { font-size: 20px; margin-top: 48px; }
+table { border-collapse: collapse; font-size: 14px; display: block; overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 4px 16px 4px 0; border-bottom: 1px solid #e4e8ed; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.word { white-space: nowrap; font-weight: 600; }
-.holds { color: #00714f; } .fails { color: #a84300; } .open { color: #596472; }
-details { margin: 0; } summary { cursor: pointer; } .scroll { overflow-x: auto; }
 """
 
 
@@ -44,9 +41,7 @@ class Folder:
         self.path = Path(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            probe = self.path / ".sparsescope-probe"
-            probe.write_text("")
-            probe.unlink()
+            self.write(".sparsescope-probe", "").unlink()
         except OSError as error:
             raise ValueError(f"cannot write into {self.path}: {error.strerror or error}") from error
         self.parquet = importlib.util.find_spec("pyarrow") is not None
@@ -57,22 +52,18 @@ class Folder:
         if not self.png:
             self.notes.append("Figures are HTML only: for PNG as well, install kaleido.")
 
-    def write(self, name: str, text: str) -> Path:
-        """A text file, replaced at once."""
+    def write(self, name: str, content: str | bytes) -> Path:
+        """A file, replaced at once."""
         path = self.path / name
         part = path.with_name(path.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-        return path
+        part.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return part.replace(path)
 
     def table(self, name: str, table: pd.DataFrame) -> None:
         """``name``.csv, and ``name``.parquet where pyarrow is installed."""
         self.write(f"{name}.csv", table.to_csv(index=False))
         if self.parquet:
-            path = self.path / f"{name}.parquet"
-            part = path.with_name(path.name + ".part")
-            table.to_parquet(part, index=False)
-            part.replace(path)
+            self.write(f"{name}.parquet", table.to_parquet(index=False))
 
     def figure(self, name: str, figure: Any) -> None:
         """``name``.html (it reads plotly.min.js beside it, no network), and ``name``.png where kaleido works."""
@@ -86,12 +77,7 @@ class Folder:
 
     def about(self, paper: Paper, settings: Settings, facts: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """about.json: what was run, on which data, with which versions, on which machine."""
-        versions = {}
-        for package in VERSIONS:
-            try:
-                versions[package] = importlib.metadata.version(package)
-            except importlib.metadata.PackageNotFoundError:
-                continue
+        installed = {d.name for d in importlib.metadata.distributions()}
         content = {
             "paper": paper.number,
             "title": paper.title,
@@ -101,7 +87,7 @@ class Folder:
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
             "processor": processor(),
-            "versions": versions,
+            "versions": {name: importlib.metadata.version(name) for name in VERSIONS if name in installed},
         }
         self.write("about.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
@@ -109,140 +95,110 @@ class Folder:
 def processor() -> str:
     """The processor's name as the system reports it."""
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+    lines = info.read_text(errors="replace").splitlines() if info.exists() else []
+    named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown, numbers with three digits."""
-    names = [str(c) for c in table.columns]
-    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    lines += ["| " + " | ".join(map(cell, row)) + " |" for row in table.itertuples(index=False)]
-    return "\n".join(lines)
+# ------------------------------------------------------------------------------------------------------- the verdicts
+def opening(paper: Paper, facts: pd.DataFrame, verdicts: Sequence[Verdict], quick: bool = False) -> list[str]:
+    """Three lines: what the paper asks, on which data, and how many of its claims hold."""
+    sets = ", ".join(f"{row.data} ({row.n} × {row.d}, {row.classes} classes)" for row in facts.itertuples())
+    words = [verdict.word for verdict in verdicts]
+    counts = {
+        "hold": sum(word.startswith(HOLDS) and " of " not in word for word in words),
+        "hold in part": sum(" of " in word for word in words),
+        "do not hold here": words.count(FAILS),
+        "are not decided": words.count(OPEN),
+    }
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    short = "; quick settings: short limits, few splits" if quick else ""
+    return [f"Paper {paper.number} asks: {paper.question}", f"Data: {sets}{short}.", f"Of {len(words)} claims {told}."]
 
 
-def cell(value: Any) -> str:
-    """A cell's text: at most four digits of a number, nothing for NaN."""
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}".replace(",", " ")
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
-    return str(value).replace("|", "\\|")
-
-
-def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """A line a claim, and under it a line a case with the numbers."""
+def verdict_lines(verdicts: Sequence[Verdict], details: bool = False) -> list[str]:
+    """A line a claim; with ``details`` the place in the paper, and a line for each case with its numbers."""
+    width = max((len(verdict.word) for verdict in verdicts), default=0)
     lines = []
     for verdict in verdicts:
-        lines.append(f"{verdict.word:24} {verdict.claim.text} ({verdict.claim.where})")
-        for finding in verdict.findings:
+        where = f" ({verdict.claim.where})" if details else ""
+        lines.append(f"{verdict.word:{width}}  {verdict.claim.text}{where}")
+        for finding in verdict.findings if details else ():
             case = f"{finding.case}: " if finding.case else ""
             word = f"{finding.word}: " if len(verdict.findings) > 1 else ""
-            lines.append(f"{'':24}   {case}{word}{finding.numbers}")
+            lines.append(f"{'':{width}}    {case}{word}{finding.numbers}")
     return lines
 
 
-def summary(
-    paper: Paper,
-    chosen: Sequence[Experiment],
-    verdicts: Sequence[Verdict],
-    tables: Mapping[str, pd.DataFrame],
-    facts: pd.DataFrame,
-    notes: Sequence[str],
-) -> str:
-    """The page summary.md: data, verdicts with numbers, tables, and how the protocol differs from the paper's."""
-    parts = [
-        f"# Paper {paper.number}: {paper.title}",
-        f"{paper.reference}. Made by `sparsescope paper {paper.number}`.",
-        "## Data",
-        markdown(facts),
-        "## Verdicts on the paper's claims",
-    ]
-    for verdict in verdicts:
-        lines = [f"- **{verdict.word}**: {verdict.claim.text} ({verdict.claim.where})"]
-        lines += [f"    - {f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in verdict.findings]
-        parts.append("\n".join(lines))
+# ----------------------------------------------------------------------------------------------------------- the page
+Section = tuple[str, list[Any]]  # a heading, and tables, figures, or lists of sentences
+
+
+def sections(paper: Paper, chosen: Sequence[Experiment], results: Results, facts: pd.DataFrame,
+             notes: Sequence[str]) -> Iterator[Section]:  # fmt: skip
+    """What the page and the summary show, in order."""
+    yield paper.title, [[f"{paper.reference}. Made by `sparsescope paper {paper.number}`.", *results.opening]]
+    yield "Data", [facts]
+    yield "Verdicts on the paper's claims", [results.verdicts]
     for experiment in chosen:
-        if experiment.tabulate is not None and experiment.name in tables:
-            parts += [f"## {experiment.title}: {experiment.doc}", markdown(tables[experiment.name])]
-    parts += ["## How this differs from the paper's protocol", "\n".join(f"- {text}" for text in paper.differences)]
+        shown = [results.figures.get(experiment.name)]
+        shown += [results.tables.get(experiment.name)] if experiment.tabulate is not None else []
+        if any(part is not None for part in shown):
+            yield f"{experiment.title}: {experiment.doc}", [part for part in shown if part is not None]
+    yield "How this differs from the paper's protocol", [paper.differences]
     if notes:
-        parts += ["## Notes", "\n".join(f"- {text}" for text in notes)]
-    return "\n\n".join(parts) + "\n"
+        yield "Notes", [notes]
 
 
-def page(
-    paper: Paper,
-    chosen: Sequence[Experiment],
-    verdicts: Sequence[Verdict],
-    tables: Mapping[str, pd.DataFrame],
-    figures: Mapping[str, Any],
-    facts: pd.DataFrame,
-    notes: Sequence[str],
-) -> str:
-    """The page index.html: verdicts, every figure and table; works offline with plotly.min.js beside it."""
-    parts = [
-        f"<h1>{html.escape(paper.title)}</h1>",
-        f"<p class='quiet'>Paper {paper.number}: "
-        f"{html.escape(paper.reference)}. Made by <code>sparsescope paper {paper.number}</code>.</p>",
-        "<h2>Data</h2>",
-        html_table(facts),
-        "<h2>Verdicts on the paper's claims</h2>",
-        verdict_table(verdicts),
-    ]
-    for experiment in chosen:
-        drawn, tabled = figures.get(experiment.name), tables.get(experiment.name)
-        if drawn is None and (experiment.tabulate is None or tabled is None):
-            continue
-        heading = f"{experiment.title}: {experiment.doc}"
-        parts.append(f"<h2 id='{experiment.name}'>{html.escape(heading)}</h2>")
-        if drawn is not None:
-            parts.append(drawn.to_html(full_html=False, include_plotlyjs=False, config=CONFIG))
-        if experiment.tabulate is not None and tabled is not None:
-            parts.append(html_table(tabled))
-    parts += ["<h2>How this differs from the paper's protocol</h2>", _items(paper.differences)]
-    if notes:
-        parts += ["<h2>Notes</h2>", _items(notes)]
-    head = (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-        f"content='width=device-width'><title>Paper {paper.number}: verdicts and figures</title>"
-        f"<style>{STYLE}</style><script src='plotly.min.js'></script></head><body>"
-    )
-    return head + "\n".join(parts) + "</body></html>\n"
+def page(parts: Sequence[Section]) -> str:
+    """The page index.html; it works offline with plotly.min.js beside it."""
+    body = []
+    for level, (heading, contents) in enumerate(parts):
+        name = "h2" if level else "h1"
+        body += [f"<{name}>{html.escape(heading)}</{name}>", *map(_as_html, contents)]
+    head = f"<meta charset='utf-8'><title>{html.escape(parts[0][0])}</title><style>{STYLE}</style>"
+    script = "<script src='plotly.min.js'></script>"
+    return f"<!doctype html><html lang='en'><head>{head}{script}</head><body>{''.join(body)}</body></html>\n"
 
 
-def _items(texts: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"
+def summary(parts: Sequence[Section]) -> str:
+    """The page summary.md: the same without figures."""
+    body = []
+    for level, (heading, contents) in enumerate(parts):
+        found = [text for text in map(_as_markdown, contents) if text]
+        body += [f"{'##' if level else '#'} {heading}", *found] if found else []
+    return "\n\n".join(body) + "\n"
 
 
-def html_table(table: pd.DataFrame) -> str:
-    """A table in HTML, numbers to the right."""
-    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in table.columns)
-    rows = []
-    for row in table.itertuples(index=False):
-        rows.append(
-            "".join(
-                f"<td{' class=number' if isinstance(v, int | float) else ''}>{html.escape(cell(v))}</td>" for v in row
-            )
+def _as_html(part: Any) -> str:
+    if hasattr(part, "to_plotly_json"):
+        return str(part.to_html(full_html=False, include_plotlyjs=False, config=CONFIG))
+    if hasattr(part, "to_html"):
+        return str(part.to_html(index=False, border=0, float_format=digits, na_rep=""))
+    if all(isinstance(item, Verdict) for item in part):
+        claims = (
+            f"<details><summary><b>{item.word}</b>: {html.escape(item.claim.text)} ({html.escape(item.claim.where)})"
+            f"</summary><ul>{''.join(f'<li>{html.escape(text)}</li>' for text in item.lines)}</ul></details>"
+            for item in part
         )
-    return f"<div class='scroll'><table><tr>{head}</tr>" + "".join(f"<tr>{r}</tr>" for r in rows) + "</table></div>"
+        return "".join(claims)
+    return "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in part) + "</ul>"
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> str:
-    """Claims with their verdicts; the numbers of each case fold out."""
-    rows = []
-    for verdict in verdicts:
-        kind = "holds" if verdict.word == "holds" else "open" if verdict.word == "not decided" else "fails"
-        cases = "".join(
-            f"<li>{html.escape(f.case + ': ' if f.case else '')}<b>{f.word}</b>: {html.escape(f.numbers)}</li>"
-            for f in verdict.findings
+def _as_markdown(part: Any) -> str:
+    if hasattr(part, "to_plotly_json"):
+        return ""
+    if hasattr(part, "to_markdown"):
+        return "```\n" + str(part.to_string(index=False, float_format=digits, na_rep="")) + "\n```"
+    lines = []
+    for item in part:
+        lines.append(
+            f"- **{item.word}**: {item.claim.text} ({item.claim.where})" if isinstance(item, Verdict) else f"- {item}"
         )
-        text = f"{html.escape(verdict.claim.text)} <small>{html.escape(verdict.claim.where)}</small>"
-        rows.append(
-            f"<tr><td class='word {kind}'>{verdict.word}</td><td><details><summary>{text}</summary>"
-            f"<ul>{cases}</ul></details></td></tr>"
-        )
-    return "<table>" + "".join(rows) + "</table>"
+        lines += [f"    - {text}" for text in item.lines] if isinstance(item, Verdict) else []
+    return "\n".join(lines)
+
+
+def digits(value: float) -> str:
+    """A number of a table with three digits."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -6,18 +6,21 @@ on the machine do not count. One thread is used, the linear algebra libraries' i
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import registry
 from ..problems.prediction import Problem
 from ..runs.event import Event
+from ..runs.reference import Reference as Optimum
+from ..runs.reference import reference as find_optimum
 from ..runs.run import Run
-from ..runs.stopping import Gap, Iterations, Seconds, Stop
+from ..runs.stopping import Stop
 from ..solvers.base import Solver
 from .pools import Split
 
@@ -28,9 +31,9 @@ CLOCK = time.thread_time
 # Points of a run that are kept: the first ones, then one for each 4 % more time; a curve over log time shows no more.
 FIRST_POINTS = 12
 GROWTH = 1.04
+# Runs that take less than SHORT solver seconds, all repeats together, are run up to REPEATS times.
+SHORT, REPEATS = 0.3, 5
 NEVER = 2**62  # certificates only at the first and the last event: their cost is large, and nothing here reads them
-# Solvers that find the optimum best, in this order; the first that is registered and takes the problem is used.
-REFERENCE_SOLVERS = ("working-set", "bcd-ls")
 
 POINT = ("iteration", "passes", "seconds", "objective", "nonzero_rows", "trials", "seen_violation_sum",
          "seen_violation")  # fmt: skip
@@ -50,7 +53,6 @@ class Reference:
     accuracy: float
     nonzero_rows: int
     usable_rows: int
-    seconds: float
     solver: str
 
 
@@ -58,31 +60,23 @@ def reference(split: Split, problem: Problem, *, tol: float, seconds: float) -> 
     """The optimum to relative duality gap ``tol``, or what ``seconds`` of the solver reach; kept with the split."""
     key = (*problem.key, tol, seconds)
     if key not in split.references:
-        solver = reference_solver(problem)
-        run = Run(
-            problem, solver, stop=Gap(tol) | Seconds(seconds) | Iterations(1_000_000), certify_every=10, clock=CLOCK
-        )
-        for _ in run:
-            pass
-        assert run.state is not None
-        found = run.certificate()
+        found = certified_optimum(problem, tol, seconds)
         split.references[key] = Reference(
             objective=found.objective, dual=found.dual, gap=found.relative_gap,
-            accuracy=split.accuracy(problem, run.state.weights()), nonzero_rows=found.nonzero_rows,
-            usable_rows=int(np.count_nonzero(problem.design.squared_norms)), seconds=run.seconds,
-            solver=run.solver.name,
+            accuracy=split.accuracy(problem, found.W), nonzero_rows=int(np.any(found.W != 0.0, axis=1).sum()),
+            usable_rows=int(np.count_nonzero(problem.design.squared_norms)), solver=found.solver,
         )  # fmt: skip
     return split.references[key]
 
 
-def reference_solver(problem: Problem) -> Solver:
-    """The best solver for a certified optimum of this problem."""
-    for name in REFERENCE_SOLVERS:
-        if name in registry.solvers:
-            made: Solver = registry.solvers.create(name)
-            if made.solves(problem) is None:
-                return made
-    raise ValueError(f"no solver for a certified optimum of {problem!r}")
+def certified_optimum(problem: Problem, tol: float, seconds: float) -> Optimum:
+    """The optimum to relative duality gap ``tol``, or what ``seconds`` of the solver reach, without a warning then."""
+    from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found: Optimum = find_optimum(problem, tol=tol, max_seconds=seconds)
+    return found
 
 
 class Recorder:
@@ -102,30 +96,52 @@ class Recorder:
             self.points.append({**{name: getattr(event, name) for name in POINT}, "test_accuracy": accuracy})
 
 
-def fresh(problem: Problem) -> Problem:
-    """The same problem without the constants that others computed before: each solver pays for what it needs."""
-    return Problem(problem.design, problem.y, loss=problem.loss, penalty=problem.penalty, lam=problem.lam,
-                   class_names=problem.class_names, feature_names=problem.feature_names)  # fmt: skip
+def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[int, float]]) -> None:
+    """Replace the seconds of a short run by medians over repeated runs at the same iterations.
+
+    ``again`` runs once more and returns the seconds of each iteration. Columns seconds_low and seconds_high are the
+    quartiles; of a run that took long, which is not repeated, they are its seconds.
+    """
+    import pandas as pd
+
+    columns = [table["seconds"]]
+    while len(columns) < REPEATS and sum(float(column.max()) for column in columns) < SHORT:
+        columns.append(table["iteration"].map(again()))
+    times = pd.concat(columns, axis=1).ffill().cummax()  # another run may have met its limit of time earlier
+    for name, share in (("seconds", 0.5), ("seconds_low", 0.25), ("seconds_high", 0.75)):
+        table[name] = times.quantile(share, axis=1)
 
 
 def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, labels: Mapping[str, Any]) -> pd.DataFrame:
     """Run a solver from zero weights and return its points, a row each, with ``labels`` as further columns.
 
     Columns: iteration, passes, seconds (see the module), objective, nonzero_rows, nonzero_percent (of all d rows),
+    seconds_low, seconds_high (quartiles of repeated runs),
     trials (line-search trials for each row that moved), seen_violation_sum and seen_violation (Eq. 9 of paper 1 as the
     sweep saw it), test_accuracy, and message, why the run ended (divergence included).
     """
     import pandas as pd
 
+    def run_once(recorder: Callable[[Event], None]) -> str:
+        run = Run(
+            problem.fresh(), solver, stop=copy.deepcopy(stop), callbacks=[recorder], certify_every=NEVER, clock=CLOCK
+        )
+        try:
+            for _ in run:
+                pass
+        except FloatingPointError as error:  # a method that diverges is a result too; its finite points are kept
+            return str(error)
+        return run.message
+
+    def again() -> dict[int, float]:
+        seconds: dict[int, float] = {}
+        run_once(lambda event: seconds.__setitem__(event.iteration, event.seconds))
+        return seconds
+
     recorder = Recorder(split)
-    run = Run(fresh(problem), solver, stop=stop, callbacks=[recorder], certify_every=NEVER, clock=CLOCK)
-    try:
-        for _ in run:
-            pass
-        message = run.message
-    except FloatingPointError as error:  # a method that diverges is a result too; its finite points are kept
-        message = str(error)
+    message = run_once(recorder)
     table = pd.DataFrame(recorder.points)
+    repeat_times(table, again)
     table["nonzero_percent"] = 100.0 * table["nonzero_rows"] / problem.d
     table["message"] = message
     for place, (name, value) in enumerate(labels.items()):

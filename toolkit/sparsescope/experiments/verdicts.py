@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .base import FAILS, HOLDS, OPEN, Claim, Finding, Tables
+from .base import EXCEEDED, FAILS, HOLDS, OPEN, Claim, Finding, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,21 @@ class Verdict:
         if not decided:
             return OPEN
         if all(decided):
-            return HOLDS
+            return EXCEEDED if any(f.exceeded for f in self.findings if f.holds) else HOLDS
         return f"holds in {sum(decided)} of {len(decided)} cases" if any(decided) else FAILS
+
+    @property
+    def vote(self) -> str | None:
+        """The verdict as an answer to vote for: ``holds``, ``in part`` or ``does not hold``; None: not decided."""
+        decided = {f.holds for f in self.findings if f.holds is not None}
+        return (
+            None if not decided else "in part" if len(decided) > 1 else "holds" if True in decided else "does not hold"
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """A sentence for each case, with its numbers."""
+        return [f"{f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in self.findings]
 
 
 def judge(claims: Iterable[Claim], tables: Tables) -> list[Verdict]:

@@ -81,6 +81,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     number=1,
     title="Block coordinate descent algorithms for large-scale sparse multiclass classification",
+    question="how fast does block coordinate descent (BCD), with line search (LS) or constant steps (CST), find "
+    "models that use few features, compared with FISTA, SpaRSA and FOBOS?",
     reference="M. Blondel, K. Seki, K. Uehara, Machine Learning 93 (2013)",
     data=("digits", "pydocs"),
     measurements=MEASUREMENTS,

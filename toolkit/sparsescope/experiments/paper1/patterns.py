@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...runs.run import Run
-from ...runs.stopping import Gap, Iterations, Seconds
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather
-from ..runs import CLOCK, reference_solver
+from ..runs import certified_optimum
 from . import protocol
 
 if TYPE_CHECKING:
@@ -42,12 +40,7 @@ def _fit(split: Split, penalty: str, seconds: float) -> pd.DataFrame:
 
     problem = split.problem.with_(penalty=penalty)
     problem = problem.with_lam(SHARE * problem.lam_reference)
-    stop = Gap(TOL) | Seconds(seconds) | Iterations(100_000)
-    run = Run(problem, reference_solver(problem), stop=stop, certify_every=10, clock=CLOCK)
-    for _ in run:
-        pass
-    assert run.state is not None
-    W = np.asarray(run.state.weights())
+    W = np.asarray(certified_optimum(problem, TOL, seconds).W)
     norms = problem.design.squared_norms
     occurring = norms > 0
     nonzero = W[occurring] != 0

@@ -50,9 +50,12 @@ def certified(part: pd.DataFrame) -> float:
     return float(part["gap"].max())
 
 
-def time_to(run: pd.DataFrame, level: float, column: str = "relative") -> float:
-    """Solver seconds at which ``column`` first is at most ``level``; infinity if it never is."""
-    reached = run.loc[run[column] <= level, "seconds"]
+def time_to(run: pd.DataFrame, level: float, column: str = "relative", clock: str = "seconds") -> float:
+    """Solver seconds at which ``column`` first is at most ``level``; infinity if it never is.
+
+    clock : ``seconds``, or a quartile of repeated runs, ``seconds_low`` or ``seconds_high``
+    """
+    reached = run.loc[run[column] <= level, clock]
     return float(reached.min()) if len(reached) else INFINITY
 
 
@@ -82,8 +85,11 @@ def has_sparsity(part: pd.DataFrame) -> str:
     return f"the optimum uses {100 * share:.0f} % of the features: no sparsity to reach" if share > MOST_ROWS else ""
 
 
-def speed_ratios(part: pd.DataFrame, fast: str, slow: str, levels: tuple[float, ...] = LEVELS) -> dict[float, float]:
+def speed_ratios(part: pd.DataFrame, fast: str, slow: str, levels: tuple[float, ...] = LEVELS,
+                 clocks: tuple[str, str] = ("seconds", "seconds")) -> dict[float, float]:  # fmt: skip
     """level -> (time of ``slow``)/(time of ``fast``) for the levels that at least one of the two reaches.
+
+    ``clocks`` of ``fast`` and of ``slow`` are as for :func:`time_to`.
 
     A solver that does not reach a level is given the whole time it ran: the ratio is then a bound in favour of it.
     Levels below what the optimum is certified to are left out.
@@ -95,13 +101,21 @@ def speed_ratios(part: pd.DataFrame, fast: str, slow: str, levels: tuple[float, 
     for level in levels:
         if level < certified(part):
             continue
-        ta, tb = time_to(a, level), time_to(b, level)
+        ta, tb = time_to(a, level, clock=clocks[0]), time_to(b, level, clock=clocks[1])
         if ta == INFINITY and tb == INFINITY:
             continue
-        ta, tb = min(ta, float(a["seconds"].max())), min(tb, float(b["seconds"].max()))
+        ta, tb = min(ta, float(a[clocks[0]].max())), min(tb, float(b[clocks[1]].max()))
         if ta > 0:
             found[level] = tb / ta
     return found
+
+
+def ratio_spread(part: pd.DataFrame, fast: str, slow: str) -> tuple[float, float] | None:
+    """The median ratio with the quartiles of repeated runs that suit ``fast`` least, and most; None: not repeated."""
+    if "seconds_low" not in part or (part["seconds_low"] == part["seconds_high"]).all():
+        return None
+    low = speed_ratios(part, fast, slow, clocks=("seconds_high", "seconds_low"))
+    return median(low), median(speed_ratios(part, fast, slow, clocks=("seconds_low", "seconds_high")))
 
 
 def median(ratios: dict[float, float]) -> float:

@@ -49,6 +49,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     number=2,
     title="Least squares revisited: scalable approaches for multi-class prediction",
+    question="can least-squares steps with a calibrated link, in stages over blocks of features, replace "
+    "logistic regression?",
     reference="A. Agarwal, S. M. Kakade, N. Karampatziakis, L. Song, G. Valiant, arXiv:1310.1949 (2013)",
     data=("digits", "pydocs"),
     measurements=MEASUREMENTS,

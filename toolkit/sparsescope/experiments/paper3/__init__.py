@@ -52,6 +52,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     number=3,
     title="A proximal approach for sparse multiclass SVM",
+    question="what does the exact multiclass hinge gain in accuracy, sparsity and time over smooth losses, with "
+    "the epigraph splitting of its Algorithms 1 and 2?",
     reference="G. Chierchia, N. Pustelnik, J.-C. Pesquet, B. Pesquet-Popescu, arXiv 1501.03669 (2015)",
     data=("wine", "digits", "pydocs"),
     measurements=MEASUREMENTS,

@@ -16,7 +16,7 @@ from ..base import Settings
 from ..peers import crammer_singer
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, NEVER, fresh
+from ..runs import CLOCK, NEVER
 from . import protocol, samples
 from .fitting import mean_hinge, squared_length
 from .races import Path
@@ -99,7 +99,7 @@ def _ours(problem: Problem, solver: Solver, best: float, limit: float) -> tuple[
             near = event.seconds
         return near == near and path.reached is not None
 
-    run = Run(fresh(problem), solver, stop=Seconds(limit), callbacks=[watch], certify_every=NEVER, clock=CLOCK)
+    run = Run(problem.fresh(), solver, stop=Seconds(limit), callbacks=[watch], certify_every=NEVER, clock=CLOCK)
     for _ in run:
         pass
     assert run.state is not None
@@ -111,7 +111,7 @@ def _optimum(split: Any, problem: Problem, limit: protocol.Limits) -> tuple[floa
     key = ("quadratic", problem.key, limit)
     if key not in split.references:
         run = Run(
-            fresh(problem),
+            problem.fresh(),
             protocol.solver(protocol.HINGE),
             certify_every=20,
             clock=CLOCK,

@@ -15,7 +15,7 @@ from ...solvers.base import Solver
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, NEVER, fresh
+from ..runs import CLOCK, NEVER
 from . import protocol, samples
 from .fitting import chosen_alpha, mean_hinge, sparse_alphas
 
@@ -89,7 +89,7 @@ def run_path(
     A method that diverges has run out of its time as well.
     """
     path = Path(change, settle)
-    run = Run(fresh(problem), solver, stop=Seconds(seconds), callbacks=[path], certify_every=NEVER, clock=CLOCK)
+    run = Run(problem.fresh(), solver, stop=Seconds(seconds), callbacks=[path], certify_every=NEVER, clock=CLOCK)
     try:
         for _ in run:
             pass

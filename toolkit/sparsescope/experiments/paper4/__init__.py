@@ -32,6 +32,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     number=4,
     title="PD-Sparse: a primal and dual sparse approach to extreme multiclass and multilabel classification",
+    question="with thousands of classes, can a method that touches only active classes and features train in "
+    "sub-linear time?",
     reference="I. E. H. Yen, X. Huang, K. Zhong, P. Ravikumar, I. S. Dhillon, ICML (2016)",
     data=("pydocs", "planted-extreme", "planted-extreme-tags"),
     measurements=MEASUREMENTS,

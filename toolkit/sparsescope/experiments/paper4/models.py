@@ -14,7 +14,7 @@ from .. import peers
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, NEVER, fresh
+from ..runs import CLOCK, NEVER
 from . import protocol, samples
 from .scores import judged, nonzeros, predict_seconds, size, stored
 from .sparsity import best_row, densities, kind_of
@@ -58,7 +58,7 @@ def _frame(pool: Pool, split: Split, rows: list[dict[str, Any]]) -> pd.DataFrame
 def ours(pool: Pool, split: Split, settings: Settings, limit: protocol.Limits) -> pd.DataFrame:
     """The two rows of PD-Sparse, see :func:`compare_models`."""
     best = best_row(pool, settings)
-    problem = fresh(protocol.at(split.problem, float(best["lam4"])))
+    problem = protocol.at(split.problem, float(best["lam4"])).fresh()
     run = Run(
         problem,
         protocol.solver(settings.seed),

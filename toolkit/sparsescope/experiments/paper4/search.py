@@ -11,7 +11,7 @@ from ...runs.stopping import Gap, Seconds
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, fresh
+from ..runs import CLOCK
 from . import protocol, samples
 from .sparsity import best_row, densities, kind_of
 
@@ -34,7 +34,7 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     import pandas as pd
 
     lam4 = float(best_row(pool, settings)["lam4"])
-    problem = fresh(protocol.at(samples.whole(pool).problem, lam4))
+    problem = protocol.at(samples.whole(pool).problem, lam4).fresh()
     points: list[tuple[int, float, float, float]] = []
 
     def watch(event: Event) -> None:

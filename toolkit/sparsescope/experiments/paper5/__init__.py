@@ -28,6 +28,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     number=5,
     title="Efficiently using second order information in large l1 regularization problems",
+    question="do second-order methods that approximate the Hessian from gradients (LHAC) beat first-order "
+    "methods and exact Hessians on sparse problems?",
     reference="X. Tang, K. Scheinberg, arXiv:1303.6935 (2013)",
     data=("pydocs", "digits", "breast_cancer"),
     measurements=MEASUREMENTS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ...runs.stopping import Seconds, Violation
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, fresh
+from ..runs import CLOCK, repeat_times
 from . import protocol, samples
 
 if TYPE_CHECKING:
@@ -39,22 +40,25 @@ def race_solvers(pool: Pool, settings: Settings, report: Report | None = None) -
 def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protocol.Limits) -> pd.DataFrame:
     import pandas as pd
 
-    problem = fresh(samples.races_problem(pool, size, settings.seed))
+    problem = samples.races_problem(pool, size, settings.seed)
     points: list[tuple[int, float, float, float]] = []
 
-    def watch(event: Event) -> None:
-        points.append((int(event.iteration), event.seconds, event.violation, event.objective))
+    def race(watch: Callable[[Event], None]) -> Run:
+        stop = Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds)
+        solver = solvers.create(protocol.RACERS[name], **protocol.PUBLISHED.get(name, {}))
+        run = Run(problem.fresh(), solver, callbacks=[watch], clock=CLOCK, stop=stop)
+        for _ in run:
+            pass
+        return run
 
-    run = Run(
-        problem,
-        solvers.create(protocol.RACERS[name], **protocol.PUBLISHED.get(name, {})),
-        callbacks=[watch],
-        clock=CLOCK,
-        stop=Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds),
-    )
-    for _ in run:
-        pass
+    def again() -> dict[int, float]:
+        seconds: dict[int, float] = {}
+        race(lambda event: seconds.__setitem__(event.iteration, event.seconds))
+        return seconds
+
+    run = race(lambda event: points.append((int(event.iteration), event.seconds, event.violation, event.objective)))
     table = pd.DataFrame(points, columns=["iteration", "seconds", "violation", "objective"])
+    repeat_times(table, again)
     table["violation"] /= table["violation"].iloc[0]
     for place, (column, value) in enumerate(
         {"data": pool.name, "samples": problem.n, "features": problem.d, "solver": name}.items()
