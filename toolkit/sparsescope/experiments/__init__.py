@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .. import extras
+from .base import PAPERS, load_paper
 
 if TYPE_CHECKING:
     from . import paper1, paper2, paper3, paper4, paper5
@@ -28,23 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Study", "Verdict",
            "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip
 
-# number -> the sub-package that holds its PAPER
-PAPERS: dict[int, str] = {1: "paper1", 2: "paper2", 3: "paper3", 4: "paper4", 5: "paper5"}
-
 _HOME = {
     "Claim": "base", "Experiment": "base", "Measurement": "base", "Paper": "base", "Settings": "base",
     "Pool": "pools", "load_data": "pools", "Study": "study", "Finding": "verdicts", "Verdict": "verdicts",
 }  # fmt: skip
-
-
-def load_paper(number: int) -> Paper:
-    """The paper of this number; ``ValueError`` names the numbers there are."""
-    if number not in PAPERS:
-        known = ", ".join(map(str, sorted(PAPERS)))
-        raise ValueError(f"there are no experiments of paper {number}; known: {known}")
-    with extras.needed_by(f"Paper {number}"):
-        found: Paper = importlib.import_module(f".{PAPERS[number]}", __name__).PAPER
-    return found
 
 
 def __getattr__(name: str) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from .. import extras
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,3 +157,17 @@ class Paper:
         """The claims that these measurements say something on."""
         tables = {m.table for m in measurements}
         return [c for c in self.claims if tables & set(c.needs)]
+
+
+# number -> the sub-package that holds its PAPER
+PAPERS: dict[int, str] = {1: "paper1", 2: "paper2", 3: "paper3", 4: "paper4", 5: "paper5"}
+
+
+def load_paper(number: int) -> Paper:
+    """The paper of this number; ``ValueError`` names the numbers there are."""
+    if number not in PAPERS:
+        known = ", ".join(map(str, sorted(PAPERS)))
+        raise ValueError(f"there are no experiments of paper {number}; known: {known}")
+    with extras.needed_by(f"Paper {number}"):
+        found: Paper = importlib.import_module(f".{PAPERS[number]}", __package__).PAPER
+    return found

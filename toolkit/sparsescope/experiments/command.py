@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .base import Paper, Settings
-    from .conduct import Results
     from .output import Folder
     from .pools import Pool
+    from .verdicts import Results
 
 DONE, USAGE, INTERRUPTED = 0, 2, 130
 

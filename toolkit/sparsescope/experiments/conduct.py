@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
@@ -12,29 +12,10 @@ from . import output
 from .base import Experiment, Measurement, Paper, Settings
 from .pools import Pool
 from .progress import Report
-from .verdicts import Verdict, frame, judge
+from .verdicts import Results, frame, judge
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-
-class Results:
-    """Results so far: ``tables`` by name, ``figures`` by experiment, ``verdicts`` on all claims."""
-
-    def __init__(self) -> None:
-        self.tables: dict[str, pd.DataFrame] = {}
-        self.figures: dict[str, Any] = {}
-        self.verdicts: list[Verdict] = []
-        self.opening: list[str] = []  # question, data, number of claims that hold
-        self.interrupted = False
-
-    def add(self, table: str, part: pd.DataFrame) -> pd.DataFrame:
-        """Put a part to its table; returns the table."""
-        import pandas as pd
-
-        before = [self.tables[table]] if table in self.tables else []
-        self.tables[table] = pd.concat([*before, part], ignore_index=True)
-        return self.tables[table]
+    pass
 
 
 def conduct(

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .base import FAILS, HOLDS, OPEN, Experiment, Paper, Settings
-from .verdicts import Verdict
+from .verdicts import Results, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .conduct import Results
 
 VERSIONS = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly")
 CONFIG = {"displaylogo": False, "responsive": True}

@@ -9,12 +9,10 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from . import load_paper
-from .base import Claim, Measurement, Settings
-from .conduct import Results
+from .base import Claim, Measurement, Settings, load_paper
 from .pools import load_data
 from .progress import Report
-from .verdicts import Verdict, judge
+from .verdicts import Results, Verdict, judge
 
 VOTES = ("holds", "in part", "does not hold")
 

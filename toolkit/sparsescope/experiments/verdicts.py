@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .base import EXCEEDED, FAILS, HOLDS, OPEN, Claim, Finding, Tables
 
@@ -42,6 +42,25 @@ class Verdict:
     def lines(self) -> list[str]:
         """A sentence for each case, with its numbers."""
         return [f"{f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in self.findings]
+
+
+class Results:
+    """Results so far: ``tables`` by name, ``figures`` by experiment, ``verdicts`` on all claims."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, pd.DataFrame] = {}
+        self.figures: dict[str, Any] = {}
+        self.verdicts: list[Verdict] = []
+        self.opening: list[str] = []  # question, data, number of claims that hold
+        self.interrupted = False
+
+    def add(self, table: str, part: pd.DataFrame) -> pd.DataFrame:
+        """Put a part to its table; returns the table."""
+        import pandas as pd
+
+        before = [self.tables[table]] if table in self.tables else []
+        self.tables[table] = pd.concat([*before, part], ignore_index=True)
+        return self.tables[table]
 
 
 def judge(claims: Iterable[Claim], tables: Tables) -> list[Verdict]:
