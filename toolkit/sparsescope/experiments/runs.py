@@ -96,7 +96,7 @@ class Recorder:
             self.points.append({**{name: getattr(event, name) for name in POINT}, "test_accuracy": accuracy})
 
 
-def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[int, float]]) -> None:
+def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[float, float]]) -> None:
     """Replace the seconds of a short run by medians over repeated runs at the same iterations.
 
     ``again`` runs once more and returns the seconds of each iteration. Columns seconds_low and seconds_high are the
@@ -133,8 +133,8 @@ def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, lab
             return str(error)
         return run.message
 
-    def again() -> dict[int, float]:
-        seconds: dict[int, float] = {}
+    def again() -> dict[float, float]:
+        seconds: dict[float, float] = {}
         run_once(lambda event: seconds.__setitem__(event.iteration, event.seconds))
         return seconds
 

@@ -51,8 +51,8 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
             pass
         return run
 
-    def again() -> dict[int, float]:
-        seconds: dict[int, float] = {}
+    def again() -> dict[float, float]:
+        seconds: dict[float, float] = {}
         race(lambda event: seconds.__setitem__(event.iteration, event.seconds))
         return seconds
 
