@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 from explorer_page import Network, findings
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from programs import start_explorer
 
 from helpers import page_of_the_recipe
@@ -240,3 +240,48 @@ def test_the_page_of_the_recipe_is_drawn_by_being_there(page: Page, tmp_path: Pa
         page.wait_for_url("**/prox*")
     finally:
         program.stop()
+
+
+def test_a_file_is_uploaded_its_columns_get_roles_and_all_pages_of_this_browser_have_it(
+    page: Page, server: str, tmp_path: Path, browser: Browser
+) -> None:
+    network = Network(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    lines = [f"{i},{i * 7 % 13},{'red' if i % 3 else 'blue'},<b>k{i % 2}</b>" for i in range(60)]
+    file = tmp_path / "<i>mine.csv"
+    file.write_text("\n".join(["id,x,colour,class", *lines]), encoding="utf-8")
+    opened(page, server.rstrip("/") + "/data?dataset=iris")
+    expect(page.get_by_test_id("data-facts")).to_contain_text("112")
+    page.get_by_test_id("data-file").set_input_files(str(file))
+    expect(page.get_by_test_id("data-title")).to_have_text("<i>mine.csv")
+    expect(page.get_by_test_id("data-report")).to_contain_text("60 rows and 4 columns were read")
+    assert page.get_by_test_id("data-role").evaluate_all("(all) => all.map((one) => one.value)") == [
+        "ignored", "feature", "feature", "label",
+    ]  # fmt: skip
+    page.get_by_test_id("data-role").nth(0).select_option("label")
+    expect(page.get_by_test_id("data-error")).to_contain_text("different values")
+    page.get_by_test_id("data-role").nth(3).select_option("label")
+    expect(page.get_by_test_id("data-error")).to_be_hidden()
+    page.get_by_test_id("data-role").nth(2).select_option("ignored")
+    expect(page.get_by_test_id("data-facts")).to_contain_text("45 for training, 15 held out")
+    page.wait_for_function("() => location.search.includes('upload')")
+    page.get_by_test_id("data-to-path").click()
+    page.wait_for_function("() => window.__sparsescope?.page?.body?.points?.length > 3")
+    address = page.url
+    assert "upload" in address
+    page.get_by_test_id("path-explorer").click()
+    page.wait_for_function("() => window.__sparsescope?.settings?.dataset?.startsWith('upload:')")
+    stranger = browser.new_page()
+    opened(stranger, address)
+    assert stranger.evaluate("window.__sparsescope.settings.dataset") == "pydocs"
+    expect(stranger.locator(".box.notices")).to_contain_text("another browser")
+    stranger.close()
+    opened(page, server.rstrip("/") + "/data")
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(b"PK nonsense")
+    page.get_by_test_id("data-file").set_input_files(str(broken))
+    expect(page.get_by_test_id("data-state")).to_contain_text("broken.npz is not a readable .npz file")
+    page.get_by_test_id("data-show").click()
+    page.get_by_test_id("data-remove").click()
+    expect(page.get_by_test_id("data-show")).to_have_count(0)
+    assert page.locator("b").count() == 0 and not network.outside, network.outside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 import traceback
@@ -33,7 +34,9 @@ class Work:
         self._steps = steps
         self._stopped = threading.Event()
         self._rests_until = 0.0
-        self._thread = threading.Thread(target=self._work, daemon=True, name="sparsescope-page")
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._work,), daemon=True, name="sparsescope-page"
+        )
 
     def start(self) -> None:
         """Begin."""

@@ -13,12 +13,14 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..datasets.uploads import NOT_HERE, PREFIX, visible_names
 from ..live.knobs import field_control
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
 from ..views import style
 
 MOST_CHANGES = 40
+DATASET = "dataset"  # the setting that also takes the names of uploaded data sets
 MOST_TEXT = 2000  # characters of a setting
 
 Message = dict[str, Any]
@@ -98,6 +100,10 @@ class Page:
         """Carry out an action whose message may hold more than its name; :meth:`do` for most pages."""
         self.do(action)
 
+    def own_messages(self) -> dict[str, Callable[[Message], None]]:
+        """Return functions that take further messages of the browser, by their types; they raise ValueError."""
+        return {}
+
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what has happened by itself since the last call, as messages."""
         return []
@@ -118,6 +124,8 @@ class Page:
             control["label"] = self.labels.get(control["id"], control["label"])
             if control["id"] == "dataset" and self.data is not None:
                 self._name_own_data(control)
+            elif control["id"] == DATASET:
+                control["choices"] = [*control["choices"], *map(_uploaded, visible_names())]
         return [{"title": self.title, "controls": made}] if made else []
 
     def _name_own_data(self, control: Message) -> None:
@@ -162,6 +170,10 @@ class Page:
             value = {"true": True, "1": True, "false": False, "0": False}.get(value.lower(), value)
         if declared.kind in ("float", "int") and isinstance(value, bool):
             raise ValueError(f"{declared.name} is {value}; a number is needed ({declared.bounds()})")
+        if declared.name == DATASET and isinstance(value, str) and value.startswith(PREFIX):
+            if value not in visible_names():
+                raise ValueError(f"{DATASET}: {NOT_HERE.format(brief(value))}")
+            return value
         return declared.check(value, cls.title)
 
     @classmethod
@@ -209,6 +221,7 @@ class Page:
                 "do": self._on_do,
                 "credit": lambda _: None,
                 "layout": lambda _: None,
+                **self.own_messages(),
             }
             kind = msg.get("type")
             if not isinstance(kind, str) or kind not in handlers:
@@ -294,6 +307,12 @@ class Page:
             return
         self._controls_sent = bare
         self._say({"type": "controls", "groups": groups, "settings": self.settings})
+
+
+def _uploaded(name: str) -> Message:
+    """The entry of a menu for an uploaded data set."""
+    about = "a file that was uploaded from this browser"
+    return {"value": name, "label": name.removeprefix(PREFIX), "doc": about, "disabled": False, "reason": ""}
 
 
 def number(value: float, digits: int = 6) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 import traceback
@@ -257,7 +258,9 @@ class _Job:
         self.running = True
         self.error = self.detail = ""
         self.parts: dict[str, list[tuple[str, float]]] = {}  # of an iteration of each solver
-        self._thread = threading.Thread(target=self._work, daemon=True, name="sparsescope-race")
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._work,), daemon=True, name="sparsescope-race"
+        )
         self._thread.start()
 
     def stop(self) -> None:

@@ -25,6 +25,7 @@ import param
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
+from ..datasets.uploads import Shelf, visible
 from ..live.inbox import Inbox
 from ..live.saying import without_paths
 from .assets import module_address
@@ -117,6 +118,14 @@ def _send_without_delay() -> None:
             socket.set_nodelay(True)
 
 
+def _websocket_request() -> Any:
+    """The request with which the present session's websocket was opened; ``None`` without one."""
+    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
+    session = getattr(context, "session", None)
+    sockets = [getattr(connection, "_socket", None) for connection in getattr(session, "_subscribed_connections", ())]
+    return next((socket.request for socket in sockets if socket is not None and hasattr(socket, "request")), None)
+
+
 class Bridge:
     """One page's link to its explorer.
 
@@ -133,6 +142,7 @@ class Bridge:
         server hears that its old websocket is closed.
     lateness: of the server's event loop, if it is measured.
     has_wire: whether the server has the websocket of `wire.py`, to which the page then changes over.
+    shelf_of: the uploads of the browser that made a request (of its websocket).
     """
 
     def __init__(
@@ -145,8 +155,11 @@ class Bridge:
         held: Callable[[str], bool] = lambda token: False,
         lateness: Lateness | None = None,
         has_wire: bool = False,
+        shelf_of: Callable[[Any], Shelf] = lambda request: Shelf(),
     ) -> None:
         self.pane = pane
+        self.shelf = Shelf()  # of the browser, known when its websocket is there
+        self._shelf_of = shelf_of
         self.name = ""  # of the page, as it is registered
         self.fixed: frozenset[str] = frozenset()  # settings that the page's place stands for: not in its query
         self.explorer: Any = None  # what answers for the page: an Explorer, or another page of the app
@@ -182,11 +195,14 @@ class Bridge:
             self._change_over()
             return
         try:
-            if message.get("type") == "ready" and not self._begin(message):
-                return
+            if message.get("type") == "ready":
+                with visible(self._find_shelf()):
+                    if not self._begin(message):
+                        return
             if self.explorer is not None:
                 if message.get("type") in AT_ONCE:
-                    self.explorer.on_message(message)
+                    with visible(self.shelf):
+                        self.explorer.on_message(message)
                 else:
                     self._inbox.put(message)
                     self._obey()
@@ -214,6 +230,12 @@ class Bridge:
             self._send({"type": "rejoin", "token": self.token, "place": self.place, "wire": self._has_wire})
         return True
 
+    def _find_shelf(self) -> Shelf:
+        """The shelf of the browser: its websocket brings the key, which is no part of the page."""
+        if self.explorer is None:
+            self.shelf = self._shelf_of(_websocket_request())
+        return self.shelf
+
     def _later(self, message: Message, most: int) -> bool:
         """Take the message once more in a moment, unless that was done often enough; whether it will be."""
         document = pn.state.curdoc
@@ -235,8 +257,9 @@ class Bridge:
             return
         if shed:
             self.explorer.tell(shed)
-        for message in messages:
-            self.explorer.on_message(message)
+        with visible(self.shelf):
+            for message in messages:
+                self.explorer.on_message(message)
 
     def poll(self) -> None:
         """Send what the explorer has to say now; called with the document's lock."""
@@ -294,8 +317,9 @@ class Bridge:
         try:
             if self._lateness is not None:
                 self.explorer.loop_is_late(self._lateness.mean)
-            for header, buffers in self.explorer.poll():
-                self._send(header, buffers)
+            with visible(self.shelf):
+                for header, buffers in self.explorer.poll():
+                    self._send(header, buffers)
         except Exception as error:
             self._fail(error)
 

@@ -16,12 +16,14 @@ from panel.util import edit_readonly
 
 from .. import app  # noqa: F401  (registers the pages)
 from ..classroom import Room
+from ..datasets.uploads import Shelf
 from ..registry import app_pages
 from .assets import module_address, serve_style_sheets_from_here
 from .bridge import Bridge, ExplorerPane
 from .class_pages import STRIP, STYLE
 from .hub import Hub
 from .lateness import Lateness
+from .uploads import KEPT, Shelves, cookie_name
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
 # Behind the page stands what stands behind its cards (`--back` in explorer.css): a short page ends without an edge.
@@ -77,6 +79,8 @@ class Site:
     hub: the class of this server, or None.
     has_wire: whether the server has a websocket for pages beside Bokeh's.
     home: where the explorer is, below the root; `panel serve` has it beside the other pages.
+    shelves: the files that browsers have uploaded.
+    port: of the server.
     """
 
     data: Any = None
@@ -85,6 +89,8 @@ class Site:
     local: bool = True
     recording: Any = None
     lateness: Lateness = field(default_factory=Lateness)
+    shelves: Shelves = field(default_factory=Shelves)
+    port: int = 0
     open: set[Bridge] = field(default_factory=set)
     hub: Hub | None = None
     has_wire: bool = False
@@ -131,6 +137,19 @@ class Site:
         given = token.encode()
         return next((b for b in self.open if hmac.compare_digest(b.token.encode(), given)), None)
 
+    def connected_bridge(self, token: str) -> Bridge | None:
+        """Return the page with this secret if it has an explorer and is connected."""
+        found = self.bridge(token)
+        return found if found is not None and found.explorer is not None and found.connected else None
+
+    def _shelf_of(self, request: Any) -> Shelf:
+        cookie = None if request is None else request.cookies.get(cookie_name(self.port))
+        return self.shelves.of(None if cookie is None else cookie.value)
+
+    def sweep(self, linger: float) -> None:
+        """Forget the files of browsers whose pages are closed for long."""
+        self.shelves.sweep((bridge.shelf for bridge in self.open if bridge.explorer is not None), KEPT * linger)
+
     def close(self) -> None:
         """End the workers of all pages, and the class."""
         for bridge in list(self.open):
@@ -169,6 +188,7 @@ class Site:
             self._held,
             self.lateness,
             self.has_wire,
+            self._shelf_of,
         )
         bridge.name, bridge.fixed = name, frozenset(fixed or ())
         self.open.add(bridge)

@@ -17,11 +17,12 @@ from typing import Any
 import panel as pn
 from panel.io.server import Server, get_server
 from threadpoolctl import threadpool_limits
-from tornado.ioloop import IOLoop
+from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 from ..registry import SparsescopeError
+from . import uploads
 from .class_pages import patterns as class_patterns
 from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
 from .health import patterns
@@ -69,6 +70,7 @@ def make_server(
             extra_patterns=[
                 *patterns(site),
                 *wire_patterns(site.bridge),
+                *uploads.patterns(site),
                 *([] if site.hub is None else class_patterns(site.hub)),
             ],
         )
@@ -77,6 +79,9 @@ def make_server(
             raise PortInUse(error.errno, f"port {port} is taken by another program") from error
         raise
     site.local, site.has_wire = gate.local, True
+    site.port = int(server.port)
+    sweeping = PeriodicCallback(lambda: site.sweep(linger), max(1000 * linger / CHECKS, 1))
+    server.io_loop.add_callback(sweeping.start)  # type: ignore[attr-defined]
     limit_messages(server._tornado)
     server.io_loop.add_callback(lambda: site.lateness.start(server.io_loop.asyncio_loop))  # type: ignore[attr-defined]
     guard(server._tornado, gate)

@@ -175,6 +175,27 @@ function lineOf(model, take, restart) {
   }
 }
 
+// A file goes to the server by a plain request, which brings the secret of this page; `progress` hears the share that is sent.
+function sendFile(address, token, file, progress) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest()
+    request.open("POST", address)
+    request.setRequestHeader("Content-Type", "application/octet-stream")
+    request.setRequestHeader("X-Sparsescope-Page", token)
+    request.setRequestHeader("X-Sparsescope-Name", encodeURIComponent(file.name))
+    request.upload.onprogress = (event) => progress(event.loaded / Math.max(event.total, 1))
+    request.onload = () => {
+      try {
+        resolve(JSON.parse(request.responseText))
+      } catch {
+        resolve({error: `The server did not take the file (status ${request.status}).`})
+      }
+    }
+    request.onerror = () => resolve({error: "The connection was lost while the file was sent; it may be larger than the server takes."})
+    request.send(file)
+  })
+}
+
 function showFailure(el, error) {
   const box = document.createElement("div")
   box.setAttribute("role", "alert")
@@ -192,6 +213,7 @@ export function render({model, el}) {
   const early = []
   const setQuery = addressBar()
   let iteration = null
+  let token = ""
   const past = pastOf(() => handle)
 
   const moduleAddress = new URL(model.module_address, document.baseURI)
@@ -211,6 +233,7 @@ export function render({model, el}) {
       setQuery(header.query)
     } else if (header.type === "rejoin") {
       sessionStorage.setItem(REJOIN, header.token)
+      token = header.token
       rememberPlace(header.place)
       if (header.wire) {
         const address = new URL("../../../wire", moduleAddress) // the module lies in static/extensions/sparsescope/
@@ -259,7 +282,7 @@ export function render({model, el}) {
         }
       },
       theme: model.dark ? "dark" : "light",
-      options: {shell: "panel", history: past},
+      options: {shell: "panel", history: past, upload: (file, progress) => sendFile(new URL("../../../upload", moduleAddress), token, file, progress)},
     })
     for (const [header, block] of early.splice(0)) {
       receive({header, block})

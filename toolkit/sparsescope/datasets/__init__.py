@@ -25,6 +25,7 @@ from .raw import from_arrays
 from .scaling import SCALES
 from .tags import make_multilabel_text
 from .text import make_text
+from .uploads import NOT_HERE, PREFIX, load_visible, visible_names
 
 __all__ = [
     "SCALES",
@@ -92,6 +93,8 @@ def load(
     (112, 4)
     """
     key = os.fspath(name_or_path)
+    if key.startswith(PREFIX):
+        return _uploaded(key)
     if key in registry and target is not None:
         raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
     options = {"test_size": test_size, "seed": seed}
@@ -106,6 +109,13 @@ def load(
         said = " and ".join(f"{name}={value!r}" for name, value in chosen.items())
         warnings.warn(f"{loaded.name} has its own test part, so {said} changes nothing", stacklevel=2)
     return loaded
+
+
+def _uploaded(key: str) -> Dataset:
+    found = load_visible(key)
+    if found is None:
+        raise UnknownName(NOT_HERE.format(repr(key)))
+    return found
 
 
 def find(name: str | os.PathLike[str]) -> Path:
@@ -155,7 +165,7 @@ def names() -> list[str]:
         the names.
     """
     known = registry.names()
-    return known + [name for name in files_found() if name not in known]
+    return known + [name for name in files_found() if name not in known] + visible_names()
 
 
 class Listed(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.lib.format import MAGIC_PREFIX
 
-from ..inputs.archives import LIMIT_VARIABLE, check_memory, read_arrays
+from ..inputs.archives import check_memory, read_arrays
 from .raw import Raw
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -107,7 +107,7 @@ def matrix(z: Mapping[str, np.ndarray], key: str, path: Path) -> Any:
         X = sp.csr_matrix((data, indices, indptr), shape=sizes)
         X.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError, IndexError) as error:
-        if LIMIT_VARIABLE in str(error):
+        if "of memory" in str(error):
             raise
         raise ValueError(f"{path}: {key}_data, _indices, _indptr and _shape are not a CSR matrix ({error})") from error
     return X

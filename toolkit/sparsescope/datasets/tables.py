@@ -8,7 +8,7 @@ import itertools
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,19 +63,22 @@ def first_line(path: Path, comments: bool = False) -> str:
     raise ValueError(f"{path} is empty: no line of data")
 
 
-def read_csv(path: Path, target: str | int | None = None) -> Raw:
-    """A table with a header line; one column holds the labels, the others are features.
+def read_table(path: Path, check: Callable[[int, int], None] = lambda rows, cells: None) -> Any:
+    """A table with a header line as a data frame, missing values included.
 
-    target : name (or position) of the label column; default: the column called label, class, target or y (any case),
-    else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
-    Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
+    check : called with upper bounds of the rows and the cells of the file before it is parsed
+    Raises ValueError for a file without a header, a damaged one, and one that needs too much memory.
     """
     pd = extras.package("pandas", "reading a CSV file")
     header = first_line(path)
     delimiter = max(DELIMITERS, key=header.count)
     if all(_is_number(cell) for cell in header.split(delimiter)):
         raise ValueError(f"{path}: the first line holds numbers only; a header line with column names is needed")
-    rows, columns = sum(1 for _ in lines_of(path)), header.count(delimiter) + 1
+    rows, columns, delimiters = 0, header.count(delimiter) + 1, 0
+    for line in lines_of(path):
+        rows += 1
+        delimiters += line.count(delimiter)
+    check(rows - 1, max(rows * columns, rows + delimiters))
     check_memory(path, 8 * rows * columns, f"{rows} lines of {columns} cells with 8 bytes each")
     try:
         with warnings.catch_warnings():
@@ -89,6 +92,17 @@ def read_csv(path: Path, target: str | int | None = None) -> Raw:
     if table.shape[0] == 0 or table.shape[1] < 2:
         raise ValueError(f"{path} has {table.shape[0]} row(s) and {table.shape[1]} column(s); needed: at least one "
                          "row, a label column and a feature column")  # fmt: skip
+    return table
+
+
+def read_csv(path: Path, target: str | int | None = None) -> Raw:
+    """A table with a header line; one column holds the labels, the others are features.
+
+    target : name (or position) of the label column; default: the column called label, class, target or y (any case),
+    else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
+    Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
+    """
+    table = read_table(path)
     missing = table.isna().sum()
     if missing.any():
         listed = [f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count]
@@ -97,9 +111,13 @@ def read_csv(path: Path, target: str | int | None = None) -> Raw:
     label = target_column(list(table.columns), target, path)
     y = table.pop(label)
     X, feature_names = encode_columns(table, path)
-    labels = y.to_numpy() if y.dtype.kind in "buif" else np.array([str(v) for v in y])
     source = f"file {path.name}, labels in column {label!r}"
-    return Raw(X, labels, feature_names=feature_names, title=path.name, source=source)
+    return Raw(X, labels_of(y), feature_names=feature_names, title=path.name, source=source)
+
+
+def labels_of(y: Any) -> np.ndarray:
+    """A column as labels: numbers as they are, everything else as text."""
+    return y.to_numpy() if y.dtype.kind in "buif" else np.array([str(v) for v in y])
 
 
 def target_column(columns: list[str], target: str | int | None, path: Path) -> str:

@@ -8,6 +8,9 @@ import struct
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -38,8 +41,23 @@ DAMAGE = (
 )
 
 
+_LIMITED: ContextVar[int | None] = ContextVar("sparsescope-memory", default=None)
+
+
+@contextmanager
+def limited_memory(bytes_: int) -> Iterator[None]:
+    """Give the files that are read inside at most so many bytes, whatever the environment allows."""
+    token = _LIMITED.set(min(bytes_, memory_limit()))
+    try:
+        yield
+    finally:
+        _LIMITED.reset(token)
+
+
 def memory_limit() -> int:
     """Bytes that one file may ask for: ``SPARSESCOPE_MEMORY_GB``, else a quarter of the machine's memory."""
+    if (limited := _LIMITED.get()) is not None:
+        return limited
     chosen = os.environ.get(LIMIT_VARIABLE, "").strip()
     if chosen:
         try:
@@ -61,8 +79,14 @@ def check_memory(path: Path | str, needed: float, why: str) -> None:
     if needed > limit:
         raise ValueError(
             f"{path} needs {needed / 2**30:.3g} GiB of memory: {why}; at most {limit / 2**30:.3g} GiB "
-            f"are given to one file. Raise the limit with {LIMIT_VARIABLE}={math.ceil(needed / 2**30)}"
+            f"are given to one file. {_way_out(needed)}"
         )
+
+
+def _way_out(needed: float) -> str:
+    if _LIMITED.get() is not None:
+        return "Load it in Python, or take fewer rows or columns"
+    return f"Raise the limit with {LIMIT_VARIABLE}={math.ceil(needed / 2**30)}"
 
 
 def read_arrays(path: Path | str) -> dict[str, np.ndarray]:

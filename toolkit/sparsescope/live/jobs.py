@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 import traceback
@@ -44,8 +45,9 @@ class Jobs:
 
     def start(self, job: Callable[[], Any]) -> None:
         """Run ``job`` in a thread. It replaces a job that has not begun; the results of running ones will be void."""
+        context = contextvars.copy_context()  # who asks, and so which uploads can be seen
         with self._lock:
-            self._wish, self._outcome = job, None
+            self._wish, self._outcome = (lambda: context.run(job)), None
             self._ticket += 1
             if self._running < MOST:
                 self._running += 1

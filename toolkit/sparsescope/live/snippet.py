@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import datasets
+from ..datasets.uploads import PREFIX
 from ..registry import losses, penalties, solvers
 from ..runs.session import Session
 from . import kinds
@@ -92,6 +93,12 @@ def _problem_lines(settings: Mapping[str, Any]) -> tuple[list[str], dict[str, An
         lines.append("data = (X, y)  # your own arrays, as handed to ss.explore")
         arguments = "*data"
     else:
-        lines.append(f"data = ss.datasets.load({chosen['dataset']!r}, seed={chosen['seed']})")
+        uploaded = chosen["dataset"].removeprefix(PREFIX)
+        if uploaded != chosen["dataset"]:
+            lines.append(
+                f"data = ss.datasets.load({uploaded!r})  # the path of the file that was uploaded as this name"
+            )
+        else:
+            lines.append(f"data = ss.datasets.load({chosen['dataset']!r}, seed={chosen['seed']})")
         arguments = "data"
     return [*lines, *kinds.of(chosen).snippet(chosen, arguments)], chosen
