@@ -23,7 +23,8 @@ SETTLED = "() => { const { body } = window.__sparsescope.page; return !body.sett
 NAMES = [n for n in app_pages if isinstance(app_pages[n], type) and issubclass(app_pages[n], app.Page)]
 MOST_BYTES = 1_500_000  # of a first load, as it is sent
 # small enough that a busy machine shows it soon; a page takes what it has
-QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none", "lane4": "none"}
+QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none", "lane4": "none", "n_lams": "8"}
+QUICK |= {"folds": "2", "resamples": "2", "features": "4"}
 
 
 def opened(page: Page, address: str) -> None:
@@ -285,3 +286,32 @@ def test_a_file_is_uploaded_its_columns_get_roles_and_all_pages_of_this_browser_
     page.get_by_test_id("data-remove").click()
     expect(page.get_by_test_id("data-show")).to_have_count(0)
     assert page.locator("b").count() == 0 and not network.outside, network.outside
+
+
+def test_the_network_zooms_and_its_edges_follow_lam(page: Page, server: str) -> None:
+    network = Network(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, server.rstrip("/") + "/network?dataset=wine&n_lams=6&ratio=0.2&resamples=2&lam_ratio=1")
+    page.wait_for_function(SETTLED)
+    expect(page.get_by_test_id("network-facts")).to_contain_text("0 edges")
+    page.get_by_test_id("network-lines").press("End")
+    page.wait_for_function("() => location.search.includes('lam_ratio=0.2')")
+    expect(page.get_by_test_id("network-list").get_by_role("listitem").first).to_contain_text("–")
+    expect(page.get_by_test_id("network-stability")).to_contain_text("stable")
+    zoom = "window.__sparsescope.page.body.chart.zoom"
+    places = "JSON.stringify(window.__sparsescope.page.body.chart.nodes.map(({ x, y }) => [x, y]))"
+    whole = page.evaluate(places)
+    page.get_by_test_id("zoom-in").click()
+    page.wait_for_function(f"(whole) => {places} !== whole", arg=whole)
+    plot = page.get_by_test_id("chart-network").locator(".chart-plot")
+    plot.press("+")
+    page.wait_for_function(f"() => {zoom}.scale > 1.9")
+    x = page.evaluate(f"{zoom}.x")
+    plot.press("ArrowLeft")
+    assert page.evaluate(f"{zoom}.x") > x
+    plot.press("0")
+    page.wait_for_function(f"(whole) => {places} === whole", arg=whole)
+    page.get_by_test_id("network-explorer").hover()
+    link = str(page.get_by_test_id("network-explorer").get_attribute("href"))
+    assert "task=covariance" in link and "dataset=wine" in link
+    assert not network.outside, network.outside

@@ -19,6 +19,7 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 import sparsescope as ss
+from sparsescope.app import Page
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
@@ -26,6 +27,7 @@ from sparsescope.dashboard.uploads import Shelves, cookie_name
 from sparsescope.datasets.columns import from_table, look_at
 from sparsescope.datasets.uploads import Limits, Shelf, Upload, read_upload, shown_title, suffix_of, visible
 from sparsescope.live.jobs import Jobs
+from sparsescope.registry import app_pages
 
 SMALL = Limits(bytes=4000, memory=2**20, rows=50, columns=6, features=40, cells=200, files=2, kept=2**20)
 MIXED = "id,comment,age,colour,same,label\n" + "\n".join(
@@ -229,8 +231,6 @@ def test_shelves_are_found_by_their_key_and_forgotten_when_nobody_uses_them(tmp_
 
 
 def test_pages_take_an_upload_by_its_name_and_refuse_that_of_another_browser(tmp_path: Path) -> None:
-    from sparsescope.registry import app_pages
-
     shelf = Shelf()
     name = shelf.put(upload(tmp_path)).name
     for page in ("explorer", "path", "race", "data"):
@@ -241,6 +241,34 @@ def test_pages_take_an_upload_by_its_name_and_refuse_that_of_another_browser(tmp
             assert kind.query_from_settings(clean)["dataset"] == name
         clean, notices = kind.settings_from_query({"dataset": name})
         assert clean["dataset"] != name and len(notices) == 1
+
+
+PAGES = [
+    name
+    for name in app_pages
+    if isinstance(app_pages[name], type)
+    and issubclass(app_pages[name], Page)
+    and any(f.name == "dataset" for f in app_pages[name].fields)
+]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_computation_of_every_page_finds_the_upload(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, found = Shelf(), threading.Event()
+    kept = shelf.put(upload(tmp_path)).name
+    load = Shelf.load
+    monkeypatch.setattr(Shelf, "load", lambda self, wanted: (found.set(), load(self, wanted))[1])
+    with visible(shelf):
+        page = app_pages[name](None, {"dataset": kept})
+        assert page.settings["dataset"] == kept and not page.notices
+        page.on_message({"type": "ready"})
+        menu = next(c for g in page.controls() for c in g["controls"] if c["id"] == "dataset")
+        assert kept in [choice["value"] for choice in menu["choices"]]
+    if name != "data":  # which looks at the shelf itself
+        assert found.wait(120)
+    page.close()
 
 
 # ------------------------------------------------------------------------------------------------------------- handler

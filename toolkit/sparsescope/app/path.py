@@ -210,22 +210,22 @@ class PathPage(WorkingPage):
             yield message
 
     def _shares(self, study: PathStudy) -> Iterator[Message]:
-        halves, now = study.halves, time.monotonic()
+        halves, now = study.selections.halves, time.monotonic()
         late = now - self._sent_at >= SHARE_SECONDS or halves >= study.resamples
         names = study.problem.feature_name
         if halves and halves != self._sent_halves and late:
             self._sent_halves, self._sent_at, self._sent_stable = halves, now, None
-            largest = study.counts.max(axis=0)
+            largest = study.selections.counts.max(axis=0)
             shown = np.argsort(-largest.astype(int), kind="stable")[:MOST_SHARES]
             shown = shown[largest[shown] > 0]
             rows = [{"row": int(j), "name": names(int(j))} for j in shown]
-            counts = study.counts[:, shown].T.tolist()
+            counts = study.selections.counts[:, shown].T.tolist()
             yield {"type": "shares", "halves": halves, "of": study.resamples, "rows": rows, "counts": counts}
         k, threshold = self._nearest(study), self.settings["threshold"]
         if not halves or self._sent_stable == (k, threshold):
             return
         self._sent_stable = (k, threshold)
-        most = study.most_selected(k)
+        most = study.selections.most_selected(k)
         stable = np.flatnonzero(most >= threshold - 1e-12)
         ranked = stable[np.argsort(-most[stable], kind="stable")][:MOST_STABLE]
         yield {
@@ -233,8 +233,8 @@ class PathPage(WorkingPage):
             "rows": [{"row": int(j), "name": names(int(j)), "share": number(most[j], 3)} for j in ranked],
             "count": int(stable.size),
             "at": k,
-            "union": number(study.mean_union(k), 4),
-            "bound": number(study.false_bound(k, threshold), 3),
+            "union": number(study.selections.mean_union(k), 4),
+            "bound": number(study.selections.false_bound(k, threshold), 3),
             "threshold": threshold,
         }
 

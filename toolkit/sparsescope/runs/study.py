@@ -14,6 +14,7 @@ from ..registry import check_whole
 from .choosing import Chosen, choose
 from .path_result import BEST_BY, Point
 from .paths import PathRun
+from .selections import Selections, half
 
 TOL = 1e-4  # relative gap at each λ of the path, and of the paths on parts of the samples
 PART_TOL = 1e-3
@@ -40,13 +41,9 @@ class PathStudy:
     folds
         number of folds; 0: no cross-validation.
     resamples
-        number of halves of the samples, drawn without replacement [1]; 0: none.
+        number of halves of the samples, see :class:`Selections`; 0: none.
     seed
         of the folds and the halves.
-
-    References
-    ----------
-    [1] Meinshausen and Bühlmann, "Stability selection", Journal of the Royal Statistical Society B 72 (2010).
     """
 
     def __init__(
@@ -72,9 +69,7 @@ class PathStudy:
         self.done = 0  # folds or resamples of the present stage
         self.scores = np.full((self.lams.size, self.folds), np.nan)
         self.notes: list[str] = []
-        self.counts = np.zeros((0, problem.d), dtype=np.uint16)
-        self.halves = 0  # resamples that are counted
-        self._unions = np.zeros(self.lams.size)
+        self.selections = Selections(0, problem.d)
 
     # --------------------------------------------------------------------------------------------------------- results
     @property
@@ -92,27 +87,6 @@ class PathStudy:
         """The λ that cross-validation chooses; ``None`` until all folds are done."""
         done = self.folds > 1 and np.isfinite(self.scores).any(axis=0).all()
         return choose(self.scores) if done and self.stage in ("", "resamples") else None
-
-    def share(self, k: int) -> np.ndarray:
-        """Return the share of the resamples in which each row was selected at the k-th λ, (d,)."""
-        return self.counts[k] / max(self.halves, 1)
-
-    def most_selected(self, k: int) -> np.ndarray:
-        """Return the largest share of each row at the λ number 0 to k, (d,)."""
-        return self.counts[: k + 1].max(axis=0) / max(self.halves, 1)
-
-    def mean_union(self, k: int) -> float:
-        """Return the mean number of rows that a resample selects at one of the λ number 0 to k."""
-        return float(self._unions[k]) / max(self.halves, 1)
-
-    def false_bound(self, k: int, threshold: float) -> float:
-        """Return the bound of Meinshausen and Bühlmann on the expected number of rows selected without need.
-
-        Rows are called stable if their largest share at the λ number 0 to k is at least ``threshold`` > 1/2. The bound
-        is q²/((2π − 1) d) with q = :meth:`mean_union`; it assumes that the rows without effect are exchangeable and
-        selected no better than by guessing.
-        """
-        return self.mean_union(k) ** 2 / ((2.0 * threshold - 1.0) * self.problem.d)
 
     # ---------------------------------------------------------------------------------------------------------- stages
     def steps(self, aside: AbstractContextManager[Any] | None = None) -> Iterator[None]:
@@ -158,29 +132,15 @@ class PathStudy:
             )
             return
         self.stage, self.done = "resamples", 0
-        self.counts = np.zeros((self.lams.size, self.problem.d), dtype=np.uint16)
-        n = self.problem.design.n
+        self.selections = Selections(self.lams.size, self.problem.d)
         for b in range(self.resamples):
-            half = np.random.default_rng([self.seed, b]).permutation(n)[: n // 2]
-            run = self._part(np.sort(half), "stability selection")
+            run = self._part(half(self.problem.design.n, self.seed, b), "stability selection")
             if run is None:
                 return
             for _ in run:
                 yield
-            self._count(run)
+            self.selections.add([point.rows for point in run._points if point.rows is not None])
             self.done = b + 1
-
-    def _count(self, run: PathRun) -> None:
-        """Add the supports of one resample."""
-        ever = np.zeros(self.problem.d, dtype=bool)
-        counts, unions = self.counts.copy(), self._unions.copy()
-        for k, point in enumerate(run._points):
-            assert point.rows is not None
-            counts[k, point.rows] += 1
-            ever[point.rows] = True
-            unions[k] += ever.sum()
-        self.counts, self._unions = counts, unions  # readers see one or the other
-        self.halves += 1
 
     def _part(self, rows: np.ndarray, what: str, held_out: np.ndarray | None = None) -> PathRun | None:
         """The path on some of the samples; ``None``, with a note, if they make no problem."""

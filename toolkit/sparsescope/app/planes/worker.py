@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 import traceback
@@ -45,7 +46,9 @@ class Worker:
         self._given: Scene | None = None
         self._keys: dict[str, Any] = {}
         self._full: Any = None
-        self._thread = threading.Thread(target=self._work, daemon=True, name="sparsescope-geometry")
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._work,), daemon=True, name="sparsescope-geometry"
+        )
         self._thread.start()
 
     # ------------------------------------------------------------------------------------------------- for the page

@@ -4,6 +4,7 @@ import { fitCanvas, h } from "../dom.js";
 import { count, plural, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { fitText } from "./axes.js";
+import { Zoom } from "./zoom.js";
 import { FONT } from "./palette.js";
 
 const RIM = 40; // pixels kept free around the nodes, for their names
@@ -74,12 +75,13 @@ export class NetworkChart {
     this.box.plot.append(this.canvas);
     this.nodes = [];
     this.hot = null; // the node under the pointer
-    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("pointermove", (event) => (this.zoom.held ? undefined : this.hover(event)));
     this.canvas.addEventListener("pointerleave", () => this.leave());
     this.canvas.addEventListener("click", (event) => {
-      const node = this.nodeAt(event);
+      const node = this.zoom.moved ? null : this.nodeAt(event);
       if (node !== null) this.context.select(node);
     });
+    this.zoom = new Zoom(this.box, () => this.context.requestDraw());
   }
 
   wish() {
@@ -90,7 +92,7 @@ export class NetworkChart {
     const { store, palette, selected } = this.context;
     const picture = store.picture;
     this.box.setEmpty(this.sentence(store, picture));
-    const key = [picture && picture.version, store.problem && store.problem.epoch, this.box.width, this.box.height, palette.theme, selected, this.hot].join();
+    const key = [picture && picture.version, store.problem && store.problem.epoch, this.box.width, this.box.height, palette.theme, selected, this.hot, this.zoom.key_of()].join();
     if (key === this.box.drawnKey) return;
     this.box.drawnKey = key;
     const context = fitCanvas(this.canvas, this.box.width, this.box.height);
@@ -134,9 +136,11 @@ export class NetworkChart {
     const top = Math.max(1, picture.degrees.reduce((a, b) => Math.max(a, b), 0));
     const most = Math.min(11, 0.24 * room);
     const least = Math.min(3, most);
-    this.nodes = this.fitted.map(([x, y], j) => {
+    const larger = Math.sqrt(this.zoom.scale);
+    this.nodes = this.fitted.map((place, j) => {
       const degree = picture.degrees[j];
-      return { x, y, degree, radius: degree ? least + (most - least) * Math.sqrt(degree / top) : Math.min(2, least) };
+      const [x, y] = this.zoom.of(place, this.box);
+      return { x, y, degree, radius: larger * (degree ? least + (most - least) * Math.sqrt(degree / top) : Math.min(2, least)) };
     });
   }
 
@@ -152,11 +156,15 @@ export class NetworkChart {
       context.globalAlpha = lit === null ? many * Math.min(1, 0.45 + 1.4 * size) : mine ? 1 : 0.06;
       context.strokeStyle = palette.colour(picture.ties[e] < 0 ? "blue" : "vermillion");
       context.lineWidth = Math.min(6, 1 + 6.5 * size);
+      const shaky = picture.shares && picture.shares[e] < picture.threshold; // fewer halves of the samples have it
+      context.setLineDash(shaky ? [2, 4] : []);
+      if (shaky && lit === null) context.globalAlpha *= 0.6;
       context.beginPath();
       context.moveTo(from.x, from.y);
       context.lineTo(to.x, to.y);
       context.stroke();
     }
+    context.setLineDash([]);
     context.globalAlpha = 1;
   }
 
@@ -226,7 +234,8 @@ export class NetworkChart {
       context.fillText(text, x + 24, y);
       x += 24 + context.measureText(text).width + 16;
     }
-    const rest = "wider: stronger · larger node: more edges";
+    const shaky = this.context.store.picture.shares ? " · dotted: not stable" : "";
+    const rest = "wider: stronger · larger node: more edges" + shaky;
     if (x + context.measureText(rest).width < this.box.width - 8) context.fillText(rest, x, y);
   }
 

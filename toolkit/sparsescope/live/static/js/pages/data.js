@@ -91,6 +91,11 @@ class DataBody {
     this.state.classList.toggle("is-error", kind === "error");
   }
 
+  /** Whether the data are described. */
+  settled() {
+    return Boolean(this.described) && this.drawn === this.described;
+  }
+
   // -------------------------------------------------------------------------------------------------------- messages
   take(message) {
     if (message.type === "working") setText(this.none, message.text);

@@ -7,7 +7,7 @@ import { Link } from "../link.js";
 import { Messages } from "../status.js";
 import { Palette } from "../charts/palette.js";
 
-const SHARED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed"]; // settings that all pages know
+const SHARED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed", "features", "correlation", "diagonal"]; // settings that all pages know
 const NARROW = 900; // pixels; below, settings are folded
 
 /**
@@ -58,11 +58,12 @@ export class SimplePage {
 
   touched() {}
 
-  /** A link to another page that takes the settings along; hidden where no server has the pages. Call `renew` when they change. */
-  opener(address, text, testid) {
+  /** A link to another page that takes the settings along; hidden where no server has the pages. Call `renew` when they change; `also`: further settings. */
+  opener(address, text, testid, also = {}) {
     const link = h("a", { class: "opener", "data-testid": testid, hidden: this.options.shell !== "panel" }, text);
     link.renew = () => {
       const query = new URLSearchParams(Object.entries(this.store.settings).filter(([key]) => SHARED.includes(key)).map(([key, value]) => [key, String(value)]));
+      for (const [key, value] of Object.entries(also)) query.set(key, value);
       setAttribute(link, "href", address + "?" + query);
     };
     for (const type of ["pointerenter", "pointerdown", "focus"]) link.addEventListener(type, link.renew);

@@ -135,7 +135,13 @@ class PathBody {
     this.stable = message;
   }
 
+  /** Whether all that was asked for is there. */
+  settled() {
+    return this.ended === true;
+  }
+
   onStatus({ text, running, error, detail }) {
+    this.ended = !running;
     setText(this.status, error ? "" : text);
     if (error) this.page.messages.showError(error, detail);
     this.stopping.disabled = !running;
@@ -159,7 +165,7 @@ class PathBody {
   }
 
   key(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1, PageDown: 5, PageUp: -5, Home: -1e9, End: 1e9 }[event.key];
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5, Home: -1e9, End: 1e9 }[event.key];
     if (!step) return;
     event.preventDefault();
     this.choose(this.at() + step);
@@ -395,7 +401,7 @@ class PathBody {
     }
     nodes.push(...ends.map(({ text, y, colour }) => s("text", { x: EDGE.left + wide + 6, y: y + 4, fill: colour, "font-size": 12, "font-weight": 600 }, this.fit(text))));
     this.curves.replaceChildren(...nodes, ...this.cursor(X, height));
-    this.curvePlot.setAttribute("aria-label", `${this.begun.measure} along λ. ${this.facts.textContent}`);
+    this.curvePlot.setAttribute("aria-label", `${this.begun.measure} along λ. ${this.facts.textContent} The arrow keys choose λ.`);
   }
 
   drawRows(wide, X) {
@@ -415,7 +421,7 @@ class PathBody {
       s("text", { x: EDGE.left + wide + 6, y: Math.min(height - 24, (last ? Y(last.rows) : Y(0)) + 4), fill: palette.colour("green"), "font-size": 12, "font-weight": 600 }, "rows in use"),
       ...this.cursor(X, height),
     );
-    this.sizePlot.setAttribute("aria-label", `rows in use along λ${last ? `: ${count(last.rows)} at the smallest λ so far` : ""}`);
+    this.sizePlot.setAttribute("aria-label", `rows in use along λ${last ? `: ${count(last.rows)} at the smallest λ so far` : ""}. The arrow keys choose λ.`);
   }
 
   // ------------------------------------------------------------------------------------------------------------ words
@@ -470,6 +476,6 @@ class PathBody {
 
   said() {
     const names = this.lines.slice().sort((a, b) => b.values[b.values.length - 1] - a.values[a.values.length - 1]).slice(0, 5).map(({ name }) => name);
-    return `Norms of the rows along λ, ${this.points.length} λ done. Largest: ${names.join(", ") || "none yet"}. ${this.facts.textContent} Left and right choose λ.`;
+    return `Norms of the rows along λ, ${this.points.length} λ done. Largest: ${names.join(", ") || "none yet"}. ${this.facts.textContent} The arrow keys choose λ.`;
   }
 }

@@ -1,0 +1,118 @@
+"""EdgeStudy: the network of features along λ, and how many halves of the samples have each of its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..problems.covariance import CovarianceProblem
+from ..registry import check_whole
+from .path_result import Point
+from .paths import PathRun
+from .selections import Selections, half
+from .study import PART_ITERATIONS, PART_TOL, TOL
+
+
+class EdgeStudy:
+    """Path of sparse inverse covariances, then paths on halves of the samples at the same λ.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    X
+        samples (n, p) of its features, in their order; ``None``: there are none, and no halves.
+    correlation
+        whether S holds correlations.
+    n_lams, ratio
+        see :func:`sparsescope.path`.
+    resamples
+        number of halves of the samples, see :class:`Selections`; 0: none.
+    seed
+        of the halves.
+    """
+
+    def __init__(
+        self,
+        problem: CovarianceProblem,
+        X: Any = None,
+        *,
+        correlation: bool = True,
+        n_lams: int = 30,
+        ratio: float = 0.05,
+        resamples: int = 20,
+        seed: int = 0,
+    ) -> None:
+        self.problem, self.correlation = problem, correlation
+        self._X = sp.csr_array(X) if sp.issparse(X) else X
+        self.resamples = 0 if X is None else check_whole("resamples", resamples, 0)
+        self.seed = check_whole("seed", seed, 0)
+        self.run = PathRun(problem, "auto", n_lams=n_lams, ratio=ratio, tol=TOL)
+        self.lams = self.run.lams
+        self.stage = ""  # "path", "resamples", "" before and after
+        self.done = 0  # resamples
+        self.notes: list[str] = []
+        p = problem.d
+        self.selections = Selections(self.lams.size, p * p if self.resamples else 0, p * (p - 1) // 2)
+
+    @property
+    def points(self) -> list[Point]:
+        """The λ of the path that are done."""
+        return self.run._points
+
+    def theta(self, k: int) -> np.ndarray:
+        """Return Θ at the k-th λ, (p, p)."""
+        return _dense(self.run, k)
+
+    def share(self, k: int, pairs: np.ndarray) -> np.ndarray:
+        """Return the share of the halves that have each of some edges (e, 2), i < j, at the k-th λ."""
+        return self.selections.share(k)[pairs[:, 0] * self.problem.d + pairs[:, 1]]
+
+    def steps(self, aside: AbstractContextManager[Any] | None = None) -> Iterator[None]:
+        """Do the work; every yield is a point where it may rest.
+
+        Parameters
+        ----------
+        aside
+            entered while kernels are compiled.
+        """
+        with aside or nullcontext():
+            self.run.warm_up()
+        self.stage = "path"
+        for _ in self.run:
+            yield
+        self.stage = "resamples" if self.resamples else ""
+        for b in range(self.resamples):
+            try:
+                yield from self._resample(b)
+            except ValueError as error:
+                self.notes.append(f"No stability of edges: {error}.")
+                break
+            self.done = b + 1
+        self.stage = ""
+
+    def _resample(self, number: int) -> Iterator[None]:
+        p = self.problem.d
+        rows = half(self._X.shape[0], self.seed, number)
+        part = CovarianceProblem.from_data(
+            self._X[rows], correlation=self.correlation, diagonal=self.problem.diagonal, features=p
+        )
+        kept = np.arange(p) if part.kept is None else part.kept  # a rare feature may be constant in a half
+        run = PathRun(part, "auto", lams=self.lams, tol=PART_TOL, max_iter=PART_ITERATIONS)
+        for _ in run:
+            yield
+        supports = []
+        for k in range(len(run._points)):
+            i, j = np.nonzero(np.triu(_dense(run, k), 1))
+            supports.append(kept[i] * p + kept[j])
+        self.selections.add(supports)
+
+
+def _dense(run: PathRun, k: int) -> np.ndarray:
+    """Θ at the k-th λ of a run, (p, p)."""
+    Theta = run.path.weights(k)
+    return np.asarray(Theta.toarray() if sp.issparse(Theta) else Theta)
