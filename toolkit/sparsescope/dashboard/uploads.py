@@ -66,7 +66,7 @@ class Shelves:
         self._shelves[shelf.key] = (shelf, time.monotonic())
 
     def sweep(self, in_use: Iterable[Shelf], seconds: float) -> None:
-        """Forget the shelves that no page has used for so many seconds."""
+        """Forget the shelves that no page has used for a number of seconds."""
         now, used = time.monotonic(), {shelf.key for shelf in in_use}
         for key, (shelf, last) in list(self._shelves.items()):
             if key in used:

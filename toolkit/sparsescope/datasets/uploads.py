@@ -43,7 +43,7 @@ UNSEEN = re.compile(
 
 @dataclass(frozen=True)
 class Limits:
-    """What one file may hold, and one browser may keep."""
+    """Limits of one file, and of all files of one browser."""
 
     bytes: int = 200 * 2**20  # of a file as it comes
     memory: int = 2**30  # of a file when it is read
