@@ -75,6 +75,8 @@ $(READY): | $(BIN)/python
 	  echo "Installing sparsescope and the packages it needs (a few minutes, only this first time)"; \
 	  $(PIP) -e '.[all]'; \
 	fi; \
+	echo "Compiling what the explorer begins with (some seconds, only this first time)"; \
+	$(BIN)/sparsescope warm --page || echo "That did not work; the explorer compiles it when it is first run"; \
 	touch $@
 
 $(READY_DEV): | $(BIN)/python

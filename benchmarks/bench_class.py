@@ -7,6 +7,7 @@ and how many threads and how much memory are left after the last page was closed
 
     python benchmarks/bench_class.py                    30 pages, 60 s
     make bench ONLY=class ARGS='--sessions 60 --seconds 300'
+    make bench ONLY=class ARGS='--one-after-another 200'
 
 The kernels of all combinations are compiled before the clock starts (`sparsescope warm` does that for a class). Pages,
 seconds and everything a page remembers are bounded; nothing but the loopback is asked.
@@ -184,6 +185,31 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
     }
 
 
+async def one_after_another(port: int, pid: int, count: int) -> dict[str, Any]:
+    """Open, run and close pages one after another; what each of them leaves behind, after the first tenth."""
+    server, first = Server(pid), max(count // 10, 1)
+    memory: list[float] = []
+    spent = server.seconds()
+    for k in range(count):
+        page = await PageClient(port, {**QUIET, "dataset": DATA[k % 2]}).open()
+        await page.until(lambda page=page: page.frame.get("mode") in ("paused", "finished", "running"))
+        await page.do("run")
+        await page.until(lambda page=page: page.headers["frame"] > 3)
+        await page.close()
+        if k + 1 in (first, count):
+            await asyncio.sleep(LINGER + LEFT_SECONDS)
+            memory.append(server.memory())
+            threads = server.threads()
+    return {
+        "sessions": count,
+        "channel": "one after another",
+        "kB left by a session": 1000 * (memory[-1] - memory[0]) / max(count - first, 1),
+        "CPU ms a session": 1000 * (server.seconds() - spent) / count,
+        "MB left": memory[-1],
+        "threads left": threads,
+    }
+
+
 async def _health(port: int) -> Any:
     from tornado.httpclient import AsyncHTTPClient
 
@@ -198,9 +224,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
+    parser.add_argument(
+        "--one-after-another", type=int, default=0, metavar="N", help="open N pages in turn, and tell what each leaves"
+    )
     parser.add_argument("--note", default="", help="stored with the row, such as 'before'")
     parser.add_argument("--quick", action="store_true", help="4 pages, 5 s; stores nothing")
     args = parser.parse_args()
+    if args.one_after_another:
+        with Explorer(None, "--linger", str(LINGER)) as server:
+            row = asyncio.run(one_after_another(server.port, server.process.pid, args.one_after_another))
+        show([row])
+        bar("kB left by a session", row["kB left by a session"], 50)
+        return
     sizes = [4] if args.quick else args.sessions
     seconds = 5.0 if args.quick else min(args.seconds, MOST_SECONDS)
     if not all(1 <= size <= MOST_SESSIONS for size in sizes):

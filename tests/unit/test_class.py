@@ -266,7 +266,10 @@ def test_the_command_says_how_many_are_ready(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setattr(warming, "warm", warm)
     assert cli.main(["warm", "--jobs", "2", "--data", "iris"]) == 0
     assert cli.main(["warm", "--all", "--data", "iris"]) == 1, "something did not compile"
-    assert asked == [(len(warming.first_choices("iris")), 2), (len(warming.all_choices("iris")), None)]
+    assert cli.main(["warm", "--page"]) == 1
+    sizes = [len(warming.first_choices("iris")), len(warming.all_choices("iris")), 1]
+    assert asked == list(zip(sizes, (2, None, None), strict=True))
+    assert warming.first_page() == [Explorer().settings], "what the explorer begins with"
     assert "Ready: 4 combinations, 2 that do not go together." in capsys.readouterr().out
 
 

@@ -113,6 +113,7 @@ def _add_explore(commands: Any) -> None:
 def _add_warm(commands: Any) -> None:
     parser = _command(commands, "warm", run_warm, "compile kernels ahead, so that no page waits for the compiler")
     parser.add_argument("--all", action="store_true", help="every loss × penalty × solver; takes an hour or more")
+    parser.add_argument("--page", action="store_true", help="only what the explorer begins with; takes some seconds")
     parser.add_argument(
         "--data",
         metavar="NAME",
@@ -150,10 +151,12 @@ def run_explore(options: argparse.Namespace) -> int:
 
 def run_warm(options: argparse.Namespace) -> int:
     """Compile, with a line of progress every second."""
-    from .live.warming import all_choices, first_choices, warm
+    from .live.warming import all_choices, first_choices, first_page, warm
 
     choose = all_choices if options.all else first_choices
     choices = [settings for data in options.data or ("iris", "pydocs") for settings in choose(data)]
+    if options.page:
+        choices = first_page()
     count = warm(choices, options.jobs, _say)
     _say(f"Ready: {count['compiled'] + count['known']} combinations, {count['impossible']} that do not go together.")
     return FAILED if count["failed"] else DONE

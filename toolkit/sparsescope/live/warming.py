@@ -18,6 +18,11 @@ from .preparing import load, prepare
 Settings = dict[str, Any]
 
 
+def first_page() -> list[Settings]:
+    """Return the settings with which the explorer begins."""
+    return [st.defaults()]
+
+
 def first_choices(data: str) -> list[Settings]:
     """The default page, and what lies one choice of loss, penalty or solver away from it."""
     start = {**st.defaults(), "dataset": data}
