@@ -21,7 +21,9 @@ PAIR = ":"  # digits:3,8 are the samples of two classes
 def load(name: str, seed: int = 0) -> Dataset:
     """Return a data set; ``digits:3,8`` has the samples of these classes only."""
     whole, _, classes = name.partition(PAIR)
-    data = datasets.load(whole, seed=seed)
+    data = datasets.load(whole)
+    if seed and not data.own_split:
+        data = datasets.load(whole, seed=seed)
     if not classes:
         return data
     wanted = [int(c) for c in classes.split(",")]

@@ -233,7 +233,7 @@ def _one_restart(student: int, at_iteration: int) -> int:
     run = Run(_problem(case), _solver("fista"), stop=stop, certify_every=None)
     count = 0
     for event in run:
-        count = event.iteration
+        count = int(event.iteration)
         if count == at_iteration and run.state is not None:
             run.state.t = 1.0  # type: ignore[attr-defined]
     return count
