@@ -59,6 +59,7 @@ def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, server: 
         page.wait_for_function(SETTLED)
         right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert right <= wide, width
+        expect(page.get_by_test_id("copy-link")).to_be_in_viewport(ratio=0.9)
         if width == 1280:
             assert 100_000 < sum(loaded) <= MOST_BYTES
         expect(page.locator(".explorer .main").first).to_contain_text(re.compile(r"\w+(\s+\S+){10}"))

@@ -34,6 +34,7 @@ THEME = {
 
 COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "48px !important", "paddingLeft": "16px", "paddingRight": "8px"},
+    "& .MuiToolbar-root > .MuiBox-root": {"minWidth": 0},  # the list of pages scrolls rather than widen the window
     "& .title": {"fontSize": "1.125rem", "fontWeight": 600},
 }
 

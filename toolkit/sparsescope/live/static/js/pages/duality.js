@@ -43,7 +43,7 @@ class DualityBody {
         h("section", { class: "card", "aria-label": "margins" }, h("h2", {}, "Margins of the training samples"), this.plot, this.note, this.chips),
         h("section", { class: "card", "aria-label": "primal and dual values" }, h("div", { class: "path-head" }, h("h2", {}, "F from above, D from below"), this.what), this.lines, h("div", { class: "race-card", tabindex: "0", role: "region", "aria-label": "values" }, this.facts)),
         h("section", { class: "card", "aria-label": "sample" }, h("h2", {}, "A sample and its dual row"), this.sample),
-        h("section", { class: "card", "aria-label": "misread samples" }, h("h2", {}, "Taken for each other"), this.verdict, h("div", { class: "confusion-parts" }, this.matrix, this.misread))),
+        h("section", { class: "card", "aria-label": "misread samples" }, h("h2", {}, "Taken for each other"), this.verdict, h("div", { class: "confusion confusion-parts" }, this.matrix, this.misread))),
     );
     this.plot.addEventListener("click", (event) => this.pickAt(event));
     this.plot.addEventListener("keydown", (event) => this.press(event));
@@ -155,7 +155,7 @@ class DualityBody {
     const text = (attributes, words) => s("text", { "font-size": 11, fill: c("muted"), ...attributes }, words);
     if (known(margins.corner)) {
       nodes.push(s("rect", { x: X(0), width: X(margins.corner) - X(0), y: HIST.top, height: floor - HIST.top, fill: c("worked"), opacity: 0.55, class: "margins-band" }));
-      nodes.push(text({ x: X(margins.corner / 2), y: HIST.top - 4, "text-anchor": "middle" }, "right, within the margin"));
+      if (X(margins.corner) - X(0) > 130) nodes.push(text({ x: X(margins.corner / 2), y: HIST.top - 4, "text-anchor": "middle" }, "right, within the margin"));
     }
     for (const n of linearTicks(0, Math.sqrt(most), 3).map((root) => Math.round(root * root)).filter((n, k, all) => n && all.indexOf(n) === k)) {
       nodes.push(s("line", { x1: HIST.left, x2: width - HIST.right, y1: Y(n), y2: Y(n), stroke: c("grid") }), text({ x: HIST.left - 6, y: Y(n) + 4, "text-anchor": "end" }, count(n)));
