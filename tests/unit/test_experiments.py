@@ -29,6 +29,7 @@ from sparsescope.experiments import (
     Settings,
     load_data,
     output,
+    peers,
     runs,
 )
 from sparsescope.experiments import load_paper as load
@@ -119,6 +120,13 @@ def test_short_runs_are_repeated_and_their_spread_is_kept(flowers: Pool, monkeyp
     found = runs.follow(split, split.problem.with_lam(0.01), "bcd-ls", Iterations(40), {})
     assert (found["seconds_low"] <= found["seconds"]).all() and (found["seconds"] <= found["seconds_high"]).all()
     assert (found["seconds_low"] < found["seconds_high"]).any()
+
+
+def test_times_of_other_programs_are_medians_of_repeated_fits() -> None:
+    times = iter([0.05, 0.01, 0.02, 0.03, 0.04, 9.0])
+    made = peers.repeated(lambda: peers.Fit(None, next(times), np.arange(2)))
+    assert made.seconds == 0.03 and next(times) == 9.0, f"{runs.REPEATS} fits"
+    assert peers.repeated(lambda: peers.Fit(None, 2.0, np.arange(2))).seconds == 2.0
 
 
 def test_points_get_rarer(flowers: Pool) -> None:

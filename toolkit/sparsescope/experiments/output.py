@@ -136,7 +136,7 @@ Section = tuple[str, list[Any]]  # a heading, and tables, figures, or lists of s
 def sections(paper: Paper, chosen: Sequence[Experiment], results: Results, facts: pd.DataFrame,
              notes: Sequence[str]) -> Iterator[Section]:  # fmt: skip
     """Return the contents of the page and the summary, in order."""
-    yield paper.title, [[f"{paper.reference}. Made by `sparsescope paper {paper.number}`.", *results.opening]]
+    yield paper.title, [[f"{paper.reference}. Made by sparsescope paper {paper.number}.", *results.opening]]
     yield "Data", [facts]
     yield "Verdicts on the paper's claims", [results.verdicts]
     for experiment in chosen:

@@ -37,10 +37,10 @@ def rival(name: str, part: samples.Parts, X: Any, X_test: Any, limit: float, see
         wabbit = peers.vowpal(X, part.y, X_test, part.classes, limit=limit)
         return {"error": part.error(wabbit.predicted), "seconds": wabbit.seconds, "note": f"{wabbit.passes} passes"}
     if name == MULTI:
-        fit = peers.crammer_singer(X, part.y, part.classes, passes=1000)
+        fit = peers.repeated(lambda: peers.crammer_singer(X, part.y, part.classes, passes=1000))
     else:
         Y = sp.csr_array(np.eye(part.classes, dtype=np.uint8)[part.y])
-        fit = peers.one_vs_rest(ONE_VS_REST[name], X, Y, limit=limit, seed=seed)
+        fit = peers.repeated(lambda: peers.one_vs_rest(ONE_VS_REST[name], X, Y, limit=limit, seed=seed))
     if len(fit.trained) < part.classes:
         return {"error": NAN, "seconds": fit.seconds * part.classes / len(fit.trained), "note": fit.note}
     return {"error": part.error(np.asarray((X_test @ fit.W).argmax(axis=1))), "seconds": fit.seconds, "note": fit.note}
