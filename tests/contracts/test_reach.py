@@ -69,8 +69,20 @@ def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
 
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-def test_a_tiny_lam_is_certified(intercept: bool) -> None:
-    problem = ss.Problem(ss.datasets.load("iris", test_size=0.0), loss="logistic", intercept=intercept)
+@pytest.mark.parametrize("penalty", ["l1/l2", "l1", "l1/linf"])
+def test_a_tiny_lam_is_certified(penalty: str, intercept: bool) -> None:
+    data = ss.datasets.load("iris", test_size=0.0)
+    problem = ss.Problem(data, loss="logistic", penalty=penalty, intercept=intercept)
     problem = problem.with_lam(1e-9 * problem.lam_max)
     found = ss.solve(problem, "auto", tol=1e-6, max_iter=5000, record=False, certify_every=10)
     assert found.relative_gap <= 1e-6, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("penalty", ["l1/l2", "l1"])
+def test_a_fit_of_all_digits_without_errors_is_certified_relative_to_its_own_f(penalty: str) -> None:
+    data = ss.datasets.load("digits", test_size=0.0)
+    problem = ss.Problem(data, loss="multiclass-squared-hinge", penalty=penalty, intercept=True)
+    problem = problem.with_lam(1e-6 * problem.lam_max)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=5000, record=False, certify_every=10)
+    assert found.relative_gap <= 1e-6 and found.objective < 1e-4 * problem.null_objective, found
