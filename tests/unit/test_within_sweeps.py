@@ -143,7 +143,11 @@ def test_a_session_is_watched_in_slow_motion_on_request() -> None:
         assert session.trace["iteration"].tolist() == [0, 0.5] and session.trace["row_cursor"][-1] == 149
         packer = Packer(session.trace, 300)
         packer.columns(Block())
-        assert packer.status()["row_cursor"] == 149 and packer.status()["iteration"] == 0.5
+        status = packer.status()
+        assert status["row_cursor"] == 149 and status["iteration"] == status["gap_iteration"] == 0.5
+        session.request(lambda problem, state: state.weights().any())
+        assert session.wait_idle(LONG)
+        assert session.picture().value and session.picture().iteration == 0.5
         session.step(1)
         assert session.wait_idle(LONG)
         packer.columns(Block())

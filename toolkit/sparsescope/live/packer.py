@@ -155,7 +155,7 @@ class Packer:
         self.named: set[int] = set()
         self._support = RowChanges(trace.entered, trace.left, d)
         self._working = RowChanges(trace.taken, trace.dropped, d)
-        self._known: dict[str, tuple[float, int]] = {}
+        self._known: dict[str, tuple[float, float]] = {}
         self._measured = dict.fromkeys(COUNTED, 0)
         self._bounds: dict[int, tuple[Any, ...]] = {}  # of segments, as the page has them
         self._optima = 0
@@ -285,4 +285,4 @@ class Packer:
             known = np.flatnonzero(np.isfinite(np.asarray(trace[name][first:n])))
             if known.size:
                 at = first + int(known[-1])
-                self._known[name] = (float(trace[name][at]), int(iterations[at]))
+                self._known[name] = (float(trace[name][at]), float(iterations[at]))

@@ -57,7 +57,7 @@ class Picture:
     """
 
     count: int = 0
-    iteration: int = 0
+    iteration: float = 0
     value: Any = None
 
 

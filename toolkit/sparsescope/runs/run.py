@@ -173,6 +173,12 @@ class Run:
             self._parts, self._visited, self._objective = None, 0.0, NAN
 
     @property
+    def iteration(self) -> float:
+        """Iterations done, with the share of the rows of a sweep under way."""
+        done = 0 if self.state is None else self.state.iteration
+        return done + self._visited if self._visited else done
+
+    @property
     def every(self) -> str | None:
         """Events within an iteration, such as ``"rows:64"``; ``None``: none. It may be changed at any time."""
         return None if self._rows is None else f"{EVERY}{self._rows}"
@@ -467,7 +473,7 @@ class Run:
             own[name] /= problem.natural.units[0]
         facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
         numbers = {
-            "iteration": state.iteration + self._visited if self._visited else state.iteration,
+            "iteration": self.iteration,
             "passes": state.passes,
             "seconds": self.seconds,
             "lam": problem.lam,

@@ -607,7 +607,7 @@ class Session:
         self._open()
         assert self._run.state is not None
         value = make(self._run.problem, self._run.state)
-        self._picture = Picture(self._picture.count + 1, self._run.state.iteration, value)
+        self._picture = Picture(self._picture.count + 1, self._run.iteration, value)
 
     def _say(self, mode: str, message: str, *, error: str | None = None, rate: float | None = None) -> None:
         if self._closed:  # "closed" is the last word, also when the worker is still busy with a long step

@@ -20,7 +20,7 @@ export function proof(store) {
   const share = store.proved();
   if (!known(share)) return "";
   const { iteration, gap_iteration: at } = store.status;
-  const when = at === iteration ? "" : `, gap of iteration ${count(at)}`;
+  const when = at === iteration ? "" : `, gap of iteration ${iterations(at)}`;
   if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}, the goal`;
   if (share >= 1) return `F − F* ≤ ${number(share * Math.abs(store.status.objective), 3)} (proved${when})`;
   if (share >= 0.01) return `F ≤ ${number(1 / (1 - share), 3)} F* (proved${when})`;
@@ -117,7 +117,7 @@ export class StatusLine {
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap was measured at iteration ${status.gap_iteration}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
+      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap was measured at iteration ${iterations(status.gap_iteration)}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 
@@ -130,7 +130,7 @@ export class StatusLine {
     const said = [this.modes[store.mode] || store.mode];
     if (store.message) said.push(store.message);
     if (known(status.iteration)) {
-      said.push(`iteration ${status.iteration}`, `objective ${number(status.objective, 5)}`);
+      said.push(`iteration ${iterations(status.iteration)}`, `objective ${number(status.objective, 5)}`);
       if (known(status.relative_gap)) said.push(`relative gap ${scientific(status.relative_gap)}`);
       const rows = words(store.problem).rows;
       if (store.problem && known(rows.of(status, store.problem)[0])) said.push(`${rows.of(status, store.problem)[0]} ${rows.said}`);

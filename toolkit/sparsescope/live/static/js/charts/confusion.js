@@ -1,7 +1,7 @@
 // Which classes are taken for which: a table of counts, and the misread samples of a cell. Computed when it is opened.
 
 import { h, setText } from "../dom.js";
-import { count, plural, short } from "./format.js";
+import { count, iterations, plural, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 
 const FOLDED = 56; // pixels while nothing was asked for
@@ -12,7 +12,7 @@ export function verdictOf(found) {
   if (found.error) return "It could not be computed: " + found.error;
   if (found.reason) return `There is no confusion matrix: ${found.reason}.`;
   const share = found.total ? ` (${short((100 * found.right) / found.total, 4)} %)` : "";
-  return `${count(found.right)} of ${plural(found.total, `${found.of} sample`, `${found.of} samples`)} right${share}, at iteration ${count(found.iteration)}. Rows: the true class; columns: what it is taken for.`;
+  return `${count(found.right)} of ${plural(found.total, `${found.of} sample`, `${found.of} samples`)} right${share}, at iteration ${iterations(found.iteration)}. Rows: the true class; columns: what it is taken for.`;
 }
 
 /** What is said of a misread sample. */
@@ -67,7 +67,7 @@ export class ConfusionChart {
     this.box.setEmpty(this.found ? "" : this.spec.empty);
     if (!this.found) return;
     const late = this.context.store.status && this.context.store.status.iteration > this.found.iteration;
-    this.box.setNote(this.found.iteration === undefined ? "" : late ? `of iteration ${count(this.found.iteration)}: older than the other pictures` : `iteration ${count(this.found.iteration)}`);
+    this.box.setNote(this.found.iteration === undefined ? "" : late ? `of iteration ${iterations(this.found.iteration)}: older than the other pictures` : `iteration ${iterations(this.found.iteration)}`);
   }
 
   fill() {

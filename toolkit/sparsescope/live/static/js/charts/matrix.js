@@ -1,7 +1,7 @@
 // The weights: rows × classes in the diverging palette, or one image a class where features are pixels.
 
 import { fitCanvas, h, show } from "../dom.js";
-import { count, short } from "./format.js";
+import { count, iterations, short } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { fitText } from "./axes.js";
 import { KeyCursor } from "./keycursor.js";
@@ -198,7 +198,7 @@ export class MatrixChart {
       const cell = [short(picture.binned, 2), ...(picture.together > 1 ? [short(picture.together, 2)] : [])].join(" × ");
       note += picture.classes ? `; a cell: the largest of ${cell}` : `; ${cell} to a line, the largest shown`;
     }
-    return `${note} · iteration ${count(picture.iteration)}`;
+    return `${note} · iteration ${iterations(picture.iteration)}`;
   }
 
   sentence(store, picture) {

@@ -1,7 +1,7 @@
 // The threshold strip: a dot for every feature at the λ at which it enters, and a bar at the λ in force, to be dragged.
 
 import { fitCanvas, h, setAttribute } from "../dom.js";
-import { count, logTicks, number, scientific, short, tickTexts } from "./format.js";
+import { count, iterations, logTicks, number, scientific, short, tickTexts } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { drawSideTitle, fitText } from "./axes.js";
 import { FONT } from "./palette.js";
@@ -128,7 +128,7 @@ export class ThresholdChart {
     const sentence = !strip ? this.spec.empty : strip.reason;
     this.box.setEmpty(sentence);
     this.bar.hidden = Boolean(sentence);
-    this.box.setNote(sentence || !strip ? "" : `${stripSentence(strip)} · iteration ${count(strip.iteration)}`);
+    this.box.setNote(sentence || !strip ? "" : `${stripSentence(strip)} · iteration ${iterations(strip.iteration)}`);
     context.clearRect(0, 0, this.box.width, this.box.height);
     this.places = [];
     if (sentence || !problem) return;

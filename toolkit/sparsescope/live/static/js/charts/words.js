@@ -1,7 +1,7 @@
 // The words that count most, with a bar for the norm of their row of W and the class of their largest weight.
 
 import { h } from "../dom.js";
-import { count, number, plural } from "./format.js";
+import { iterations, number, plural } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 
 export class WordList {
@@ -30,7 +30,7 @@ export class WordList {
     const key = [strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
     this.key = key;
-    this.box.setNote(`${plural(strip.counts[2], "row", "rows")} in, by norm · iteration ${count(strip.iteration)}`);
+    this.box.setNote(`${plural(strip.counts[2], "row", "rows")} in, by norm · iteration ${iterations(strip.iteration)}`);
     const most = strip.word_norms[0] || 1;
     this.list.replaceChildren(...Array.from(strip.words, (feature, k) => {
       const fill = h("i", {});
