@@ -172,7 +172,17 @@ def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
     def newton() -> None:
         reports["quic"][:] = 0.0
         newton_descent(
-            Sigma, problem.S - Sigma, Lam, rows, columns, Theta.copy(), np.zeros_like(U), SWEEPS, 0.0, reports["quic"]
+            Sigma,
+            problem.S - Sigma,
+            Lam,
+            rows.copy(),
+            columns,
+            Theta.copy(),
+            np.zeros_like(U),
+            SWEEPS,
+            0.0,
+            1,
+            reports["quic"],
         )
 
     def lowrank() -> None:

@@ -280,11 +280,40 @@ def test_the_compiled_descent_is_the_interpreted_one() -> None:
     ends = []
     for run in (newton_descent, interpreted(newton_descent)):
         new, U, report = Theta.copy(), np.zeros((P, P)), np.zeros(REPORT)
-        run(Sigma, problem.S - Sigma, problem.thresholds(), rows, columns, new, U, 3, 0.0, report)
+        run(Sigma, problem.S - Sigma, problem.thresholds(), rows.copy(), columns, new, U, 3, 0.0, 7, report)
         np.testing.assert_allclose(U, (new - Theta) @ Sigma, atol=1e-12)
         ends.append((new, report))
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-12)
     np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-9, atol=1e-12)
+
+
+def test_a_sweep_visits_every_pair_once_whatever_the_order() -> None:
+    problem = problem_on()
+    Theta = best("plain").W + 0.1 * np.eye(P)
+    Sigma = inverse(cholesky(Theta))
+    columns, rows = np.nonzero(np.tril(np.ones((P, P))))
+    ends, seeds = [], []
+    for seed in (1, 2):
+        mixed, new, report = rows.copy(), Theta.copy(), np.zeros(REPORT)
+        args = (Sigma, problem.S - Sigma, problem.thresholds(), mixed, columns, new, np.zeros((P, P)))
+        seeds.append(newton_descent(*args, 1, 0.0, seed, report))
+        assert report[STEPS] == rows.size and not np.array_equal(mixed, rows)
+        assert set(zip(mixed, columns, strict=True)) == set(zip(rows, columns, strict=True))
+        newton_descent(*args, 5000, 1e-13, seeds[-1], report)
+        ends.append(new)
+    assert seeds[0] != seeds[1]
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9, err_msg="one model, one minimum")
+
+
+def test_sweeps_grow_from_iteration_to_iteration() -> None:
+    run = ss.Run(problem_on(), ss.solvers.QUIC(sweeps=3), stop=ss.stopping.Gap(1e-10))
+    sweeps = [event.inner_sweeps for event in run][1:]
+    assert sweeps[0] == 1 and max(sweeps) <= 3 and event_limits(sweeps)
+
+
+def event_limits(sweeps: list[float]) -> bool:
+    """Whether iteration k made at most 1 + k/2 sweeps."""
+    return all(count <= 1 + k / 2 for k, count in enumerate(sweeps))
 
 
 def test_conjugate_gradients_solve_the_model_on_the_support_and_stop_at_a_zero() -> None:
@@ -312,9 +341,9 @@ def test_conjugate_gradients_solve_the_model_on_the_support_and_stop_at_a_zero()
 def test_the_rehearsal_runs_every_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     for kernel in (newton_descent, support_descent):
-        monkeypatch.setattr(quic, kernel.__name__, lambda *a, k=kernel: (seen.append(k.__name__), k(*a)))
+        monkeypatch.setattr(quic, kernel.__name__, lambda *a, k=kernel: (seen.append(k.__name__), k(*a))[1])
     problem = problem_on()
-    ss.solvers.QUIC().precompile(problem.tiny_sibling(), problem)
+    ss.solvers.QUIC(cg_steps=5).precompile(problem.tiny_sibling(), problem)
     assert set(seen) == {"newton_descent", "support_descent"}
 
 

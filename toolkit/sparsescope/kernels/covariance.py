@@ -13,49 +13,87 @@ from ..jit.parts import helper, kernel
 from .coordinates import FLOPS, LEFT, STEPS, SWEEPS, off_by, soft
 
 
-@kernel
-def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, report):
-    """Sweeps over the pairs (rows, columns) until the model is solved to a share of its violation, or ``sweeps`` are
-    done.
+@helper
+def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
+    """σ_iᵀu. Eight sums at a time, which do not wait for each other."""
+    s = Sigma[i]
+    p = u.size
+    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+    q = 0
+    while q + 7 < p:
+        a0 += s[q] * u[q]
+        a1 += s[q + 1] * u[q + 1]
+        a2 += s[q + 2] * u[q + 2]
+        a3 += s[q + 3] * u[q + 3]
+        a4 += s[q + 4] * u[q + 4]
+        a5 += s[q + 5] * u[q + 5]
+        a6 += s[q + 6] * u[q + 6]
+        a7 += s[q + 7] * u[q + 7]
+        q += 8
+    while q < p:
+        a0 += s[q] * u[q]
+        q += 1
+    return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
 
-    Sigma, G, Lam : (p, p), symmetric · rows ≤ columns : (s,), in the order of the columns · new (p, p), Θ on
-    entry, Θ + D on return, so that what ends at zero is zero exactly · U (p, p), zeros on entry, DΣ on return
+
+@kernel
+def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, seed, report):
+    """Sweeps over the pairs (rows, columns) until the model is solved to a share of its violation, or ``sweeps`` are
+    done. Columns come in random order, and so do the pairs of a column: a fixed order stalls on correlated data.
+
+    Sigma, G, Lam : (p, p), symmetric · rows ≤ columns : (s,), in the order of the columns; the rows of a column change
+    places · new (p, p), Θ on entry, Θ + D on return, so that what ends at zero is zero exactly · U (p, p), zeros on
+    entry, DΣ on return · seed of the order; returns the next one
     """
     p = Sigma.shape[0]
     u = np.empty(p)  # column j of U: read for every pair of the column, and too scattered to be read there
+    starts = np.empty(p + 1, dtype=np.int64)
+    count = 0
+    for a in range(rows.size):
+        if a == 0 or columns[a] != columns[a - 1]:
+            starts[count] = a
+            count += 1
+    starts[count] = rows.size
+    order = np.arange(count)
     first = 0.0
     for sweep in range(sweeps):
         total = 0.0
         moved = 0
-        last = -1
-        for a in range(rows.size):
-            i = rows[a]
-            j = columns[a]
-            if j != last:
-                for q in range(p):
-                    u[q] = U[q, j]
-                last = j
-            b = G[i, j]
+        for place in range(count):
+            seed = (seed * 1103515245 + 12345) % 2147483648
+            other = place + (seed >> 8) % (count - place)
+            group = order[other]
+            order[other] = order[place]
+            order[place] = group
+            stop = starts[group + 1]
+            j = columns[starts[group]]
             for q in range(p):
-                b += Sigma[i, q] * u[q]
-            curve = Sigma[i, i] * Sigma[j, j]
-            if i != j:
-                curve += Sigma[i, j] * Sigma[i, j]
-            old = new[i, j]
-            wrong = off_by(b, old, Lam[i, j])
-            total += wrong * wrong
-            z = soft(old - b / curve, Lam[i, j] / curve) - old
-            if z != 0.0:
-                moved += 1
-                new[i, j] = soft(old - b / curve, Lam[i, j] / curve)
-                new[j, i] = new[i, j]
-                u[i] += z * Sigma[j, j]
-                for q in range(p):
-                    U[i, q] += z * Sigma[j, q]
+                u[q] = U[q, j]
+            for a in range(starts[group], stop):
+                seed = (seed * 1103515245 + 12345) % 2147483648
+                c = a + (seed >> 8) % (stop - a)
+                i = rows[c]
+                rows[c] = rows[a]
+                rows[a] = i
+                b = G[i, j] + slope_of(Sigma, u, i)
+                curve = Sigma[i, i] * Sigma[j, j]
                 if i != j:
-                    u[j] += z * Sigma[i, j]
+                    curve += Sigma[i, j] * Sigma[i, j]
+                old = new[i, j]
+                wrong = off_by(b, old, Lam[i, j])
+                total += wrong * wrong
+                z = soft(old - b / curve, Lam[i, j] / curve) - old
+                if z != 0.0:
+                    moved += 1
+                    new[i, j] = soft(old - b / curve, Lam[i, j] / curve)
+                    new[j, i] = new[i, j]
+                    u[i] += z * Sigma[j, j]
                     for q in range(p):
-                        U[j, q] += z * Sigma[i, q]
+                        U[i, q] += z * Sigma[j, q]
+                    if i != j:
+                        u[j] += z * Sigma[i, j]
+                        for q in range(p):
+                            U[j, q] += z * Sigma[i, q]
         report[SWEEPS] += 1.0
         report[STEPS] += rows.size
         report[FLOPS] += rows.size * (2.0 * p + 12.0) + moved * 4.0 * p
@@ -65,15 +103,7 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, report):
             first = total
         elif total <= share * first:
             break
-
-
-@helper
-def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
-    """σ_iᵀu."""
-    total = 0.0
-    for q in range(u.size):
-        total += Sigma[i, q] * u[q]
-    return total
+    return seed
 
 
 @kernel

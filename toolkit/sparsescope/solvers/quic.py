@@ -7,10 +7,11 @@ repeat for each component of the problem:
         a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal), b = G_ij + σ_iᵀDσ_j, c = Θ_ij + D_ij,
         D_ij ← D_ij − c + S(c − b/a, λC_ij/a);  DΣ is kept up to date: O(p) a step
     Θ ← Θ + αD by Armijo's rule; a Cholesky factor exists exactly where Θ + αD is positive definite
-The sweeps end when the model is solved to a tenth of its violation: far from the solution few are enough. Near it,
-where S is ill-conditioned, they are too slow: then, if the sweeps hardly changed which entries are in use,
-conjugate gradients (this project's addition; cg_steps = 0 is the paper's method) solve the model on these, up to
-the first change of a sign.
+Iteration k makes at most 1 + k/2 sweeps, because far from the solution few are enough, and fewer once the model is
+solved to a tenth of its violation. Columns come in random order, and so do the entries of a column: the order of the
+columns stalls where S is ill-conditioned. With cg_steps (this project's addition), sweeps that did not solve the model
+and hardly changed which entries are in use are followed by conjugate gradients on these, up to the first change of a
+sign.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from ..registry import field, solvers
 from .base import State, settings
 from .shared.inverse_covariance import Block, CovarianceSolver
 
+# Sweeps in iteration k on a component: 1 + k/2. Few are enough far from the solution (the authors' program takes k/3).
+GROWTH = 0.5
 SOLVED = 0.1  # sweeps end when the violation of the model has fallen to this share of that of the first sweep
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
 SUPPORT_SOLVED = 0.01  # conjugate gradients end when their residual has fallen to this share
@@ -37,13 +40,13 @@ class QUIC(CovarianceSolver):
 
     sweeps: int = field(10, 1, 100, "sweeps over the model in one iteration, at most", log=True)
 
-    cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
+    cg_steps: int = field(0, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
 
     title = "QUIC"
     menu_order = 170
     remark = (
-        "For covariance problems, one component after the other; conjugate gradients on the entries in use "
-        "where sweeps are too slow."
+        "For covariance problems, one component after the other; entries in random order, more sweeps from "
+        "iteration to iteration."
     )
     doc = "Newton steps on the exact second-order model by coordinate descent, over the entries in use or violated."
     source = "Hsieh, Sustik, Dhillon and Ravikumar 2011; Tang and Scheinberg 2013, Sec. 4.2"
@@ -53,9 +56,12 @@ class QUIC(CovarianceSolver):
         columns, rows = np.nonzero(np.tril(free))  # in the order of the columns j, rows i ≤ j
         block.works_on(rows, columns)
         new, U = block.Theta.copy(), np.zeros_like(block.Theta)
-        newton_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, self.sweeps, SOLVED, report)
+        taken, seed = block.memory or (0, 1)
+        sweeps = min(self.sweeps, 1 + int(taken * GROWTH))
+        seed = newton_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, sweeps, SOLVED, seed, report)
+        block.memory = taken + 1, seed
         changed = np.count_nonzero((new != 0.0) != (block.Theta != 0.0))
-        if self.cg_steps and report[SWEEPS] >= self.sweeps and changed <= SETTLED * np.count_nonzero(new):
+        if self.cg_steps and report[SWEEPS] >= sweeps and changed <= SETTLED * np.count_nonzero(new):
             support_descent(
                 block.Sigma, block.G, block.Lam, rows, columns, new, U, self.cg_steps, SUPPORT_SOLVED, report
             )
