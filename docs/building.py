@@ -189,7 +189,9 @@ def on_files(files: Files, config: Any) -> Files:
     files.append(File.generated(config, "changelog.md", content=changelog()))
     wanted = {target for page in (ROOT / "docs").glob("*.md") for target in outside(page.read_text(encoding="utf-8"))}
     for target in sorted(wanted - {"CHANGELOG.md"}):
-        content = (ROOT / target).read_bytes()
+        content: str | bytes = (ROOT / target).read_bytes()
+        if target.endswith(".md"):  # a page of the site, one folder deep
+            content = (ROOT / target).read_text(encoding="utf-8").replace("](../../docs/", "](../")
         files.append(File.generated(config, copied(target), content=content))
     return files
 
@@ -201,6 +203,8 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Fill tables, put recordings in their places, and turn links that lead out of docs/ to their copies."""
+    if page.file.src_uri.startswith("files/"):
+        return markdown
     fill = FILLED.get(page.file.src_uri)
     text = markdown if fill is None else fill(markdown)
     text = RECORDING.sub(lambda match: frame(match["name"]), text)

@@ -169,3 +169,27 @@ def test_the_page_s_button_saves_a_recording_that_plays(
     assert ss.load_recording(file).settings["dataset"] == "iris"
     replay = Replay(context.new_page(), context, file)
     assert replay.iteration() == 10 and replay.errors == []
+
+
+def test_a_race_is_recorded_and_plays_without_the_server(
+    page: Page, server: str, context: BrowserContext, tmp_path: Path
+) -> None:
+    page.goto(f"{server.rstrip('/')}/race?dataset=iris&lane3=none&lane4=none&budget=0.05")
+    expect(page.get_by_test_id("race-status")).to_have_text("Done")
+    with page.expect_download() as saved:
+        page.get_by_test_id("record-button").click()
+    file = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(file)
+    context.set_offline(True)
+    replay, asked, errors = context.new_page(), [], []  # type: ignore[var-annotated]
+    replay.on("request", lambda request: asked.append(request.url))
+    replay.on("pageerror", lambda error: errors.append(str(error)))
+    replay.goto(file.as_uri())
+    expect(replay.locator(".race-line")).to_have_count(2)
+    expect(replay.get_by_test_id("race-status")).to_have_text("Recorded")
+    expect(replay.get_by_test_id("race-again")).to_be_hidden()
+    replay.get_by_test_id("race-axis").select_option("passes")
+    expect(replay.get_by_test_id("race-plot")).to_contain_text("passes over the data")
+    assert asked == [file.as_uri()] and errors == []
+    context.set_offline(False)
+    expect(page.locator(".race-line")).to_have_count(2)  # the page that asked still shows its race

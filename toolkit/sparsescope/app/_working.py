@@ -120,6 +120,11 @@ class WorkingPage(Page):
         self.work = Work(self.steps)
         self.work.start()
 
+    def shown_again(self) -> None:
+        """Send everything that was found again."""
+        self.forget_sent()
+        self._said = ""
+
     def end(self) -> None:
         """End the computation."""
         if self.work is not None:
@@ -166,11 +171,6 @@ class WorkingPage(Page):
             return []
         self._said = str(status)
         return [(status, [])]
-
-    def _on_ready(self, msg: Message) -> None:
-        self.forget_sent()
-        self._said = ""
-        super()._on_ready(msg)
 
     @property
     def given(self) -> Any:

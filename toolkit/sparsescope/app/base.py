@@ -15,12 +15,15 @@ from typing import Any, ClassVar
 
 from ..datasets.uploads import NOT_HERE, PREFIX, visible_names
 from ..live.knobs import field_control
+from ..live.recordings.pages import page_recording
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
 from ..views import style
 
 MOST_CHANGES = 40
 DATASET = "dataset"  # the setting that also takes the names of uploaded data sets
+MOST_ID = 64
+MOST_SAID = 4  # settings in the head of a recording
 MOST_TEXT = 2000  # characters of a setting
 
 Message = dict[str, Any]
@@ -59,6 +62,7 @@ class Page:
     doc: ClassVar[str] = ""
     menu_order: ClassVar[float] = LAST
     fields: ClassVar[tuple[Field, ...]] = ()
+    records: ClassVar[bool] = False  # whether its picture can be played without the server
     labels: ClassVar[dict[str, str]] = {}  # of controls whose setting has another name
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -217,6 +221,7 @@ class Page:
                 raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
             handlers = {
                 "ready": self._on_ready,
+                "ask": self._on_ask,
                 "set": self._on_set,
                 "do": self._on_do,
                 "credit": lambda _: None,
@@ -255,8 +260,7 @@ class Page:
         self._ready = True
         self._outbox.clear()
         self._controls_sent = None
-        palette = {"themes": style.THEMES, "diverging": style.DIVERGING}
-        self._say({"type": "page", "name": self.name, "title": self.title, "doc": self.doc, "palette": palette})
+        self._say(self._about())
         self._say_controls()
         if self.notices:
             self._say({"type": "notices", "notices": list(self.notices)})
@@ -265,6 +269,32 @@ class Page:
         else:
             self.shown_again()
         self._say({"type": "picture", **self.picture()})
+
+    def _on_ask(self, msg: Message) -> None:
+        key = msg.get("id")
+        if msg.get("kind") != "recording" or not self.records or not isinstance(key, str) or len(key) > MOST_ID:
+            raise ValueError(f"unknown question {brief(msg.get('kind'))}; only pages with a run can be recorded")
+        # Everything is said again, as to a page that is opened now: once for the file, and once more for the browser.
+        self.shown_again()
+        picture = {"type": "picture", **self.picture()}
+        told = [self._about(), picture, *(message for message, _ in self.look())]
+        said = " · ".join(str(self.settings[f.name]) for f in self.fields[:MOST_SAID])
+        self.shown_again()
+        self._say(picture)
+        self._say(
+            {"type": "answer", "id": key, "kind": "recording", **page_recording(self.name, self.title, said, told)}
+        )
+
+    def _about(self) -> Message:
+        palette = {"themes": style.THEMES, "diverging": style.DIVERGING}
+        return {
+            "type": "page",
+            "name": self.name,
+            "title": self.title,
+            "doc": self.doc,
+            "palette": palette,
+            "records": self.records,
+        }
 
     def _on_set(self, msg: Message) -> None:
         changes = msg.get("changes")

@@ -29,6 +29,7 @@ class PathPage(WorkingPage):
     """Weights against λ while the path is computed, with what tells one λ from another."""
 
     name = "path"
+    records = True
     title = "Path"
     menu_order = 30
     doc = "One problem at falling λ, each solved from the solution before it to a gap of 1e-4. Click to choose λ."

@@ -39,6 +39,7 @@ class RacePage(Page):
     """Two to four solvers beside each other: who is how far when."""
 
     name = "race"
+    records = True
     title = "Race"
     menu_order = 20
     doc = (

@@ -16,6 +16,7 @@ STATIC = Path(__file__).resolve().parent / "static"
 ENTRY = "main.js"
 STYLE = "explorer.css"
 ASSETS = {"js": STATIC / "js", "css": STATIC / STYLE}
+PLAYING = "replay/messages.js"  # plays what a page beside the explorer was sent
 RECORDING = "replay.js"  # the first file of a recording's page
 
 # import { a, b } from "./file.js";  possibly over several lines
@@ -47,10 +48,10 @@ def module_order(folder: Path = STATIC / "js", entry: str = ENTRY) -> list[str]:
     return order
 
 
-def join_modules(folder: Path = STATIC / "js", entry: str = ENTRY) -> str:
-    """The files as one piece of code without imports and exports."""
+def join_modules(folder: Path = STATIC / "js", entry: str = ENTRY, *more: str) -> str:
+    """The files that the entries need, as one piece of code without imports and exports."""
     pieces = []
-    for name in module_order(folder, entry):
+    for name in dict.fromkeys(file for first in (entry, *more) for file in module_order(folder, first)):
         text = _EXPORT.sub("", _IMPORT.sub("", (folder / name).read_text(encoding="utf-8")))
         stray = _STRAY.search(text)
         if stray:
@@ -66,7 +67,7 @@ def css_text(name: str = STYLE) -> str:
 
 
 @cache
-def esm_text(entry: str = ENTRY, css: str = STYLE) -> str:
+def esm_text(entry: str = ENTRY, css: str = STYLE, more: tuple[str, ...] = ()) -> str:
     """A whole page as one ES module that exports ``mount`` and ``VERSION``.
 
     Parameters
@@ -75,6 +76,8 @@ def esm_text(entry: str = ENTRY, css: str = STYLE) -> str:
         Its first file in ``static/js``.
     css
         Its style sheet in ``static``.
+    more
+        Further files, whose names it then has too.
     """
     style = json.dumps(css_text(css), ensure_ascii=True).replace("</", "<\\/")
-    return join_modules(entry=entry) + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"
+    return join_modules(STATIC / "js", entry, *more) + f"\nembed({{ css: {style} }});\nexport {{ mount, VERSION }};\n"

@@ -33,6 +33,11 @@ def check(header: dict[str, Any], block: bytes) -> None:
     block
         its block of numbers.
     """
+    if "page" in header:
+        raise BadRecording(
+            f"this is a recording of the page {str(header['page'])[:40]}, which plays in a browser; it holds no single "
+            "run that could be read back"
+        )
     for name, kind in FACTS.items():
         if not isinstance(header.get(name), kind):
             raise BadRecording(f"a recording is damaged: its header has no {name}")

@@ -203,13 +203,18 @@ def framed(page: str, still: str) -> str:
 
 
 def _page(header: dict[str, Any], block: bytes) -> str:
+    return page_text(header, block, esm_text(RECORDING))
+
+
+def page_text(header: dict[str, Any], block: bytes, module: str) -> str:
+    """Return the page of a recording; ``module`` is the code that plays it."""
     frame = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     return frame.substitute(
         title=html.escape(header["title"]),
         said=html.escape(header["said"]),
         generator=html.escape(f"sparsescope {__version__}"),
         numbers=embedded(header, block),
-        module=esm_text(RECORDING),
+        module=module,
     )
 
 

@@ -6,6 +6,7 @@ import { Controls } from "../controls.js";
 import { Link } from "../link.js";
 import { Messages } from "../status.js";
 import { Palette } from "../charts/palette.js";
+import { recordButton } from "../record.js";
 
 const SHARED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed", "features", "correlation", "diagonal"]; // settings that all pages know
 const NARROW = 900; // pixels; below, settings are folded
@@ -32,11 +33,13 @@ export class SimplePage {
     this.body = body(this);
     this.head = h("p", { class: "page-doc" });
     this.title = h("h1", { class: "sr-only" });
+    this.recordButton = recordButton(this);
+    this.recordButton.hidden = true; // until the page says that it can be recorded
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Settings"), this.controls.element);
     this.frame = h(
-      "div", { class: "explorer simple" + (options.compact ? " small" : ""), tabindex: "-1", "data-testid": "page-root" },
+      "div", { class: "explorer simple" + (options.compact ? " small" : "") + (options.shell === "recording" ? " replay" : ""), tabindex: "-1", "data-testid": "page-root" },
       this.title, h("aside", { class: "left", "aria-label": "settings" }, this.fold),
-      h("div", { class: "main" }, this.messages.element, this.head, this.body.element), this.controls.explain,
+      h("div", { class: "main" }, this.messages.element, h("div", { class: "page-head" }, this.head, this.recordButton), this.body.element), this.controls.explain,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame));
     this.applyTheme();
@@ -77,6 +80,7 @@ export class SimplePage {
       settings: () => this.onSettings(header.settings),
       picture: () => this.onPicture(header),
       notices: () => this.messages.addNotices(header.notices),
+      answer: () => this.link.answer(header),
       error: () => {
         this.messages.showError(header.text, header.detail);
         if (this.body.failed) this.body.failed();
@@ -93,6 +97,7 @@ export class SimplePage {
   onPage(message) {
     this.palette.use(message.palette);
     setText(this.head, message.doc);
+    this.recordButton.hidden = !message.records || this.options.shell === "recording";
     setText(this.title, message.title);
     this.applyTheme();
   }

@@ -1,0 +1,77 @@
+"""Pages beside the explorer are recorded as what they were sent, and the browser that asked goes on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+import sparsescope as ss
+from sparsescope import app, registry  # noqa: F401  (registers the pages)
+from sparsescope.live import assets
+from sparsescope.live.recordings import packing
+
+NODE = shutil.which("node")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "race": {"dataset": "iris", "lane1": "bcd-ls", "lane2": "ista", "lane3": "none", "lane4": "none", "budget": 0.02},
+    "path": {"dataset": "iris", "n_lams": 6, "ratio": 0.1, "folds": 0, "resamples": 0},
+}
+RECORDED = [name for name in registry.app_pages if getattr(registry.app_pages[name], "records", False)]
+
+
+def polled(page: Any, until: Any, seconds: float = 120.0) -> list[dict[str, Any]]:
+    """What the page says until something is among it."""
+    end, said = time.monotonic() + seconds, []
+    while not any(until(message) for message in said):
+        assert time.monotonic() < end, "nothing came"
+        said += [message for message, _ in page.poll()]
+        time.sleep(0.01)
+    return said
+
+
+def done(message: dict[str, Any]) -> bool:
+    return bool(message["type"] == "status" and not message["running"])
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_page_is_recorded_as_it_would_be_opened_now(name: str, tmp_path: Any) -> None:
+    page = registry.app_pages[name](None, SETTINGS[name])
+    try:
+        page.on_message({"type": "ready"})
+        first = polled(page, done)
+        page.on_message({"type": "ask", "kind": "recording", "id": "a"})
+        again = polled(page, lambda message: message["type"] == "answer") + [m for m, _ in page.poll()]
+        answer = next(message for message in again if message["type"] == "answer")
+    finally:
+        page.close()
+    assert not [message for message in first + again if message["type"] == "error"]
+    header, _ = packing.extracted(answer["text"].encode(), answer["name"])
+    kinds = [message["type"] for message in header["messages"]]
+    assert kinds[:2] == ["page", "picture"] and "points" in kinds
+    assert [m["running"] for m in header["messages"] if m["type"] == "status"] == [False]
+    assert "points" in [message["type"] for message in again]  # the browser that asked gets everything too
+    assert len(answer["text"].encode()) < 1_500_000
+    file = tmp_path / answer["name"]
+    file.write_text(answer["text"], encoding="utf-8")
+    with pytest.raises(ValueError, match=f"of the page {name}"):
+        ss.load_recording(file)
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; a browser test plays a race")
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_module_of_a_recorded_page_is_valid_javascript(name: str, tmp_path: Any) -> None:
+    file = tmp_path / "module.mjs"
+    file.write_text(assets.esm_text(f"pages/{name}.js", more=(assets.PLAYING,)), encoding="utf-8")
+    assert NODE is not None
+    done = subprocess.run([NODE, "--check", str(file)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_page_without_a_run_cannot_be_recorded() -> None:
+    page = registry.app_pages["prox"]()
+    page.on_message({"type": "ready"})
+    page.on_message({"type": "ask", "kind": "recording", "id": "a"})
+    assert any(message["type"] == "error" and "can be recorded" in message["text"] for message, _ in page.poll())

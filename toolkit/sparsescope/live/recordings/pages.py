@@ -1,0 +1,37 @@
+"""Recordings of pages beside the explorer: what the page was sent, in a file that its own module draws."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ...version import __version__
+from ..assets import PLAYING, esm_text
+from .packing import FORMAT, KIND
+from .recording import page_text
+
+Message = dict[str, Any]
+RECORDED = {"text": "Recorded", "running": False}  # what a page says of its work
+
+
+def page_recording(name: str, title: str, said: str, messages: list[Message]) -> Message:
+    """Return the answer to a page that asks to be recorded: the ``text`` of a file, and a ``name`` for it.
+
+    Parameters
+    ----------
+    name
+        of the page, and of its module in ``static/js/pages``.
+    title, said
+        for the head of the file.
+    messages
+        what a page that is opened now would be sent.
+    """
+    plain = [{**message, **RECORDED} if message["type"] == "status" else message for message in messages]
+    header = {
+        "kind": KIND, "format": FORMAT, "version": __version__, "bytes": 0, "page": name,
+        "title": title, "said": said, "messages": json.loads(json.dumps(plain, allow_nan=False)),
+    }  # fmt: skip
+    module = esm_text(f"pages/{name}.js", more=(PLAYING,)) + "beginMessages(mount);\n"
+    file = re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] + "-recording.html"
+    return {"text": page_text(header, b"", module), "name": file}
