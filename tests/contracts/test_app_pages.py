@@ -325,3 +325,23 @@ def test_each_lesson_has_an_address_below_the_page_of_lessons() -> None:
 
     assert {"/lesson", "/lesson/01"} <= set(Site().routes())
     assert app_pages["lesson"].places()["/lesson/01"] == {"lesson": "01"}
+
+
+def test_three_entries_are_drawn_in_space_with_the_cuts_of_the_set_that_goes_to_zero() -> None:
+    import numpy as np
+
+    import sparsescope as ss
+
+    page = app_pages["prox"](None, {"count": "3", "space": "true", "tau": "0.7"})
+    picture = page.picture()
+    assert picture["space"]
+    cut = {panel["name"]: panel["sections"] for panel in picture["panels"]}
+    assert len(cut["l1"]) == len(cut["l1/linf"]) == 3 and cut["ridge"] == []
+    for name, sections in cut.items():
+        penalty = ss.registry.penalties.create(name)
+        for k, section in enumerate(sections):
+            for point in section[::15]:
+                assert point[(k + 2) % 3] == pytest.approx(0.0, abs=1e-12)
+                assert np.allclose(penalty.prox(0.999 * np.array(point), 0.7), 0.0)
+                assert np.abs(penalty.prox(1.01 * np.array(point), 0.7)).max() > 0
+    assert not app_pages["prox"](None, {"count": "4", "space": "true"}).picture()["space"]

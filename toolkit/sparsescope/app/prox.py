@@ -36,6 +36,7 @@ class ProxPage(Page):
     count: ClassVar[Any] = field(2, 2, MOST, "m: entries of v; two are drawn as a plane, more as bars")
     tau: ClassVar[Any] = field(0.8, 0.0, REACH, "τ: step times λ, what the penalty weighs")
     rho: ClassVar[Any] = field(0.5, 0.0, 1.0, "ρ: of the penalties that mix two parts")
+    space: ClassVar[Any] = field(False, doc="draw three entries in space; turn the picture by dragging it")
     nonnegative: ClassVar[Any] = field(False, doc="allow no negative weights, where the penalty has that")
     v1: ClassVar[Any] = field(2.0, -REACH, REACH, "first entry of v")
     v2: ClassVar[Any] = field(1.2, -REACH, REACH, "second entry of v")
@@ -46,7 +47,7 @@ class ProxPage(Page):
     v7: ClassVar[Any] = field(0.0, -REACH, REACH, "seventh entry of v")
     v8: ClassVar[Any] = field(0.9, -REACH, REACH, "eighth entry of v")
 
-    labels: ClassVar[dict[str, str]] = {"count": "m", "tau": "τ", "rho": "ρ", "nonnegative": "W ≥ 0"}
+    labels: ClassVar[dict[str, str]] = {"count": "m", "tau": "τ", "rho": "ρ", "nonnegative": "W ≥ 0", "space": "3-D"}
 
     @property
     def v(self) -> np.ndarray:
@@ -56,6 +57,8 @@ class ProxPage(Page):
     def controls(self) -> list[Message]:
         """Return the controls without the entries of v beyond its length."""
         groups = super().controls()
+        for control in (c for g in groups for c in g["controls"] if c["id"] == "space"):
+            control.update(disabled=len(self.v) != 3, reason="Space has three directions: choose m = 3.")
         beyond = {f"v{k + 1}" for k in range(self.settings["count"], MOST)}
         return [{**g, "controls": [c for c in g["controls"] if c["id"] not in beyond]} for g in groups]
 
@@ -66,6 +69,7 @@ class ProxPage(Page):
             "v": [number(x) for x in v],
             "tau": tau,
             "reach": REACH,
+            "space": bool(self.settings["space"]) and len(v) == 3,
             "panels": [self._panel(*part, v, tau) for part in self._parts()],
         }
 
@@ -95,10 +99,13 @@ class ProxPage(Page):
             "saying": saying(penalty, v, p, tau),
             "zero_set": [],
             "level": [],
+            "sections": [],
         }
         if len(v) == 2:
             panel["zero_set"] = zero_set(penalty, tau)
             panel["level"] = level_curve(penalty, p)
+        if len(v) == 3 and self.settings["space"]:
+            panel["sections"] = zero_sections(penalty, tau)
         return panel
 
     @staticmethod
@@ -151,6 +158,31 @@ def zero_set(penalty: Any, tau: float) -> list[list[float | None]]:
     if not np.isfinite(radius).all() or not radius.any():
         return []
     return _points(radius)
+
+
+def zero_sections(penalty: Any, tau: float) -> list[list[list[float | None]]]:
+    """Return the boundary of {v : prox_τ(v) = 0} in space, cut by the planes of two coordinates: three lists of points
+    [[x, y, z], …]; empty where that is the origin only or unbounded."""
+    found = []
+    for radius, ways in _space_directions(penalty):
+        if not np.isfinite(radius).all() or not (tau * radius).any():
+            return []
+        found.append([[number(tau * r * x, 5) for x in way] for r, way in zip(radius, ways, strict=True)])
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _space_directions(penalty: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Distances from the origin at which the zero set for τ = 1 ends, and their directions, in three planes."""
+    made = []
+    angles = ANGLES[::2]
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        ways = np.zeros((angles.size, 3))
+        ways[:, first], ways[:, second] = np.cos(angles), np.sin(angles)
+        thresholds = np.array([float(penalty.zero_threshold(-way)) for way in ways])
+        with np.errstate(divide="ignore"):
+            made.append((np.minimum(np.where(thresholds > 0, 1.0 / thresholds, np.inf), 100.0), ways))
+    return made
 
 
 @functools.lru_cache(maxsize=256)

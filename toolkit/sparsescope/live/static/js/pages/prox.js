@@ -23,6 +23,7 @@ class ProxBody {
   constructor(page) {
     this.page = page;
     this.panels = new Map();
+    this.yaw = -0.6; // of the pictures in space, in radians
     this.element = h("div", { class: "prox-grid", "data-testid": "prox-grid" });
   }
 
@@ -66,7 +67,7 @@ class Panel {
     event.preventDefault();
     this.plot.focus({ preventScroll: true });
     this.plot.setPointerCapture(event.pointerId);
-    if (this.picture.v.length > 2) this.entry = this.column(event);
+    if (this.picture.v.length > 2 && !this.picture.space) this.entry = this.column(event);
     const follow = (next) => this.follow(next);
     this.plot.addEventListener("pointermove", follow);
     const end = () => this.plot.removeEventListener("pointermove", follow);
@@ -76,7 +77,12 @@ class Panel {
   }
 
   follow(event) {
-    const { reach, v } = this.picture;
+    const { reach, v, space } = this.picture;
+    if (space) { // dragging turns all pictures; the sliders and the keys move v
+      this.body.yaw += 0.01 * event.movementX;
+      this.body.page.requestDraw();
+      return;
+    }
     const box = this.svg.getBoundingClientRect();
     const unit = SIZE / box.width;
     const x = (((event.clientX - box.left) * unit - PAD) / (SIZE - 2 * PAD)) * 2 * reach - reach;
@@ -116,7 +122,7 @@ class Panel {
     setText(this.numbers, `${shown(picture.v)} → ${shown(panel.p)} · taken away ${shown(panel.taken)}`);
     setText(this.saying, panel.saying + blocks);
     this.plot.setAttribute("aria-label", this.described(panel, picture));
-    this.svg.replaceChildren(...(picture.v.length === 2 ? this.plane(panel, picture) : this.bars(panel, picture)));
+    this.svg.replaceChildren(...(picture.v.length === 2 ? this.plane(panel, picture) : picture.space ? this.space(panel, picture) : this.bars(panel, picture)));
   }
 
   described(panel, picture) {
@@ -150,6 +156,39 @@ class Panel {
       label(vx, vy - 11, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
     );
     if (Math.hypot(qx - ox, qy - oy) > 14) nodes.push(label(qx, qy - 8, "v − prox", c("blue")));
+    return nodes;
+  }
+
+  /** Three entries in space, seen from above; the zero set by its cuts with the planes of two coordinates. */
+  space(panel, { v, reach }) {
+    const c = (name) => this.body.page.palette.colour(name);
+    const [sin, cos] = [Math.sin(this.body.yaw), Math.cos(this.body.yaw)];
+    const unit = (SIZE / 2 - PAD) / (1.05 * reach);
+    const at = ([x, y, z]) => {
+      const [a, b] = [cos * x - sin * y, sin * x + cos * y];
+      return [SIZE / 2 + unit * a, SIZE / 2 + unit * (0.45 * b - 0.89 * z)];
+    };
+    const line = (from, to, attributes) => {
+      const [[x1, y1], [x2, y2]] = [at(from), at(to)];
+      return s("line", { x1, y1, x2, y2, ...attributes });
+    };
+    const nodes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].flatMap((way, k) => {
+      const end = way.map((x) => 0.9 * x * reach);
+      const [x, y] = at(end.map((e) => 1.12 * e));
+      return [line(end.map((e) => -e), end, { stroke: c("grid") }), s("text", { x, y: y + 4, "text-anchor": "middle", "font-size": 11, fill: c("muted") }, String(k + 1))];
+    });
+    for (const section of panel.sections) nodes.push(s("path", { d: path(section.map(at)), fill: c("blue"), "fill-opacity": 0.1, stroke: c("blue"), class: "zero-set" }));
+    for (const [point, colour] of [[v, "muted"], [panel.p, "vermillion"]]) {
+      const foot = [point[0], point[1], 0];
+      nodes.push(line(point, foot, { stroke: c(colour), "stroke-dasharray": "2 3" }), line(foot, [0, 0, 0], { stroke: c(colour), "stroke-dasharray": "2 3" }));
+    }
+    const [vx, vy] = at(v);
+    const [px, py] = at(panel.p);
+    nodes.push(
+      line([0, 0, 0], panel.taken, { stroke: c("blue") }), line(v, panel.p, { stroke: c("vermillion"), "stroke-width": 2 }), ...head(vx, vy, px, py, c("vermillion")),
+      s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion"), class: "space-prox" }), s("circle", { cx: vx, cy: vy, r: 6, fill: c("paper"), stroke: c("ink"), "stroke-width": 2 }),
+      label(vx, vy - 10, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
+    );
     return nodes;
   }
 
