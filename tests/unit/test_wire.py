@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import json
 import struct
 import sys
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -147,6 +149,29 @@ def test_messages_beyond_the_limits_end_the_websocket_and_not_the_page(page_clie
         await page.close()
 
     serve(visit)
+
+
+def test_a_page_that_is_gone_leaves_no_explorer_behind(page_client: Any) -> None:
+    async def go() -> None:
+        site = Site()
+        server = make_server(site, 0, linger=0.2, gate=Gate())
+        server.start()
+        try:
+            page = await page_client(server.port, {"dataset": "iris"}).open()
+            await page.until(lambda: page.on_wire)
+            (bridge,) = site.open
+            left = weakref.ref(bridge.explorer)
+            del bridge
+            await page.close()
+            while site.open or left() is not None:
+                await asyncio.sleep(0.05)
+                gc.collect()
+        finally:
+            site.close()
+            site.lateness.stop()
+            server.stop(wait=False)
+
+    asyncio.run(asyncio.wait_for(go(), LONG))
 
 
 def bridge_without_a_server(sent: list[Any]) -> Bridge:

@@ -178,6 +178,7 @@ class Bridge:
         self._obeyed = self._seen = float("-inf")  # when commands were handed on, and when a page was there
         self._out: list[tuple[Message, list[bytes] | None]] = []
         self._flushing: asyncio.Future[None] | None = None
+        self._showing: asyncio.Future[None] | None = None
         # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
         self.token = secrets.token_urlsafe(24)
         self._closed = False
@@ -330,8 +331,13 @@ class Bridge:
         self._closed = True
         if self._joining is not None:
             self._joining.close()
-        if self.explorer is not None:
-            self.explorer.close()
+        # Panel keeps models of a page that is gone for a while: they must not keep its data and its run.
+        explorer, self.explorer = self.explorer, None
+        self._out.clear()
+        self.on_settings, self.on_summary = (lambda: None), None
+        if explorer is not None:
+            explorer.settings_changed = None
+            explorer.close()
 
     @property
     def place(self) -> str:
@@ -417,11 +423,14 @@ class Bridge:
         if self._wire is None or session is None:
             show(text)
         elif not session.destroyed:
-            self._shown = asyncio.ensure_future(self._show_locked(session, lambda: show(text)))
+            self._showing = asyncio.ensure_future(self._show_locked(session, lambda: show(text)))
 
     async def _show_locked(self, session: Any, show: Callable[[], None]) -> None:
-        with set_curdoc(self._document):
-            await session.with_document_locked(show)
+        try:
+            with set_curdoc(self._document):
+                await session.with_document_locked(show)
+        finally:
+            self._showing = None  # a task holds its context, and with it the document of a page that may be gone
 
     def _flush(self) -> None:
         """Send what is on its way; called with the document's lock, unless the page has changed over."""

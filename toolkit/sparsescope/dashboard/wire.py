@@ -104,8 +104,9 @@ class WireHandler(WebSocketHandler):
         """Give the page back to Bokeh's channel."""
         if self._waiting is not None:
             self._waiting.cancel()
-        if self.bridge is not None:
-            self.bridge.part(self)
+        bridge, self.bridge = self.bridge, None  # Tornado's timers may hold this handler for a while
+        if bridge is not None:
+            bridge.part(self)
 
     def send(self, header: str, block: bytes | None) -> None:
         """Send one message; a page that was closed a moment ago hears nothing."""
