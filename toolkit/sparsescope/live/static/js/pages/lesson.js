@@ -72,7 +72,7 @@ class LessonBody {
     this.all = h("button", { type: "button", "data-testid": "lesson-all", onclick: () => this.showAll() }, "Show all steps");
     const again = h("button", { type: "button", "data-testid": "lesson-forget", onclick: () => this.forget() }, "Start again");
     const print = h("button", { type: "button", onclick: () => window.print() }, "Print");
-    const next = index.find((other) => Number(other.place) === lesson.number + 1);
+    const next = index.find((other) => Number(other.place) > lesson.number);
     this.element.replaceChildren(
       h("header", { class: "lesson-head" }, h("h2", {}, `${lesson.number}. ${lesson.title}`), h("p", { class: "lesson-idea" }, lesson.idea),
         h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
