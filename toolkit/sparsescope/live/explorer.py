@@ -24,6 +24,7 @@ from .credits import Credits
 from .director import Director
 from .given import data_and_settings
 from .recordings.recording import Recording
+from .recordings.resuming import Past
 from .saying import brief
 from .snippet import python_snippet, run_snippet
 from .spectra import KINDS as LOOKS
@@ -55,7 +56,8 @@ class Explorer:
     Parameters
     ----------
     data : a Dataset, a pair ``(X, y)`` (y may be None: then there are no classes, only a network of features), a
-        CovarianceProblem, a Recording, from whose end the run goes on, or None to choose from the registered data sets
+        CovarianceProblem, a Recording or a Past, from whose end the run goes on, or None to choose from the registered
+        data sets
     settings : settings to start with, from anywhere (an address too): they are cleaned, and what was corrected is shown
         on the page
     allow_data_choice : False leaves only ``data``
@@ -79,7 +81,7 @@ class Explorer:
     ) -> None:
         if data is None and not allow_data_choice:
             raise ValueError("without data there must be a choice of data: pass data or allow_data_choice=True")
-        recording = data if isinstance(data, Recording) else None
+        recording = data if isinstance(data, Recording | Past) else None
         if recording is not None:
             data, settings = recording.source, {**recording.settings, **(settings or {})}
         if isinstance(data, Problem):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .event import Event
+from .run import Run
 from .trace import Trace
 
 
@@ -146,3 +147,27 @@ def counted_on(observers: list[Callable[[Event], Any]], point: Point) -> list[Ca
         return see
 
     return [shifted(observer) for observer in observers]
+
+
+class ContinuedRun(Run):
+    """Run that counts on from a point: iterations, passes and seconds begin with those of the point.
+
+    Parameters
+    ----------
+    problem, solver, **options
+        see :class:`Run`.
+    point
+        where it begins.
+    """
+
+    def __init__(self, problem: Any, solver: Any = None, *, point: Point, **options: Any) -> None:
+        super().__init__(problem, solver, W=point.W, b=point.b, **options)
+        self._point = point
+
+    def _open(self) -> Event:
+        self.warm_up()
+        state = self.solver.init(self.problem.natural, *self._start)
+        state.iteration, state.passes, self.seconds = self._point.iteration, self._point.passes, self._point.seconds
+        self.state, self._opened = state, True
+        self._schedule.restart(state.iteration)
+        return self.observe(certify_now=True)

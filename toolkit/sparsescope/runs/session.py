@@ -73,6 +73,8 @@ class Session:
     make_run
         function that makes the run; ``functools.partial(ss.PathRun, n_lams=30)`` lets the session step along a
         λ-path.
+    past
+        events before the first one of this session, which are copied; a reset drops them.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class Session:
         paused: bool = True,
         every: str | None = None,
         make_run: Callable[..., Run] = Run,
+        past: Trace | None = None,
     ) -> None:
         self._settings = {"test": test, "certify_every": certify_every}
         self._every = None if every is None else f"{EVERY}{rows_between(every)}"
@@ -99,7 +102,7 @@ class Session:
         self._target_solver = as_solver(solver, problem)
         self._target_solver.require(problem)
         self._history: list[tuple[int, Any, Solver]] = []
-        self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES))
+        self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES) if past is None else past.copy())
         self._stop: Stop | None = None
         self._finest = Gap(finish_gap(), of_null=0.0) | Precision()
         self._run = self._new_run()

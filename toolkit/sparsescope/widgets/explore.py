@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 from .. import datasets, live
 from ..live.given import data_and_settings
-from ..live.recordings.recording import Recording, framed, of_session
+from ..live.recordings.packing import BadRecording
+from ..live.recordings.recording import Recording, framed, of_session, record
+from ..live.recordings.resuming import past_of
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.result import Result
@@ -19,7 +22,7 @@ SAVED_BYTES = 700_000  # of the recording in a saved notebook
 PART_PREFIXES = ("loss_", "penalty_", "solver_")
 
 
-def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> ExplorerWidget:
+def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> ExplorerWidget | Recording:
     """Show a live explorer of a data set in a notebook.
 
     Parameters
@@ -27,9 +30,11 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
     X
         data matrix (n, d) (array or sparse matrix), a ``Dataset``, the name or path of a data set, a ``Problem`` or a
         ``SequenceProblem``, with which the page begins, a ``CovarianceProblem``, whose network is shown, or a
-        ``Recording``, from whose end the run goes on. ``None``: the default data set, and a choice of all of them.
+        ``Recording``, from whose end the run goes on; or a ``Result`` or ``Trace``, whose events are the past of the
+        page and which goes on where it ended. ``None``: the default data set, and a choice of all of them.
     y
-        labels (n,); needed exactly when ``X`` is a matrix, and not for the network of its features.
+        labels (n,); needed exactly when ``X`` is a matrix, and not for the network of its features. Of a result or a
+        trace its problem, needed where no registered data set has the name that the trace gives.
     height
         height in pixels of a compact page: λ, one chart and W, such as 480; 0: the whole page.
     **settings
@@ -41,8 +46,8 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
 
     Returns
     -------
-    ExplorerWidget
-        the widget.
+    ExplorerWidget or Recording
+        the widget; of a result or a trace whose data are not here, with a warning, the recording that plays it.
 
     Raises
     ------
@@ -54,11 +59,21 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
             raise ValueError("a recording's own data are handed over with recording.on(X, y)")
         return ExplorerWidget(X, _checked(settings), height)
     if isinstance(X, Result | Trace):
-        raise ValueError(
-            f"this is a {type(X).__name__}, which has no data: ss.explore(problem) runs its problem, and "
-            'ss.views.draw("convergence", trace) draws what was recorded'
-        )
+        return _past(X, y, _checked(settings), checked_height(height))
     return ExplorerWidget(_data(X, y, settings.get("task")), _checked(settings), checked_height(height))
+
+
+def _past(run: Result | Trace, problem: Any, settings: Message, height: int) -> ExplorerWidget | Recording:
+    """The explorer of a run that goes on; where it cannot, its recording."""
+    if problem is not None and not isinstance(problem, BaseProblem):
+        raise ValueError(f"a {type(run).__name__} goes on with its problem: ss.explore(result, problem)")
+    try:
+        return ExplorerWidget(past_of(run, problem), settings, height)
+    except BadRecording as error:
+        if problem is not None or settings:
+            raise
+        warnings.warn(f"the run is played and does not go on: {error}", stacklevel=3)
+        return record(run)
 
 
 def _data(X: Any, y: Any, task: Any = None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from .. import datasets, live
 from ..app import Page
 from ..live.given import data_and_settings
+from ..live.recordings.recording import Recording
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..registry import NotAllowed, app_pages
@@ -17,7 +18,7 @@ from .base import SHELL, LiveWidget, Message, checked_height
 from .explore import explore
 
 
-def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> LiveWidget:
+def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -> LiveWidget | Recording:
     """Show a page of the app in a notebook.
 
     Parameters
@@ -36,8 +37,8 @@ def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings
 
     Returns
     -------
-    LiveWidget
-        the widget.
+    LiveWidget or Recording
+        the widget; what :func:`sparsescope.explore` returns for a run whose data are not here.
 
     Raises
     ------

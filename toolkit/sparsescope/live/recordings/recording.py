@@ -318,7 +318,7 @@ def of_run(
 ) -> Recording:
     """Return the recording of a trace, thinned until its file is within the limit; arguments as for :func:`build`."""
     if settings is None and problem is not None:
-        source, settings = _known(problem, str(trace.info.get("solver", "")))
+        source, settings = known(problem, str(trace.info.get("solver", "")))
     parts: dict[str, Any] = {}
 
     def make(plan: tuple[int, int, int, int]) -> str:
@@ -354,7 +354,7 @@ def _parts(what: Any) -> tuple[Trace, Point | None]:
     raise TypeError(f"a problem, session, result or trace can be recorded, not {type(what).__name__}")
 
 
-def _known(problem: Any, solver: str) -> tuple[Any, dict[str, Any]]:
+def known(problem: Any, solver: str) -> tuple[Any, dict[str, Any]]:
     """The data and the explorer's settings of a problem; none for one that the page has no controls for."""
     if not problem.samples:
         return problem, {}
