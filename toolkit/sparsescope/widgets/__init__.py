@@ -3,6 +3,7 @@
 from .. import extras
 
 with extras.needed_by("The explorer in a notebook"):
+    from .base import LiveWidget  # noqa: F401  (first: it names the package that all of them need)
     from .explore import ExplorerWidget, explore
     from .pages import PageWidget, show
 
