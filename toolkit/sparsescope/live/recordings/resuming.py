@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ... import datasets
-from ...problems.covariance import CovarianceProblem
 from ...problems.prediction import Problem
-from ...registry import losses, penalties
+from ...registry import losses, penalties, problems
 from ...runs.continuing import ContinuedRun, Point
 from ...runs.reference import data_key
 from ...runs.result import Result
@@ -106,7 +105,7 @@ def _read(trace: Trace) -> Any:
     if name not in datasets.names():
         raise BadRecording("the data of this run are not here; hand over its problem: ss.explore(result, problem)")
     data = datasets.load(name)
-    if info.get("kind") == CovarianceProblem.kind:
+    if not problems[str(info.get("kind", Problem.kind))].samples:
         raise BadRecording("a trace does not say how S was made; hand over its problem: ss.explore(result, problem)")
     parts = {kind: _part(str(info.get(kind, "")), found) for kind, found in (("loss", losses), ("penalty", penalties))}
     return Problem(data, **parts, intercept=bool(info.get("intercept")))
