@@ -24,7 +24,7 @@ SAME_OBJECTIVE = 1e-6  # relative difference of F at the kept weights from which
 
 
 class Past:
-    """What a run left: its events, the point where it stands, and the data with which it goes on.
+    """Past of a run: its events, the point where it stands, and the data with which it goes on.
 
     Parameters
     ----------
