@@ -156,6 +156,8 @@ class Scene:
         if settings["plane"] == FEATURES:
             opposite = antisymmetric(self.problem)
             if opposite is not None:
+                # With ℓ1 other splits of a difference between the two columns are as good: this one lies in the plane.
+                self._optimum = 0.5 * (self._optimum - self._optimum[:, ::-1])
                 return Plane(self.problem, opposite)
             return Plane(self.problem, columns(self.problem, (0, 0), (1, 0)), self._optimum)
         classes = [max(k, 0) if self.problem.m > 1 else 0 for k in self.choice.classes]
