@@ -1,7 +1,7 @@
 """`auto`: choose a solver for the problem, and say why.
 
-    smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: the fastest measured of our own
-    that sums entries      (benchmarks/bench_default.py)
+    smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
+    that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
