@@ -2,9 +2,9 @@
 
 Bundled data × losses × penalties × λ. A call is timed as a whole, certificates included, on a problem whose kernels are
 compiled. `auto` goes first; the others get a little more than its time, and those that certify the gap within it are
-timed again, in turns with `auto`; medians count. The regret is `auto`'s time over the smallest one. The bars are a
-median of 1.02 and a largest regret of 1.15. The stored rows have the rivals of one run (``--solvers``). It is 1 where the best is the solver that `auto` has chosen, and where the
-difference is below a millisecond.
+timed again, in turns with `auto`; medians count. The regret is `auto`'s time over the smallest one. It is 1 where the
+best is the solver that `auto` has chosen, and where the difference is below a millisecond. The bars are a median of
+1.02 and a largest regret of 1.15. The stored rows have the rivals of one run (``--solvers``).
 
     python benchmarks/bench_default.py [--data digits pydocs] [--losses …] [--penalties …] [--solvers …] [--tols 1e-4]
                                        [--shares 0.1 0.02] [--limit 10] [--repeats 3] [--fresh] [--print]
