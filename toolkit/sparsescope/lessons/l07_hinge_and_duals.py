@@ -1,0 +1,410 @@
+"""Lesson 7: smooth losses and the exact hinge, and the forces behind the samples."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .. import registry
+from ..problems.prediction import Problem
+from ..runs.run import solve
+from ..runs.stopping import Iterations
+from ..solvers import smallest_hinge
+from . import pictures
+from ._hinge import (
+    CORNER,
+    FORCE,
+    HINGE,
+    MOST,
+    delete_check,
+    forces_check,
+    forces_task,
+    minimise,
+    no_forces,
+    no_losses,
+    rise,
+    shortfall,
+    solved,
+    solver_s_forces,
+)
+from ._runs import LOSS, accuracy_on_test, at, dense, fit, load, rows_used
+from .base import Case, Exercise, Finding, Input, Lesson, Message, Prediction, Scene, Show, Source, cases
+from .kinds import Choice, Order, Slider
+
+ALL = "wine iris breast_cancer digits"
+RIVALS = {"hinge": HINGE, "squared": LOSS, "logistic": "logistic", "rest": "multitask-squared-hinge"}
+NAMES = {"hinge": "hinge", "squared": "squared hinge", "logistic": "logistic", "rest": "one-versus-rest"}
+
+
+# ----------------------------------------------------------------------------------------------------------- the runs
+def _percent(share: float) -> str:
+    return "0 %" if abs(share) < 1e-6 else f"{100 * share:+.3g} %"
+
+
+def _delete(case: Case, show: Show) -> Finding:
+    """Leave out the samples without loss, and fit again."""
+    rows: list[list[Any]] = []
+    rises: list[float] = []
+    columns = ["left out", "of", "F on all data"]
+
+    def leave_out(name: str, problem: Problem, keep: np.ndarray, best: float) -> None:
+        rises.append(rise(problem, case, keep, best))
+        rows.append([name, f"{int((~keep).sum())} of {problem.n}", _percent(rises[-1])])
+        show(pictures.table(columns, rows))
+
+    smooth = at(case.data, 0.1, case.seed)
+    found = fit(smooth, 1e-10)
+    leave_out("squared hinge, no loss", smooth, shortfall(smooth, found.W) > 0.0, found.objective)
+    hinge, best = at(case.data, 0.1, case.seed, HINGE), solved(case.data, case.seed)
+    lacking = shortfall(hinge, best.W)
+    leave_out("hinge, no loss", hinge, lacking > CORNER, best.objective)
+    leave_out("hinge, no loss and not in the corner", hinge, lacking > -CORNER, best.objective)
+    logistic = at(case.data, 0.1, case.seed, "logistic")
+    found = fit(logistic, 1e-10)
+    lead = shortfall(logistic, found.W)
+    leave_out("logistic, the best quarter", logistic, lead > np.quantile(lead, 0.25), found.objective)
+    same, grown = rises[0] < 1e-4, rises[1] > 0.1
+    answer = {(True, True): "hinge", (True, False): "none", (False, True): "both", (False, False): "squared"}
+    said = (
+        f"On {case.data} F on all data changes by {_percent(rises[0])} for the squared hinge and by "
+        f"{_percent(rises[1])} for the hinge; by {_percent(rises[2])} if the {int((abs(lacking) <= CORNER).sum())} "
+        "samples in the corner are kept."
+    )
+    return Finding(answer[same, grown], same and grown, said, pictures.table(columns, rows))
+
+
+def _only_w(case: Case, show: Show) -> Finding:
+    """Judge the optimal W of the hinge by its own gradient, and by the solver's dual point."""
+    problem, best = at(case.data, 0.1, case.seed, HINGE), solved(case.data, case.seed)
+    alone = float(problem.certificate(best.W).relative_gap)
+    rows = [["the optimum", "its dual rows", f"{best.gap:.1e}"], ["the optimum", "the gradient of W", f"{alone:.2g}"]]
+    columns = ["W", "the gap is made of", "gap, relative to F"]
+    show(pictures.table(columns, rows))
+    noisy = solve(problem, registry.solvers.create("fobos", seed=case.seed), stop=Iterations(200), tol=0.0,
+                  certify_every=None)  # fmt: skip
+    above, theirs = noisy.objective / best.objective - 1.0, float(problem.certificate(noisy.W).relative_gap)
+    rows.append([f"FOBOS, {100 * above:.2g} % above F*", "the gradient of W", f"{theirs:.2g}"])
+    answer = "zero" if alone <= 10 * best.gap else "some" if alone <= 0.01 else "large"
+    said = (
+        f"On {case.data} the gap that the gradient of W gives is {100 * alone:.2g} % of F; with the dual rows of the "
+        f"solver it is {best.gap:.1e} of F."
+    )
+    return Finding(answer, alone > 1000 * best.gap, said, pictures.table(columns, rows))
+
+
+def _first_row(case: Case, show: Show) -> Finding:
+    """Count rows a little below the λ at which the gradient at W = 0 lets the first one in."""
+    used: dict[str, float] = {}
+    share = ""
+    for name, loss in (("hinge", HINGE), ("squared hinge", LOSS)):
+        problem = at(case.data, 0.1, case.seed, loss)
+        level = problem.regulariser.critical(problem.gradient(np.zeros((problem.d, problem.m))))
+        lower = problem.with_(lam=0.9 * level)
+        W = fit(lower, 1e-8).W if lower.loss.smooth else minimise(lower).W
+        used[name] = float(rows_used(W).sum())
+        show(pictures.bars(used, "rows in use at 0.9 of it"))
+        if not lower.loss.smooth:
+            most = "" if problem.lam_max_slack < 1e-3 else "at most "
+            share = f"{most}{problem.lam_max / level:.2f} of that λ"
+    said = (
+        f"On {case.data}, at 0.9 of the λ of the gradient, rows in use: {used['hinge']:.0f} with the hinge, "
+        f"{used['squared hinge']:.0f} with the squared hinge. λ_max of the hinge is {share}."
+    )
+    picture = pictures.bars(used, "rows in use at 0.9 of the λ that the gradient gives")
+    return Finding(used["hinge"], used["hinge"] == 0 and used["squared hinge"] > 0, said, picture)
+
+
+@lru_cache(maxsize=32)
+def _weights_of(name: str, seed: int, loss: str, ratio: float = 0.1) -> np.ndarray:
+    return solved(name, seed, ratio).W if loss == HINGE else dense(fit(at(name, ratio, seed, loss)).W)
+
+
+def _four_losses(case: Case, show: Show) -> Finding:
+    """Compare losses at the same share of their λ_max."""
+    right: dict[str, float] = {}
+    rows: list[list[Any]] = []
+    columns = ["loss", "test accuracy, %", "rows in use"]
+    for key, loss in RIVALS.items():
+        W = _weights_of(case.data, case.seed, loss)
+        right[key] = accuracy_on_test(at(case.data, 0.1, case.seed, loss), W, load(case.data, case.seed))
+        rows.append([NAMES[key], f"{right[key]:.1f}", int(rows_used(W).sum())])
+        show(pictures.table(columns, rows))
+    middle = right["squared"], right["logistic"]
+    holds = right["hinge"] > max(middle) and right["rest"] < min(middle)
+    shown = ", ".join(f"{name} {value} % ({used} rows)" for name, value, used in rows)
+    said = f"On {case.data}, 0.1 λ_max each: {shown}."
+    return Finding({key: -value for key, value in right.items()}, holds, said, pictures.table(columns, rows))
+
+
+def _forces(case: Case, show: Show) -> Finding:
+    """Count the forces of a sample."""
+    problem = at(case.data, 0.1, case.seed, HINGE)
+    hinge = float((minimise(problem, show=show).U > FORCE).sum()) / problem.n
+    smooth = at(case.data, 0.1, case.seed)
+    Z = np.array(smooth.scores(fit(smooth).W))
+    own = Z[np.arange(smooth.n), smooth.y]
+    squared = float((1.0 - own[:, None] + Z > 0.0).sum()) / smooth.n - 1.0  # each sample's own class is one of them
+    picture = pictures.bars({"hinge": hinge, "squared hinge": squared}, f"forces a sample, of {problem.m - 1}")
+    said = (
+        f"On {case.data} a sample has {hinge:.2f} of {problem.m - 1} possible forces with the hinge, and {squared:.2f} "
+        "with the squared hinge."
+    )
+    return Finding(hinge, hinge < 1.0 and squared > 1.5 * hinge, said, picture)
+
+
+# ---------------------------------------------------------------------------------------------------------- the scenes
+def _few_with_loss(show: Show) -> tuple[Message, str]:
+    problem = at("wine", 0.02, 0, HINGE)
+    lacking = shortfall(problem, minimise(problem, show=show).W)
+    some = int((lacking > CORNER).sum())
+    edges = np.linspace(min(lacking.min(), -1.0), max(lacking.max(), 0.5), 13)
+    counts, _ = np.histogram(lacking, edges)
+    names = [f"{1 - high:.2f} to {1 - low:.2f}" for low, high in pairwise(edges)]
+    picture = pictures.bars(dict(zip(names[::-1], map(float, counts[::-1]), strict=True)), "samples by their margin")
+    show(picture)
+    return picture, f"{some} of {problem.n} samples have a loss; the other {problem.n - some} have none."
+
+
+def _ask_for_gradients(show: Show) -> tuple[Message, str]:
+    problem = at("wine", 0.1, 0, HINGE)
+    rows = []
+    for name in ("fista-ls", "bcd-ls", "newglmnet", "fobos", "fbpd"):
+        rows.append([name, registry.solvers.create(name).refuses(problem) or "goes ahead"])
+        show(pictures.table(["method", "says"], rows))
+    refused = sum(said != "goes ahead" for _, said in rows)
+    return pictures.table(["method", "says"], rows), f"{refused} of {len(rows)} refuse. The first says: {rows[0][1]}."
+
+
+def _no_such_budget(show: Show) -> tuple[Message, str]:
+    problem = at("iris", 0.1, 0, HINGE)
+    least = smallest_hinge(problem, tol=1e-3).reached
+    rows: list[list[Any]] = []
+    refusal = ""
+    for budget in (2.0 * least, 1.2 * least, 0.5 * least):
+        try:
+            found = solve(problem, registry.solvers.create("fbpd-constrained", eta=budget), tol=1e-4, max_iter=MOST)
+            rows.append([f"{budget:.3f}", f"kept, {rows_used(found.W).sum()} rows"])
+        except ValueError as error:
+            refusal = str(error)
+            rows.append([f"{budget:.3f}", "out of reach"])
+        show(pictures.table(["budget η", "answer"], rows))
+    return pictures.table(["budget η", "answer"], rows), f"It says: {refusal}."
+
+
+def _equal_rows(show: Show) -> tuple[Message, str]:
+    data = load("digits")
+    wanted = int(rows_used(solved("digits", 0).W).sum())
+    rows: list[list[Any]] = []
+    columns = ["loss", "λ / λ_max", "rows in use", "test accuracy, %"]
+    for key, loss in RIVALS.items():
+        ratio = 0.1
+        W = _weights_of("digits", 0, loss)
+        while rows_used(W).sum() < wanted:
+            ratio *= 0.75
+            W = _weights_of("digits", 0, loss, ratio)
+        right = accuracy_on_test(at("digits", ratio, 0, loss), W, data)
+        rows.append([NAMES[key], f"{ratio:.3f}", int(rows_used(W).sum()), f"{right:.1f}"])
+        show(pictures.table(columns, rows))
+    said = f"With {wanted} rows and a few more: " + ", ".join(f"{row[0]} {row[3]} %" for row in rows) + "."
+    return pictures.table(columns, rows), said
+
+
+# ----------------------------------------------------------------------------------------------------------- the lesson
+LESSON = Lesson(
+    number=7,
+    slug="hinge-and-duals",
+    title="Smooth or exact hinge",
+    minutes=25,
+    idea=(
+        "Behind each sample stands a force, its dual row; smooth losses push in proportion to the error, the exact "
+        "hinge also holds samples that have no error at all."
+    ),
+    needs=("weights", "objective", "lambda", "seed", "gap", "certificate", "penalty", "dual norm", "l1/l2",
+           "rows in use", "lambda max", "fobos"),
+    introduces=("hinge", "dual point"),
+    opening=Scene(
+        title="Samples without a loss",
+        text=(
+            "wine, hinge, 0.02 λ_max. The margin of a sample is the lead of its own class over the best other one. The "
+            "hinge pays 1 − margin where that is positive and nothing above: it is the largest of linear functions, "
+            "with a corner at margin 1. The squared hinge pays the squares, summed over the other classes, and is "
+            "smooth. The slope of the loss of a sample is the force with which it pulls W."
+        ),
+        run=_few_with_loss,
+        question="Throw away all samples that have no loss and fit again. What happens?",
+    ),
+    predictions=(
+        Prediction(
+            question=(
+                "wine, 0.1 λ_max: leave out all samples with zero loss, with λ·n/n′ for the n′ others, and fit again. "
+                "For which loss is F on all data larger than before?"
+            ),
+            kind=Choice({
+                "none": "for neither: zero loss, zero influence",
+                "hinge": "for the hinge, not for the squared hinge",
+                "squared": "for the squared hinge, not for the hinge",
+                "both": "for both",
+            }),
+            run=_delete,
+            claim="F grows by more than a tenth for the hinge, and by less than 1e-4 of itself for the squared hinge.",
+            condition=(
+                "on all data here; on digits every sample has a loss with the squared hinge, and none is left out."
+            ),
+            explained=(
+                "Zero loss is zero slope only for smooth losses. The hinge has a corner at zero loss, and samples "
+                "that stand in the corner carry force. With the logistic loss nobody is ever without influence."
+            ),
+            wrong={
+                "none": "True for smooth losses: zero loss, zero slope. The hinge is not smooth.",
+                "hinge": "Here no sample stands in the corner.",
+                "squared": "The squared hinge is smooth: where its loss is zero its slope is zero too, so these "
+                "samples never pulled.",
+                "both": "The squared hinge is smooth: where its loss is zero its slope is zero too.",
+            },
+            holds=cases(ALL),
+        ),
+        Prediction(
+            question=(
+                "wine, 0.1 λ_max: W is optimal for the hinge. You are given W only, and make a dual point of the "
+                "gradient of the loss there. What does its gap say?"
+            ),
+            kind=Choice({
+                "zero": "zero, up to the accuracy of the solver",
+                "some": "a little: up to 1 % of F",
+                "large": "more than 1 % of F",
+            }),
+            run=_only_w,
+            claim="The gap made of the gradient is more than 1000 times the gap that the solver's dual point proves.",
+            condition="on all data here; how large it is depends on the slopes that the samples in the corner happen "
+            "to get.",
+            explained=(
+                "A corner has many slopes, and only one choice of them proves anything: the dual point knows which."
+            ),
+            wrong={
+                "zero": "So it is for smooth losses. A corner has many slopes, and W does not say which of them to "
+                "take: the dual point does.",
+                "some": "Each sample in the corner gets all of a slope or nothing, and there are many of them.",
+                "large": "Here only few samples stand in the corner, and their slopes hardly matter.",
+            },
+            holds=cases(ALL),
+        ),
+        Prediction(
+            question=(
+                "As in lesson 2: the gradient at W = 0, of which the hinge takes the average of the slopes there, "
+                "gives the λ at which the first row should enter. wine, hinge, 0.9 of that λ: how many of the 13 rows "
+                "are in use?"
+            ),
+            kind=Slider(0, 13, "rows", near=0.5, whole=True),
+            run=_first_row,
+            claim="No row is in use with the hinge; with the squared hinge there is at least one.",
+            condition=(
+                "with three classes and more: wine, iris and digits. With two classes (breast_cancer) no two wrong "
+                "classes are equal at W = 0, so there is no corner, and rows enter as for smooth losses."
+            ),
+            explained=(
+                "At W = 0 all wrong classes are equally near, which is a corner. One slope of many gives an upper "
+                "bound of λ_max only; λ_max is the smallest over all of them."
+            ),
+            wrong={
+                "low": "Here there is no corner at W = 0, so the gradient is the only slope.",
+                "high": "W = 0 is a corner of the hinge: other slopes there have a smaller dual norm than the average.",
+            },
+            holds=cases("wine iris digits"),
+            fails=cases("breast_cancer"),
+        ),
+        Prediction(
+            question="digits, four losses, each at 0.1 of its own λ_max. Order them by test accuracy.",
+            kind=Order(NAMES, "most accurate", "least accurate"),
+            run=_four_losses,
+            claim="The hinge is the most accurate, and one-versus-rest the least.",
+            condition="on digits; on wine, iris and breast_cancer no such order holds.",
+            explained=(
+                "An equal λ / λ_max is not an equal strength: the more accurate ones use more rows here. Compare at "
+                "equal rows."
+            ),
+            wrong={
+                "hinge": "The same share of λ_max leaves the hinge more rows than the others.",
+                "squared": "It uses fewer rows than the hinge and the logistic loss at this share of λ_max.",
+                "logistic": "Its rows in use lie between those of the hinge and of the squared hinge.",
+                "rest": "Its λ_max is of another size: the same share leaves it few rows.",
+            },
+            holds=cases("digits"),
+            fails=cases("wine iris breast_cancer"),
+        ),
+        Prediction(
+            question=(
+                "digits, hinge, 0.1 λ_max: the dual row of a sample has an entry for each of the 9 other classes. How "
+                "many of them are not zero, on average?"
+            ),
+            kind=Slider(0.05, 9.0, "forces a sample", near=1.6, log=True),
+            run=_forces,
+            claim="Less than one, and the squared hinge has at least 1.5 times as many.",
+            condition="on all data here.",
+            explained=(
+                "Most samples lead by more than the margin and are silent; the others argue with the nearest class or "
+                "two. The squared hinge pushes against each class that comes within the margin."
+            ),
+            wrong={
+                "low": "Samples with a loss or in the corner each have at least one force.",
+                "high": "Only the class that comes closest counts, and most samples are further from it than 1.",
+            },
+            holds=(*cases("digits"), *cases("wine iris breast_cancer")),
+        ),
+    ),
+    breaks=(
+        Scene(
+            title="Ask for gradients",
+            text="Solvers that need a smooth loss are given the hinge. What do they say?",
+            run=_ask_for_gradients,
+        ),
+        Scene(
+            title="A budget that cannot be kept",
+            text="In place of λ: the smallest penalty among all W whose mean hinge is at most η (iris). Make η smaller "
+            "than what any W reaches.",
+            run=_no_such_budget,
+        ),
+        Scene(
+            title="Equal rows",
+            text="The four losses of prediction 4 on digits, with λ lowered until each uses as many rows as the hinge.",
+            run=_equal_rows,
+            question="Is the order the same?",
+        ),
+    ),
+    exercises={
+        "a": Exercise(
+            lambda student: (
+                f"wine (seed {student % 3}), hinge, ℓ1/ℓ2, 0.1 λ_max: list the numbers of samples that may be deleted, "
+                "at least half of them. The others are fitted with λ·n/n′; F on all data may grow by 1e-5 of itself."
+            ),
+            delete_check, no_forces, no_losses, (Input("samples", "samples to delete", "numbers"),),
+            code=(
+                'data = ss.datasets.load("wine", seed=lesson.student % 3)\n'
+                'problem = ss.Problem(data, loss="crammer-singer", penalty="l1/l2", lam_ratio=0.1)\n'
+                'W = ss.solve(problem, "fbpd", tol=1e-7).W\n'
+                "Z = problem.scores(W)  # a row for each sample; its own class is problem.y\n"
+                'lesson.check("a", [])'
+            ),
+        ),
+        "b": Exercise(
+            forces_task, forces_check, solver_s_forces, lambda student: [0.0] * 6,
+            (Input("forces", "six forces", "numbers"),),
+            code='lesson.check("b", [0.1, 0.1, 0.1, 0.1, 0.1, 0.1])',
+        ),
+    },
+    sources=(
+        Source("Chierchia, Pustelnik, Pesquet and Pesquet-Popescu (2015)", "Eq. 5–8, Alg. 1–2, Sec. 4.1",
+               ("solvers/fbpd.py", "solvers/shared/splitting.py", "losses/crammer_singer.py")),
+        Source("Yen, Huang, Zhong, Ravikumar and Dhillon (2016)", "Sec. 2"),
+        Source("docs/mathematics.md", "Sections 3 and 4"),
+    ),
+    afterwards=(
+        "Samples that hold up the hinge include those exactly on the margin.",
+        "A certificate needs a dual point, not a gradient.",
+        "Compare losses at equal sparsity.",
+    ),
+)  # fmt: skip
+
+registry.lessons.add(LESSON.slug, LESSON)
