@@ -418,7 +418,9 @@ LESSON = Lesson(
                 "    data = make_extreme(n=3000, d=3000, m=m, seed=lesson.student % 3)\n"
                 '    problem = ss.Problem(data, loss="crammer-singer", penalty="elastic-net")\n'
                 '    problem = problem.with_scaling("paper-4", C=1.0, lam4=0.1)\n'
-                '    print(m, ss.solve(problem, "pd-sparse", max_iter=3, tol=0.0).certificate.dual_entries)\n'
+                '    run = ss.Run(problem, "pd-sparse", stop=ss.stopping.Iterations(3), certify_every=1)\n'
+                "    *_, last = run\n"
+                "    print(m, last.dual_entries)\n"
                 'lesson.check("b", 10.0)'
             ),
         ),
