@@ -51,7 +51,10 @@ def test_without_a_choice_the_page_is_as_dark_as_the_system(explorer: ExplorerPa
     explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=light')")
 
 
-@pytest.mark.parametrize("width", [390, 768, 853, 1024])  # 853: 1280 at 150 %
+@pytest.mark.parametrize(
+    "width",  # 853: 1280 at 150 %
+    [390, 853, *(pytest.param(width, marks=pytest.mark.slow) for width in (768, 1024))],
+)
 def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width: int) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 844})
     explorer.open(dataset="digits")

@@ -27,6 +27,19 @@ QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none
 QUICK |= {"folds": "2", "resamples": "2", "features": "4"}
 
 
+# Every page is opened by each quick run, and meets half of the questions; `make test-all` puts all of them to each.
+THEMED = [
+    pytest.param(name, scheme, marks=() if (k + dark) % 2 == 0 else pytest.mark.slow)
+    for k, name in enumerate(NAMES)
+    for dark, scheme in enumerate(("light", "dark"))
+]
+
+
+def some(turn: int) -> list[Any]:
+    """All pages, those marked slow that are not in their turn."""
+    return [pytest.param(name, marks=() if k % 3 == turn else pytest.mark.slow) for k, name in enumerate(NAMES)]
+
+
 def opened(page: Page, address: str) -> None:
     page.goto(address)
     page.wait_for_function(DRAWN)
@@ -66,8 +79,7 @@ def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, server: 
     assert not errors and not network.outside
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "scheme"), THEMED)
 def test_axe_finds_nothing_on_any_page(page: Page, server: str, name: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
@@ -87,7 +99,7 @@ def other(field: Any) -> Any:
     return (type(field.default))(value if value is not None else field.default + 1)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(0))
 def test_the_address_holds_every_setting_of_every_page(page: Page, server: str, name: str) -> None:
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
     given = parse_qs(urlparse(page.url).query)
@@ -102,7 +114,7 @@ def test_the_address_holds_every_setting_of_every_page(page: Page, server: str, 
     assert {key: before[key] for key in changes} == changes
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(1))
 def test_links_to_other_pages_carry_what_they_know(page: Page, server: str, name: str) -> None:
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
     mine = set(parse_qs(urlparse(page.url).query))
@@ -113,7 +125,7 @@ def test_links_to_other_pages_carry_what_they_know(page: Page, server: str, name
         assert query == mine & set(app_pages[to].takes()), to
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(2))
 def test_every_picture_that_hands_move_is_moved_by_keys(page: Page, server: str, name: str) -> None:
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
     page.wait_for_function(SETTLED)
@@ -121,9 +133,9 @@ def test_every_picture_that_hands_move_is_moved_by_keys(page: Page, server: str,
         assert picture.get_attribute("tabindex") == "0"
         assert picture.get_attribute("aria-label")
         before = page.evaluate("JSON.stringify(window.__sparsescope.settings)")
-        for _ in range(600):  # a picture that is still computed has nothing to move yet
-            picture.press("ArrowLeft")
-            picture.press("ArrowUp")
+        for k in range(600):  # a picture that is still computed has nothing to move yet, one at its end only back
+            for key in ("ArrowLeft", "ArrowUp") if k // 5 % 2 == 0 else ("ArrowRight", "ArrowDown"):
+                picture.press(key)
             if page.evaluate("JSON.stringify(window.__sparsescope.settings)") != before:
                 break
             page.wait_for_timeout(200)
@@ -142,12 +154,14 @@ def test_the_start_on_the_plane_follows_the_pointer_and_every_dot_is_an_iterate(
     for share in (0.55, 0.6, 0.65, 0.7):
         plot.hover(position={"x": share * size, "y": 0.3 * size})
     page.mouse.up()
+    page.wait_for_function(
+        "() => { const { settings, page } = window.__sparsescope, { wanted } = page.body.paths;"
+        " return wanted[0] === settings.start1 && wanted[1] === settings.start2 }"
+    )
     page.wait_for_function(SETTLED)
     answers = page.evaluate("window.__sparsescope.page.body.answers.length")
     assert answers >= 1
     paths = page.evaluate("window.__sparsescope.page.body.paths")
-    settings = page.evaluate("window.__sparsescope.settings")
-    assert paths["wanted"] == [settings["start1"], settings["start2"]]
     for path in paths["paths"]:
         dots = page.locator(f".plane-path[data-lane={path['name']}]").get_attribute("d")
         assert str(dots).count("M") == len(path["points"]) // 2 == path["iterations"] + 1

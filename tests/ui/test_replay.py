@@ -129,8 +129,15 @@ def test_hovering_tells_the_recorded_weight(replay: Replay) -> None:
     assert replay.errors == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("dark", 390),
+        ("light", 1280),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+        pytest.param("dark", 1280, marks=pytest.mark.slow),
+    ],
+)
 def test_it_fits_a_telephone_and_follows_the_theme(
     page: Page, context: BrowserContext, file: Path, scheme: Any, width: int
 ) -> None:

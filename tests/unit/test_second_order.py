@@ -116,7 +116,7 @@ def test_entries_of_weight_zero_are_free(intercept: bool) -> None:
         assert at.violation <= 1e-8 and abs(at.gap) <= 1e-8 * at.objective, (
             "the dual point is orthogonal to free entries"
         )
-    with pytest.raises(ValueError, match=r"has a weight for each\. Solvers that fit: lhac, newglmnet"):
+    with pytest.raises(ValueError, match=r"has a weight for each\. Solvers that fit: .*lhac, newglmnet"):
         ss.solve(problem, "bcd-ls")
     assert ss.solve(problem, "auto", max_iter=2, record=False).reason.startswith("newglmnet: ")
 

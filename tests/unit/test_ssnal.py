@@ -185,3 +185,19 @@ def test_a_loss_without_second_derivatives_and_problems_that_are_too_large_are_r
     wide = ss.Problem(rng.standard_normal((40, 1100)), np.arange(40) % 3, loss=HINGE, penalty="ridge")
     with pytest.raises(ValueError, match="too large"):
         ss.Run(wide, "ssnal")
+
+
+def test_a_live_change_between_smooth_losses_and_hinges_takes_duals_of_the_new_loss() -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), loss="crammer-singer", lam_ratio=0.1)
+    run = ss.Run(problem, "ssnal")
+    for loss in ("multiclass-squared-hinge", "logistic", "crammer-singer", "separation-ranking", "logistic"):
+        for _ in range(4):
+            run.advance()
+        run.change(loss=loss)
+        event = run.observe(certify_now=True)
+        assert np.isfinite(event.gap) and event.gap >= -1e-12
+        assert np.isfinite(event.dual_entries) != run.problem.loss.smooth
+    run.stop = ss.stopping.Gap(1e-7) | ss.stopping.Iterations(300)
+    last = list(run)[-1]
+    best = ss.solve(run.problem, "working-set", tol=1e-10).objective
+    assert last.relative_gap <= 1e-7 and last.objective <= best * (1 + 1e-6)

@@ -108,13 +108,17 @@ class SSNAL(Solver):
     def start(self, problem: Problem, coef: np.ndarray) -> AugmentedState:
         U = np.empty((problem.n, problem.m), problem.dtype)
         state = AugmentedState(problem, coef, U)
-        if problem.loss.smooth:
-            loss_gradient(state.Z, *problem.terms, U)
-        elif coef[: problem.d].any():
-            smoothed_duals(state.Z, *problem.terms, 1.0 / problem.loss.margin, U)
-        else:
-            U[:] = problem.null_duals
+        self._begin_duals(problem, state)
         return state
+
+    def _begin_duals(self, problem: Problem, state: AugmentedState) -> None:
+        """Dual rows that belong to the weights: the gradients of a smooth loss, those of a smoothed hinge."""
+        if problem.loss.smooth:
+            loss_gradient(state.Z, *problem.terms, state.U)
+        elif state.coef[: problem.d].any():
+            smoothed_duals(state.Z, *problem.terms, 1.0 / problem.loss.margin, state.U)
+        else:
+            state.U[:] = problem.null_duals
 
     def warm_start_from(self, problem: Problem, state: State) -> AugmentedState:
         taken = super().warm_start_from(problem, state)
@@ -126,6 +130,10 @@ class SSNAL(Solver):
     def adapt(self, problem: Problem, state: AugmentedState) -> None:
         state.core = state.part = state.working = None
         state.choices = 0
+        smooth = bool(problem.loss.smooth)
+        if smooth or smooth != state.smooth:  # between hinges the dual rows go on
+            state.smooth = smooth
+            self._begin_duals(problem, state)
 
     def step(self, problem: Problem, state: AugmentedState) -> None:
         if state.core is None:

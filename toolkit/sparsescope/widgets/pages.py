@@ -49,7 +49,7 @@ def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings
     Examples
     --------
     >>> ss.show("race", "iris", unit="iterations", budget=100, lane4="none")
-    <sparsescope race of Fisher's iris flowers: live in JupyterLab; in a browser: sparsescope explore>
+    <sparsescope race of Iris flowers: live in JupyterLab; in a browser: sparsescope explore>
     """
     kind: Any = app_pages[page]
     if not (isinstance(kind, type) and issubclass(kind, Page)):
