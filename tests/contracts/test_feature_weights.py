@@ -220,10 +220,11 @@ def test_solvers_without_feature_weights_say_so() -> None:
 
 
 @pytest.mark.skipif(disabled(), reason="this is the interpreted run")
-def test_interpreted() -> None:
-    """This file in a process without a compiler: all penalties and solvers."""
+@pytest.mark.parametrize("marks", ["not slow", pytest.param("", marks=pytest.mark.slow)], ids=["quick", "all"])
+def test_interpreted(marks: str) -> None:
+    """This file in a process without a compiler; with the slow tests all penalties and solvers."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
+        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,

@@ -303,10 +303,11 @@ def test_class_weights_need_classes() -> None:
 
 
 @pytest.mark.skipif(disabled(), reason="this is the interpreted run")
-def test_interpreted() -> None:
-    """This file in a process without a compiler: all losses, penalties and solvers."""
+@pytest.mark.parametrize("marks", ["not slow", pytest.param("", marks=pytest.mark.slow)], ids=["quick", "all"])
+def test_interpreted(marks: str) -> None:
+    """This file in a process without a compiler; with the slow tests all losses, penalties and solvers."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", ""],
+        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
