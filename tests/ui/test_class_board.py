@@ -143,6 +143,7 @@ def test_a_class_predicts_talks_asks_follows_and_outlives_its_server(browser: Br
         page.context.close()
 
 
+@pytest.mark.slow
 def test_every_kind_of_prediction_is_made_with_the_keyboard(browser: Browser, room: Server) -> None:
     teacher, phone = visitor(browser, 1280, 800), visitor(browser, 390, 844)
     teacher.goto(room.link)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from explorer_page import Network
 from playwright.sync_api import Page, expect
 
@@ -56,6 +57,7 @@ def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Pag
     assert not network.outside, network.outside
 
 
+@pytest.mark.slow
 def test_on_paper_a_lesson_is_not_cut_at_the_screen(page: Page, server: str) -> None:
     opened(page, server.rstrip("/") + "/lesson/01")
     page.get_by_test_id("lesson-all").click()

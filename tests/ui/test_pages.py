@@ -27,9 +27,9 @@ QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none
 QUICK |= {"folds": "2", "resamples": "2", "features": "4"}
 
 
-# Every page is opened by each quick run, and meets half of the questions; `make test-all` puts all of them to each.
+# A quick run opens every page and puts one of four questions to each; `make test-all` puts all of them to each.
 THEMED = [
-    pytest.param(name, scheme, marks=() if (k + dark) % 2 == 0 else pytest.mark.slow)
+    pytest.param(name, scheme, marks=() if k % 4 == 0 and dark == k // 4 % 2 else pytest.mark.slow)
     for k, name in enumerate(NAMES)
     for dark, scheme in enumerate(("light", "dark"))
 ]
@@ -37,7 +37,7 @@ THEMED = [
 
 def some(turn: int) -> list[Any]:
     """All pages, those marked slow that are not in their turn."""
-    return [pytest.param(name, marks=() if k % 3 == turn else pytest.mark.slow) for k, name in enumerate(NAMES)]
+    return [pytest.param(name, marks=() if k % 4 == turn else pytest.mark.slow) for k, name in enumerate(NAMES)]
 
 
 def opened(page: Page, address: str) -> None:
@@ -99,7 +99,7 @@ def other(field: Any) -> Any:
     return (type(field.default))(value if value is not None else field.default + 1)
 
 
-@pytest.mark.parametrize("name", some(0))
+@pytest.mark.parametrize("name", some(3))
 def test_the_address_holds_every_setting_of_every_page(page: Page, server: str, name: str) -> None:
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
     given = parse_qs(urlparse(page.url).query)
@@ -143,6 +143,7 @@ def test_every_picture_that_hands_move_is_moved_by_keys(page: Page, server: str,
             raise AssertionError("keys move nothing")
 
 
+@pytest.mark.slow
 def test_the_start_on_the_plane_follows_the_pointer_and_every_dot_is_an_iterate(page: Page, server: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, f"{server.rstrip('/')}/geometry?dataset=iris&iterations=20")
@@ -170,6 +171,7 @@ def test_the_start_on_the_plane_follows_the_pointer_and_every_dot_is_an_iterate(
     expect(page.get_by_test_id("plane-table")).to_contain_text("as given")
 
 
+@pytest.mark.slow
 def test_the_prox_page_follows_the_pointer_the_keys_and_the_address(page: Page, server: str) -> None:
     network = Network(page)
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -235,6 +237,7 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
     assert not network.outside, network.outside
 
 
+@pytest.mark.slow
 def test_the_page_of_the_recipe_is_drawn_by_being_there(page: Page, tmp_path: Path) -> None:
     name, files = page_of_the_recipe()
     root = Path(__file__).resolve().parents[2]
@@ -303,6 +306,7 @@ def test_a_file_is_uploaded_its_columns_get_roles_and_all_pages_of_this_browser_
     assert page.locator("b").count() == 0 and not network.outside, network.outside
 
 
+@pytest.mark.slow
 def test_the_network_zooms_and_its_edges_follow_lam(page: Page, server: str) -> None:
     network = Network(page)
     page.set_viewport_size({"width": 1280, "height": 720})

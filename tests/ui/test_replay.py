@@ -109,6 +109,7 @@ def test_it_plays_pauses_steps_and_starts_again_by_keyboard(replay: Replay) -> N
     assert replay.iteration() == 60 and replay.errors == []
 
 
+@pytest.mark.slow
 def test_speed_and_the_axis_are_chosen(replay: Replay) -> None:
     page = replay.page
     page.get_by_test_id("replay-speed").evaluate(
@@ -120,6 +121,7 @@ def test_speed_and_the_axis_are_chosen(replay: Replay) -> None:
     assert replay.errors == []
 
 
+@pytest.mark.slow
 def test_hovering_tells_the_recorded_weight(replay: Replay) -> None:
     page = replay.page
     page.get_by_test_id("images-button").click()
@@ -133,7 +135,7 @@ def test_hovering_tells_the_recorded_weight(replay: Replay) -> None:
     ("scheme", "width"),
     [
         ("dark", 390),
-        ("light", 1280),
+        pytest.param("light", 1280, marks=pytest.mark.slow),
         pytest.param("light", 390, marks=pytest.mark.slow),
         pytest.param("dark", 1280, marks=pytest.mark.slow),
     ],
@@ -151,6 +153,7 @@ def test_it_fits_a_telephone_and_follows_the_theme(
     assert replay.errors == []
 
 
+@pytest.mark.slow
 def test_it_plays_inside_a_frame_of_a_saved_notebook(page: Page, context: BrowserContext, file: Path) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -178,6 +181,7 @@ def test_the_page_s_button_saves_a_recording_that_plays(
     assert replay.iteration() == 10 and replay.errors == []
 
 
+@pytest.mark.slow
 def test_a_race_is_recorded_and_plays_without_the_server(
     page: Page, server: str, context: BrowserContext, tmp_path: Path
 ) -> None:
