@@ -178,7 +178,7 @@ def test_the_page_s_button_saves_a_recording_that_plays(
     saved.value.save_as(file)
     assert ss.load_recording(file).settings["dataset"] == "iris"
     replay = Replay(context.new_page(), context, file)
-    assert replay.iteration() == 10 and replay.errors == []
+    assert replay.iteration() >= 10 and replay.errors == []
 
 
 @pytest.mark.slow

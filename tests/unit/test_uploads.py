@@ -8,6 +8,7 @@ import gzip
 import io
 import pickle
 import threading
+import time
 import zipfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -409,3 +410,17 @@ def test_an_open_address_asks_for_the_token() -> None:
         assert (await send(port, table().encode(), Authorization="token " + "t" * 32)).code == 200
 
     serve(visit, Gate("0.0.0.0", (), "t" * 32))
+
+
+def test_a_browser_that_comes_back_is_told_again_what_the_data_are() -> None:
+    page = app_pages["data"]()
+    page.on_message({"type": "ready"})
+    limit = time.monotonic() + 120
+    told: list[str] = []
+    while "described" not in told and time.monotonic() < limit:
+        told += [header["type"] for header, _ in page.poll()]
+        time.sleep(0.01)
+    page.on_message({"type": "ready"})
+    again = [header["type"] for header, _ in page.poll()]
+    page.close()
+    assert "described" in told and again.count("described") == 1

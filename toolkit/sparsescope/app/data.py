@@ -44,6 +44,7 @@ class DataPage(Page):
         self._jobs = Jobs("sparsescope-data")
         self._version = -1  # of the shelf that the browser has
         self._waits: list[Message] = []
+        self._said: Message | None = None  # what the data are; None while they are being read
         self._wished: dict[str, dict[str, str]] = {}  # roles chosen on the page, by the file's name
 
     # ------------------------------------------------------------------------------------------------------- settings
@@ -132,6 +133,7 @@ class DataPage(Page):
             return described(made.data)
 
         self._jobs.start(build)
+        self._said = None
         self._waits = [{"type": "working", "text": "Reading the columns …"}]
 
     def _options(self) -> dict[str, Any]:
@@ -154,6 +156,7 @@ class DataPage(Page):
             return described(datasets.load(chosen["dataset"], **options))
 
         self._jobs.start(load)
+        self._said = None
         self._waits = [{"type": "working", "text": "Reading the data …"}]
 
     # ------------------------------------------------------------------------------------------------------- pictures
@@ -174,7 +177,8 @@ class DataPage(Page):
         outcome = self._jobs.collect()
         if outcome is not None:
             empty = {"type": "described", "none": outcome.error}
-            messages.append(outcome.value if outcome.value is not None else empty)
+            self._said = outcome.value if outcome.value is not None else empty
+            messages.append(self._said)
         version = -1 if shelf is None else shelf.version
         if outcome is not None or version != self._version:
             self._version = version
@@ -183,6 +187,11 @@ class DataPage(Page):
 
     def _controls_message(self) -> Message:
         return {"type": "controls", "groups": self.controls(), "settings": self.settings}
+
+    def shown_again(self) -> None:
+        """Say again what the data are, to a browser that came back."""
+        if self._said is not None:
+            self._waits.append(self._said)
 
     def end(self) -> None:
         """Forget what is being read."""
