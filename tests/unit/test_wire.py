@@ -15,11 +15,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from bokeh.document import Document
+from bokeh.models import Div
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from sparsescope.dashboard import wire as wires
-from sparsescope.dashboard.bridge import Bridge
+from sparsescope.dashboard.bridge import Bridge, ExplorerPane
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
@@ -180,6 +182,45 @@ def bridge_without_a_server(sent: list[Any]) -> Bridge:
     link = Bridge(pane, lambda: explorer)
     link.explorer = explorer
     return link
+
+
+def test_messages_are_written_in_order_while_something_else_holds_the_document() -> None:
+    written: list[str] = []
+
+    async def send(event: Any) -> None:
+        await asyncio.sleep(0)  # others have their turn between two messages
+        written.append(json.loads(event.msg_data.data["header"])["type"])
+
+    async def go() -> None:
+        document = Document()
+        document.hold("combine")  # as Panel does, in a thread too, while it loads a page
+        session: Any = SimpleNamespace(
+            destroyed=False, _subscribed_connections=[SimpleNamespace(send_patch_document=send)]
+        )
+        document._session_context = lambda: SimpleNamespace(session=session)  # type: ignore[assignment]
+        pane = ExplorerPane()
+        model = Div()
+        document.add_root(model)
+        pane._models = {"page": (model, None)}
+        link = bridge_without_a_server([])
+        link.pane, link._document = pane, document
+        for name in "abc":
+            link._send({"type": name})
+            link._flush()
+        assert link._writing is not None
+        link._send({"type": "wire"})
+        link._send({"type": "after"})
+        link._flush()
+        await link._writing
+        assert written == ["a", "b", "c", "wire"] and link._mute and link._writing is None
+        link._send({"type": "x", "bad": float("nan")})  # no JSON: said on the page, and the next one comes
+        link._mute = False
+        while link._out or link._writing is not None:
+            link._flush()
+            await asyncio.sleep(0)
+        assert written[4:] == ["after", "error"]
+
+    asyncio.run(asyncio.wait_for(go(), LONG))
 
 
 def test_nothing_is_said_between_the_last_word_here_and_the_first_word_there() -> None:

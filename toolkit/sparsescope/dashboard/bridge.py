@@ -1,8 +1,8 @@
 """Joins one page in the browser with one `Explorer`: messages up, messages with binary blocks down, and a timer.
 
 Bokeh sends `bytes` inside an event as raw websocket frames (no base64), two frames for each block; explorers therefore
-put all arrays of a message into one block. Everything here runs on the server's event loop with the document's lock:
-the solver's thread never touches a widget.
+put all arrays of a message into one block. Everything here runs on the server's event loop: the solver's thread never
+touches a widget. Messages are written one after the other, in order, whatever Panel does with the document meanwhile.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from urllib.parse import urlencode
 import numpy as np
 import panel as pn
 import param
+from bokeh.document.events import MessageSentEvent
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
+from panel.models.esm import ESMEvent
 
 from ..datasets.uploads import Shelf, visible
 from ..live.inbox import Inbox
@@ -75,6 +77,20 @@ class ExplorerPane(JSComponent):
         # setting it took more time than all else that happens for a message.
         with set_curdoc(doc):
             self._process_event(event)
+
+    async def write(self, session: Any, data: Message) -> None:
+        """Send a message to the browsers of a session; done when it is written.
+
+        Panel's own way holds messages while a page loads and writes those past the lock of the document. Where two of
+        its writes overlap, the second waits until something else is sent, and one that a thread holds is dropped. This
+        is Bokeh's way to the websocket: in order, one message after the other.
+        """
+        for model, _ in list(self._models.values()):
+            if model.document is None:
+                continue
+            event = MessageSentEvent(model.document, "bokeh_event", ESMEvent(model=model, data=data))
+            for connection in list(session._subscribed_connections):
+                await connection.send_patch_document(event)
 
 
 def summary(problem: Message) -> str:
@@ -177,7 +193,7 @@ class Bridge:
         self._inbox = Inbox()
         self._obeyed = self._seen = float("-inf")  # when commands were handed on, and when a page was there
         self._out: list[tuple[Message, list[bytes] | None]] = []
-        self._flushing: asyncio.Future[None] | None = None
+        self._writing: asyncio.Future[None] | None = None  # on Bokeh's channel
         self._showing: asyncio.Future[None] | None = None
         # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
         self.token = secrets.token_urlsafe(24)
@@ -216,6 +232,7 @@ class Bridge:
     def _begin(self, message: Message) -> bool:
         """Find the explorer of a page that is ready, or make one; whether there is one."""
         _send_without_delay()
+        self._document = pn.state.curdoc
         self.part(self._joining)  # a page that begins anew begins on Bokeh's channel
         if self.explorer is None:
             token = str(message.get("rejoin") or "")
@@ -263,7 +280,7 @@ class Bridge:
                 self.explorer.on_message(message)
 
     def poll(self) -> None:
-        """Send what the explorer has to say now; called with the document's lock."""
+        """Send what the explorer has to say now."""
         self._collect()
         self._flush()
 
@@ -276,27 +293,14 @@ class Bridge:
         asyncio.get_running_loop().call_later(POLL_MS / 1000 + late, self._tick)
 
     def look(self) -> None:
-        """Do the same without the lock, which is asked for only if there is something to say."""
+        """Hand on what the page asked for, and send what the explorer has to say."""
         if self._closed or self.explorer is None:
             return
         if len(self._inbox):
             self._obey()
         self._rest_alone()
         self._collect()
-        if self._wire is not None:
-            self._flush()
-            return
-        session = self._session
-        if not self._out or self._flushing or self._mute or session is None or session.destroyed:
-            return
-        self._flushing = asyncio.ensure_future(self._flush_locked(session))
-
-    async def _flush_locked(self, session: Any) -> None:
-        try:
-            with set_curdoc(self._document):
-                await session.with_document_locked(self._flush)
-        finally:
-            self._flushing = None
+        self._flush()
 
     def _look_soon(self, delays: Sequence[int]) -> None:
         if self._document is None:
@@ -362,8 +366,7 @@ class Bridge:
 
     def _adopt(self, explorer: Any) -> Any:
         explorer.settings_changed = self._write_address
-        document = self._document = pn.state.curdoc
-        if document is not None:
+        if self._document is not None:
             self._seen = time.monotonic()
             # A timer of the loop itself: Bokeh's and Panel's do a hundred times as much around each call.
             asyncio.get_running_loop().call_later(POLL_MS / 1000, self._tick)
@@ -420,7 +423,7 @@ class Bridge:
         if show is None:
             return
         text = summary(header)
-        if self._wire is None or session is None:
+        if session is None:
             show(text)
         elif not session.destroyed:
             self._showing = asyncio.ensure_future(self._show_locked(session, lambda: show(text)))
@@ -433,25 +436,46 @@ class Bridge:
             self._showing = None  # a task holds its context, and with it the document of a page that may be gone
 
     def _flush(self) -> None:
-        """Send what is on its way; called with the document's lock, unless the page has changed over."""
-        if self._mute:
+        """Send what is on its way, over Bokeh's channel one message after the other."""
+        session = self._session
+        if session is not None and self._wire is None:
+            if self._out and self._writing is None and not self._mute and not session.destroyed:
+                self._writing = asyncio.ensure_future(self._write_all(session))
             return
-        out, self._out = self._out, []
-        for k, (header, buffers) in enumerate(out):
-            if header["type"] == "problem":
-                self._summarise(header)
-            if not self._local:
-                header = public(header)
-            block = b"".join(buffers) if buffers else None
-            # As one text: Bokeh would take a header apart into some hundred objects, which cost more than all else.
-            text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_number)
-            if self._wire is not None:
-                self._wire.send(text, block)
+        while self._out and not self._mute:
+            message = self._next()
+            if message is None:
                 continue
-            self.pane._send_msg({"header": text, "block": block})
-            if header["type"] == "wire":
-                self._mute, self._out = True, out[k + 1 :] + self._out
-                return
+            if self._wire is not None:
+                self._wire.send(*message)
+            else:
+                self.pane._send_msg({"header": message[0], "block": message[1]})
+
+    async def _write_all(self, session: Any) -> None:
+        try:
+            while self._out and not self._mute and not session.destroyed:
+                message = self._next()
+                if message is not None:
+                    await self.pane.write(session, {"header": message[0], "block": message[1]})
+        finally:
+            self._writing = None
+
+    def _next(self) -> tuple[str, bytes | None] | None:
+        """Take the first message that is on its way, as text and block; None if it is no JSON, which the page hears."""
+        header, buffers = self._out.pop(0)
+        if header["type"] == "wire":  # the last word on Bokeh's channel
+            self._mute = True
+        if header["type"] == "problem":
+            self._summarise(header)
+        if not self._local:
+            header = public(header)
+        # As one text: Bokeh would take a header apart into some hundred objects, which cost more than all else.
+        try:
+            text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_number)
+        except (ValueError, TypeError) as error:
+            self._fail(error)
+            return None
+        return text, b"".join(buffers) if buffers else None
 
     def _fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error))
