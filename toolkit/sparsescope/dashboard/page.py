@@ -317,4 +317,16 @@ def _frame(title: str, header: HeaderBar, body: Any, dark: bool, up: str = "") -
     with edit_readonly(page):
         # By default the page mirrors Panel's busy counter, which costs two more messages for each message.
         page.param.update(busy=False)
+    _unwatch_busy(page)
     return page
+
+
+def _unwatch_busy(page: pmui.Page) -> None:
+    """Remove a page's watchers of Panel's busy counter, which is one for all sessions and lives as long as the server.
+
+    A new value of ``busy`` ends the mirroring, but param leaves the watcher in the counter's list: it kept every page
+    that was ever made, with its document and its bridge.
+    """
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", ())):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
