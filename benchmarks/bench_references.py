@@ -83,7 +83,7 @@ def faults(problem: ss.Problem, known: Any, found: ss.Result) -> list[str]:
 def judged(seed: int, tol: float, limit: float) -> list[dict[str, Any]]:
     """Every solver that claims the problem of a seed, one row each."""
     problem, facts = drawn(seed)
-    known = ss.reference(problem, tol=REFERENCE, max_seconds=100 * limit)  # of wall time
+    known = ss.reference(problem, tol=REFERENCE, max_seconds=100 * limit)
     rows = []
     for name in solvers:
         solver = solvers.create(name)

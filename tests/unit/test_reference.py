@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 import sparsescope as ss
 from helpers import digits, iris, text
 from sparsescope.runs import reference as module
+from sparsescope.runs import run as run_module
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +77,29 @@ def test_a_tighter_tolerance_is_computed_and_a_looser_one_is_not(monkeypatch: py
     fine = ss.reference(problem_of(), tol=1e-10)
     assert len(solved) == 2 and fine.gap < rough.gap
     assert ss.reference(problem_of(), tol=1e-4) is fine and len(solved) == 2
+
+
+def test_a_busy_machine_does_not_weaken_a_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wall time passes while others compute; what the thread itself spends is limited."""
+    ticks = itertools.count(step=1e6)
+    monkeypatch.setattr(run_module, "CLOCK", lambda: next(ticks))
+    found = ss.reference(problem_of(), tol=1e-8, max_seconds=60.0)
+    assert found.converged and found.relative_gap <= 1e-8
+    monkeypatch.setattr(module, "CLOCK", lambda: next(ticks))
+    short = ss.reference(problem_of(0.11), tol=1e-8, max_seconds=60.0)
+    assert not short.converged and "limit of 60 solver seconds" in short.message
+
+
+def test_a_reference_that_its_limit_cut_short_is_computed_again_with_a_larger_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    solved = counted(monkeypatch)
+    early = ss.reference(problem_of(), tol=1e-10, max_seconds=1e-9)
+    assert not early.converged
+    assert ss.reference(problem_of(), tol=1e-10, max_seconds=1e-9) is early and len(solved) == 1
+    found = ss.reference(problem_of(), tol=1e-10, max_seconds=None)
+    assert found.converged and len(solved) == 2
+    assert ss.reference(problem_of(), tol=1e-10, max_seconds=1e-9) is found and len(solved) == 2
 
 
 def test_in_the_background_the_caller_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

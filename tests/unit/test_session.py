@@ -170,6 +170,37 @@ def test_step_does_exactly_so_many_iterations(session: Session) -> None:
             session.step(n)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("steps", [0, 3])
+def test_what_arrives_just_before_a_step_is_decided_makes_no_step(
+    steps: int, problem: ss.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wish for a picture, or a command, that comes after the worker has obeyed and before it looks what to do."""
+    obey, answer, obeyed, late = Session._obey, Session._answer, threading.Event(), threading.Event()
+
+    def noted(self: Session) -> None:
+        obey(self)
+        obeyed.set()
+
+    def interrupted(self: Session) -> None:
+        answer(self)
+        resting = obeyed.is_set() and not (self._playing or self._steps)
+        obeyed.clear()
+        if resting and not late.is_set() and self.status().iteration == steps:
+            late.set()
+            self.request(lambda problem, state: state.iteration)
+            self.set_speed(None)
+
+    monkeypatch.setattr(Session, "_obey", noted)
+    monkeypatch.setattr(Session, "_answer", interrupted)
+    with Session(problem, "ista") as session:
+        session.step(steps) if steps else session.open()
+        until(late.is_set, "for the last moment")
+        rest(session)
+        until(lambda: session.picture().count > 0, "for the picture")
+        rest(session)
+        assert session.status().iteration == session.trace["iteration"][-1] == steps
+
+
 def test_a_session_takes_the_same_way_as_a_run(problem: ss.Problem) -> None:
     for name in ("bcd-ls", "bcd-cst", "fista-ls"):
         run = Run(problem, name, stop=Iterations(40))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from .result import Result
 from .run import as_problem, solve
 
 KEPT = 64  # references that are remembered; of the oldest ones the weights go with them
+# Limits count processor seconds of the thread that computes: a busy machine delays a reference and does not weaken it.
+CLOCK: Callable[[], float] = time.thread_time
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class ReferenceJob:
     tol
         relative gap to reach.
     max_seconds
-        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+        processor seconds of the solver after which the bounds reached so far are taken; ``None``: no limit.
     keep
         called with the reference when it is found.
     """
@@ -235,7 +238,7 @@ def solve_reference(
     tol
         relative gap to reach.
     max_seconds
-        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+        processor seconds of the solver after which the bounds reached so far are taken; ``None``: no limit.
     watch
         called with each event; True ends the run.
 
@@ -253,12 +256,30 @@ def solve_reference(
         certify_every=None,
         record=False,
         callbacks=[] if watch is None else [watch],
+        clock=CLOCK,
     )
     return Reference.of(found)
 
 
-_cache: OrderedDict[str, tuple[float, Reference]] = OrderedDict()  # content key -> (tolerance asked for, reference)
-_jobs: dict[tuple[str, float], ReferenceJob] = {}
+@dataclass(frozen=True)
+class _Kept:
+    """A reference that is remembered, with the tolerance and the limit that it was computed for."""
+
+    tol: float
+    max_seconds: float | None
+    found: Reference
+
+    def serves(self, tol: float, max_seconds: float | None) -> bool:
+        """Whether another computation to this tolerance, within this limit, would bring nothing new."""
+        if self.found.relative_gap <= tol:
+            return True
+        limited = not self.found.converged and self.max_seconds is not None
+        more = limited and (max_seconds is None or max_seconds > self.max_seconds)
+        return self.tol <= tol and not more
+
+
+_cache: OrderedDict[str, _Kept] = OrderedDict()  # by content key
+_jobs: dict[tuple[str, float, float | None], ReferenceJob] = {}
 _lock = threading.Lock()
 
 
@@ -274,7 +295,7 @@ def reference(
     tol
         relative gap to reach.
     max_seconds
-        solver seconds after which the bounds reached so far are taken; ``None``: no limit.
+        processor seconds of the solver after which the bounds reached so far are taken; ``None``: no limit.
     background
         return a :class:`ReferenceJob` at once instead of waiting.
 
@@ -293,13 +314,15 @@ def reference(
     key = content_key(problem)
     with _lock:
         known = _cache.get(key)
-        if known is not None and (known[0] <= tol or known[1].relative_gap <= tol):
+        if known is not None and known.serves(tol, max_seconds):
             _cache.move_to_end(key)
-            return ReferenceJob.finished(known[1]) if background else known[1]
-        job = _jobs.get((key, tol))
+            return ReferenceJob.finished(known.found) if background else known.found
+        job = _jobs.get((key, tol, max_seconds))
         if job is None or job.done() or job.cancelled():
-            job = ReferenceJob.started(problem, tol, max_seconds, lambda found: _keep(key, tol, found))
-            _jobs[key, tol] = job
+            job = ReferenceJob.started(
+                problem, tol, max_seconds, lambda found: _keep(key, _Kept(tol, max_seconds, found))
+            )
+            _jobs[key, tol, max_seconds] = job
             for old in [name for name, other in _jobs.items() if other.done()]:
                 del _jobs[old]
     return job if background else job.result()
@@ -324,7 +347,7 @@ def known(problem: BaseProblem) -> Reference | None:
     key = content_key(problem)
     with _lock:
         found = _cache.get(key)
-    return None if found is None else found[1]
+    return None if found is None else found.found
 
 
 def forget() -> None:
@@ -333,12 +356,13 @@ def forget() -> None:
         _cache.clear()
 
 
-def _keep(key: str, tol: float, found: Reference) -> None:
+def _keep(key: str, new: _Kept) -> None:
     with _lock:
         known = _cache.get(key)
-        if known is None or found.gap <= known[1].gap:
-            _cache[key] = (tol, found)
-            _cache.move_to_end(key)
+        if known is not None and known.found.gap < new.found.gap:
+            new = replace(new, found=known.found)
+        _cache[key] = new
+        _cache.move_to_end(key)
         while len(_cache) > KEPT:
             _cache.popitem(last=False)
 

@@ -436,8 +436,10 @@ class Session:
         float
             seconds; 0: there is work now.
         """
-        if self._commands or self._wish is not None:
-            return 0.0
+        return 0.0 if self._commands or self._wish is not None else self._rest()
+
+    def _rest(self) -> float:
+        """The time until the next step; a command or a wish does not bring it nearer."""
         if not (self._playing or self._steps):
             return IDLE_WAIT
         # From the speed in force now: a run that is let go does not first sit out its old, slower beat.
@@ -456,7 +458,7 @@ class Session:
                 with self._stepping:
                     self._obey()
                     self._answer()
-                if self.due() > 0:  # a command interrupts this wait, so that a slow run still answers at once
+                if self._rest() > 0:  # a command interrupts this wait, so that a slow run still answers at once
                     return
                 began = self._began = CLOCK()
                 with self._stepping:
