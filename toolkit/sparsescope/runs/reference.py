@@ -273,9 +273,9 @@ class _Kept:
         """Whether another computation to this tolerance, within this limit, would bring nothing new."""
         if self.found.relative_gap <= tol:
             return True
-        limited = not self.found.converged and self.max_seconds is not None
-        more = limited and (max_seconds is None or max_seconds > self.max_seconds)
-        return self.tol <= tol and not more
+        if self.found.converged or self.max_seconds is None:
+            return self.tol <= tol
+        return self.tol <= tol and max_seconds is not None and max_seconds <= self.max_seconds
 
 
 _cache: OrderedDict[str, _Kept] = OrderedDict()  # by content key
