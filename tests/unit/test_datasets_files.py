@@ -318,7 +318,9 @@ def test_unknown_names_folders_and_formats_are_refused_in_words(folder, monkeypa
     with pytest.raises(ValueError, match=r"format that is not known; known: \.npz"):
         datasets.load(folder / "picture.png")
     (folder / "a.svm").write_text(SVM)
-    with pytest.raises(ValueError, match=r"target= names the label column of a CSV table; a\.svm is not one"):
+    with pytest.raises(
+        ValueError, match=r"target= names the label column of a CSV or Parquet table; a\.svm is not one"
+    ):
         datasets.load("a", target="y")
     with pytest.raises(ValueError, match="'iris' is not one"):
         datasets.load("iris", target="y")

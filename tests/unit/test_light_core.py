@@ -79,7 +79,7 @@ def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None
         ("ss.explore()", "anywidget", "The explorer in a notebook"),
         ("from sparsescope.dashboard import serve", "panel", "The explorer"),
         ("ss.Recorder().trace.to_frame()", "pandas", "Trace.to_frame"),
-        ("ss.datasets.load('table.csv')", "pandas", "reading a CSV file"),
+        ("ss.datasets.load('table.csv')", "pandas", "Reading a CSV file"),
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_installs_it(

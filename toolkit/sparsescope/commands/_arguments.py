@@ -55,9 +55,9 @@ def add_problem(parser: Any) -> None:
     parser.add_argument(
         "data",
         metavar="NAME|FILE|-",
-        help="a data set's name or a file: .npz, svmlight or CSV (also .gz, .bz2); -: standard input (CSV or svmlight)",
+        help="a data set's name or a file: .npz, Parquet, svmlight or CSV (these also .gz, .bz2); -: standard input",
     )
-    parser.add_argument("--target", metavar="COLUMN", help="label column of a CSV table")
+    parser.add_argument("--target", metavar="COLUMN", help="label column of a table")
     parser.add_argument("--loss", help="default: multiclass-squared-hinge; for label sets label-ranking-squared-hinge")
     parser.add_argument("--penalty", default="l1/l2", help="default: %(default)s")
     parser.add_argument("--intercept", action="store_true", help="add an intercept, which is not penalised")
@@ -78,7 +78,7 @@ def add_server(parser: Any, address: str | None, password: str = "--token") -> N
     parser.add_argument(
         "--data",
         metavar="NAME|PATH",
-        help="a data set's name (see: sparsescope datasets) or a file: .npz, svmlight or CSV",
+        help="a data set's name (see: sparsescope datasets) or a file: .npz, Parquet, svmlight or CSV",
     )
     parser.add_argument("--port", type=port, help="default: 5006, or a free one where that is taken; 0: any free one")
     parser.add_argument(

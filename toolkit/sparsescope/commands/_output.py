@@ -17,9 +17,7 @@ def check_table(path: str | None) -> Path | None:
     Raises
     ------
     MissingPackage
-        without pandas, which makes the table.
-    ValueError
-        for Parquet without pyarrow.
+        without pandas, which makes the table, and for Parquet without pyarrow.
     OSError
         for a folder that is not there.
     """
@@ -29,8 +27,8 @@ def check_table(path: str | None) -> Path | None:
     target = Path(path).expanduser()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target} cannot be written: there is no folder {target.parent}")
-    if target.suffix.lower() == ".parquet" and not extras.is_installed("pyarrow"):
-        raise ValueError("Parquet needs pyarrow: pip install pyarrow; or write a .csv file")
+    if target.suffix.lower() == ".parquet":
+        extras.package("pyarrow", "Writing a Parquet file")
     return target
 
 

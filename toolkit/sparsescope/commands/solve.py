@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ._arguments import add_problem, count, positive
+from ._arguments import add_output, add_problem, count, positive
 from ._data import load_data, make_problem
-from ._output import as_json, say
+from ._output import as_json, check_table, say, write_table
 
 HELP = "fit one model and print what the solver does"
 EXAMPLES = """
 sparsescope solve digits --lam-ratio 0.05
 sparsescope solve mydata.csv --target class --penalty l1 --save run.npz
 sparsescope solve mydata.csv --target class --penalty l1 --resume run.npz    # after Ctrl-C or a crash
+sparsescope solve mydata.csv --scale none --standardize --intercept --model model.npz    # for `sparsescope predict`
 cat mydata.svm | sparsescope solve - --json | jq .objective
 """
 DONE, UNCERTIFIED, INTERRUPTED = 0, 3, 130
@@ -47,7 +49,14 @@ def add(parser: Any) -> None:
     parser.add_argument(
         "--resume", metavar="RUN.npz", help="go on where the run in this file stands; it is saved there again"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object in place of text")
+    parser.add_argument("--scale", metavar="RULE", help="scaling of the values of X: none, standard, max, …")
+    parser.add_argument(
+        "--standardize", action="store_true", help="penalise weights of features divided by their standard deviations"
+    )
+    parser.add_argument(
+        "--model", metavar="MODEL.npz", help="write a model for `sparsescope predict`; needs unscaled X"
+    )
+    add_output(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,7 +71,11 @@ def run(options: argparse.Namespace) -> int:
     trace, point = (None, None) if options.resume is None else _kept(options.resume)
     named = options.resume if options.save is None else options.save
     file = None if named is None else check_writable(named)  # before the fit, which may take hours
+    model = None if options.model is None else check_writable(options.model)
+    table = None if options.out is None else check_table(options.out)
     data = load_data(options)
+    if model is not None:
+        _check_repeatable(data)
     problem = make_problem(options, data)
     problem = problem.with_lam(options.lam_ratio * problem.lam_reference)
     recorder = Recorder(trace)
@@ -97,6 +110,10 @@ def run(options: argparse.Namespace) -> int:
             result, interrupted = interruption.result, True
     before = 0 if point is None else point.iteration
     kept = None if file is None else standing.save(file)
+    if table is not None:
+        write_table(recorder.trace.to_frame(), table)
+    if model is not None:
+        _save_model(problem, result, recorder.trace, model)
     if options.json:
         say(as_json(_facts(result, problem, data, before)))
     else:
@@ -104,11 +121,27 @@ def run(options: argparse.Namespace) -> int:
             f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
             f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s"
         )
-        if kept is not None:
-            say(f"trace: {kept}")
+        for what, written in (("trace", kept), ("table", table), ("model", model)):
+            if written is not None:
+                say(f"{what}: {written}")
     if interrupted:
         return INTERRUPTED
     return DONE if result.converged else UNCERTIFIED
+
+
+def _check_repeatable(data: Any) -> None:
+    """Refuse values that were scaled: a model sees new samples as they are."""
+    if data.scaling != "none":
+        raise ValueError(
+            f"--model: the values of {data.name} are scaled by the rule {data.scaling!r}, which cannot be repeated on "
+            "new samples; add --scale none, and --standardize where features have different units"
+        )
+
+
+def _save_model(problem: Any, result: Any, trace: Any, path: Path) -> None:
+    from ..estimators import from_result
+
+    from_result(problem, replace(result, trace=trace)).save(path)
 
 
 def _kept(path: str) -> tuple[Any, Any]:

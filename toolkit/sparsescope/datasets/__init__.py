@@ -61,7 +61,7 @@ def load(
     name_or_path
         a registered name (:func:`names`), the path of a file, or the name of a file (its suffix may be left out) in
         a folder listed in SPARSESCOPE_DATA or among the sets that :func:`fetch` keeps; looked up in this order.
-        Formats: .npz, CSV, svmlight/libsvm.
+        Formats: .npz, CSV, Parquet, svmlight/libsvm.
     test_size
         share set aside for test, class by class at random (0.25 if left out). A UserWarning follows if it has no
         effect, because the data have a test part.
@@ -70,7 +70,7 @@ def load(
     scale
         ``None`` (a default that suits the values) or one of SCALES, see :mod:`sparsescope.datasets.scaling`.
     target
-        label column of a CSV table.
+        label column of a CSV or Parquet table.
     dtype
         ``"float64"`` or ``"float32"`` for the values of X.
 
@@ -96,7 +96,7 @@ def load(
     if key.startswith(PREFIX):
         return _uploaded(key)
     if key in registry and target is not None:
-        raise ValueError(f"target= names the label column of a CSV table; {key!r} is not one")
+        raise ValueError(f"target= names the label column of a CSV or Parquet table; {key!r} is not one")
     options = {"test_size": test_size, "seed": seed}
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if key in registry:

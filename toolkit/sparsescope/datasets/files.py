@@ -10,15 +10,16 @@ from pathlib import Path
 from .base import Dataset
 from .npz import looks_like_dataset, read_npz
 from .raw import Raw, check_options, finish
-from .tables import looks_like_svmlight, read_csv, read_svmlight
+from .tables import PARQUET_SUFFIX, looks_like_svmlight, read_labelled, read_svmlight
 
 FOLDERS_VARIABLE = "SPARSESCOPE_DATA"
 CSV_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".tsv.bz2")
+TABLE_SUFFIXES = (*CSV_SUFFIXES, PARQUET_SUFFIX)
 SVMLIGHT_SUFFIXES = tuple(
     stem + packed for packed in ("", ".gz", ".bz2") for stem in (".svm", ".svmlight", ".libsvm", ".scale")
 )
-SUFFIXES = (".npz", *CSV_SUFFIXES, *SVMLIGHT_SUFFIXES)
-FORMATS = ".npz, .csv or .tsv with a header line, svmlight/libsvm text; text files also as .gz or .bz2"
+SUFFIXES = (".npz", *TABLE_SUFFIXES, *SVMLIGHT_SUFFIXES)
+FORMATS = ".npz, .csv or .tsv with a header line, .parquet, svmlight/libsvm text; text files also as .gz or .bz2"
 
 
 def folders() -> list[Path]:
@@ -90,12 +91,12 @@ def find_file(name: str) -> Path | None:
 def read_file(path: Path, target: str | int | None = None) -> Raw:
     """Read a file by its suffix; the format of other files is detected. Raises ValueError for other formats."""
     name = path.name.lower()
-    if target is not None and not name.endswith(CSV_SUFFIXES):
-        raise ValueError(f"target= names the label column of a CSV table; {path.name} is not one")
+    if target is not None and not name.endswith(TABLE_SUFFIXES):
+        raise ValueError(f"target= names the label column of a CSV or Parquet table; {path.name} is not one")
     if name.endswith(".npz"):
         return read_npz(path)
-    if name.endswith(CSV_SUFFIXES):
-        return read_csv(path, target)
+    if name.endswith(TABLE_SUFFIXES):
+        return read_labelled(path, target)
     if name.endswith(SVMLIGHT_SUFFIXES) or looks_like_svmlight(path):
         return read_svmlight(path)
     raise ValueError(f"{path} has a format that is not known; known: {FORMATS}")

@@ -1,4 +1,4 @@
-"""Readers for text files: CSV tables (pandas) and svmlight/libsvm (scikit-learn), plain or compressed."""
+"""Readers for tables (CSV, by pandas; Parquet, by pyarrow) and svmlight/libsvm (scikit-learn), plain or compressed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ MAX_CATEGORIES = 50  # a text column with more values is an identifier or free t
 DELIMITERS = ",;\t|"
 MOST_NAMED = 10  # columns in one sentence
 MAX_LINE = 2**26  # characters
+PARQUET_SUFFIX = ".parquet"
 SVMLIGHT_LINE = re.compile(r"^\S+(\s+qid:\d+)?(\s+\d+:\S+)*\s*(#.*)?$")
 
 
@@ -63,13 +64,44 @@ def first_line(path: Path, comments: bool = False) -> str:
     raise ValueError(f"{path} is empty: no line of data")
 
 
-def read_table(path: Path, check: Callable[[int, int], None] = lambda rows, cells: None) -> Any:
-    """A table with a header line as a data frame, missing values included.
+def read_table(path: Path, check: Callable[[int, int], None] = lambda rows, cells: None, labelled: bool = True) -> Any:
+    """A Parquet table, or a CSV table with a header line, as a data frame, missing values included.
 
     check : called with upper bounds of the rows and the cells of the file before it is parsed
+    labelled : whether a label column is needed beside a feature
     Raises ValueError for a file without a header, a damaged one, and one that needs too much memory.
     """
-    pd = extras.package("pandas", "reading a CSV file")
+    table = _read_parquet(path, check) if path.name.lower().endswith(PARQUET_SUFFIX) else _read_csv(path, check)
+    table.columns = [str(c).strip() for c in table.columns]
+    if table.shape[0] == 0 or table.shape[1] < 1 + labelled:
+        raise ValueError(f"{path} has {table.shape[0]} row(s) and {table.shape[1]} column(s); needed: at least one "
+                         + ("row, a label column and a feature column" if labelled else "row and column"))  # fmt: skip
+    return table
+
+
+def _read_parquet(path: Path, check: Callable[[int, int], None]) -> Any:
+    extras.package("pandas", "Reading a Parquet file")
+    parquet = extras.package("pyarrow.parquet", "Reading a Parquet file")
+    try:
+        with parquet.ParquetFile(path) as file:
+            told, names = file.metadata, file.schema_arrow.names
+            rows, columns = int(told.num_rows), len(names)
+            size = sum(int(told.row_group(k).total_byte_size) for k in range(told.num_row_groups))
+            check(rows, rows * columns)
+            check_memory(path, max(size, 8 * rows * columns), f"{rows} rows of {columns} columns with 8 bytes each")
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"column {twice!r} is there twice")
+            table = file.read().to_pandas().reset_index(drop=True)
+    except (ValueError, OSError, ArithmeticError, NotImplementedError) as error:  # pyarrow's errors are of these kinds
+        if "of memory" in str(error) or "are taken here" in str(error):
+            raise
+        raise ValueError(f"{path} is not a readable Parquet table ({error})") from error
+    return table
+
+
+def _read_csv(path: Path, check: Callable[[int, int], None]) -> Any:
+    pd = extras.package("pandas", "Reading a CSV file")
     header = first_line(path)
     delimiter = max(DELIMITERS, key=header.count)
     if all(_is_number(cell) for cell in header.split(delimiter)):
@@ -83,36 +115,36 @@ def read_table(path: Path, check: Callable[[int, int], None] = lambda rows, cell
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than the header would be cut
-            table = pd.read_csv(
+            return pd.read_csv(
                 path, sep=delimiter, skipinitialspace=True, encoding="utf-8-sig", index_col=False, low_memory=False
             )
     except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # parser errors are ValueErrors
         raise ValueError(f"{path} is not a readable CSV table ({error})") from error
-    table.columns = [str(c).strip() for c in table.columns]
-    if table.shape[0] == 0 or table.shape[1] < 2:
-        raise ValueError(f"{path} has {table.shape[0]} row(s) and {table.shape[1]} column(s); needed: at least one "
-                         "row, a label column and a feature column")  # fmt: skip
-    return table
 
 
-def read_csv(path: Path, target: str | int | None = None) -> Raw:
-    """A table with a header line; one column holds the labels, the others are features.
+def read_labelled(path: Path, target: str | int | None = None) -> Raw:
+    """A table, CSV with a header line or Parquet; one column holds the labels, the others are features.
 
     target : name (or position) of the label column; default: the column called label, class, target or y (any case),
     else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
     Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
     """
     table = read_table(path)
-    missing = table.isna().sum()
-    if missing.any():
-        listed = [f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count]
-        found = ", ".join(listed[:MOST_NAMED]) + (f" and {len(listed) - MOST_NAMED} more" * (len(listed) > MOST_NAMED))
-        raise ValueError(f"{path} has missing values in column {found}; remove these rows or fill them first")
+    check_complete(table, path)
     label = target_column(list(table.columns), target, path)
     y = table.pop(label)
     X, feature_names = encode_columns(table, path)
     source = f"file {path.name}, labels in column {label!r}"
     return Raw(X, labels_of(y), feature_names=feature_names, title=path.name, source=source)
+
+
+def check_complete(table: Any, path: Path) -> None:
+    """Raise ValueError that names the columns with missing values."""
+    missing = table.isna().sum()
+    if missing.any():
+        listed = [f"{column!r} ({count} of {len(table)} rows)" for column, count in missing.items() if count]
+        found = ", ".join(listed[:MOST_NAMED]) + (f" and {len(listed) - MOST_NAMED} more" * (len(listed) > MOST_NAMED))
+        raise ValueError(f"{path} has missing values in column {found}; remove these rows or fill them first")
 
 
 def labels_of(y: Any) -> np.ndarray:
@@ -121,7 +153,7 @@ def labels_of(y: Any) -> np.ndarray:
 
 
 def target_column(columns: list[str], target: str | int | None, path: Path) -> str:
-    """Name of the label column by the rule of :func:`read_csv`."""
+    """Name of the label column by the rule of :func:`read_labelled`."""
     if target is None:
         named = [c for wanted in TARGET_NAMES for c in columns if c.lower() == wanted]
         return named[0] if named else columns[-1]

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from ..inputs.archives import limited_memory
 from .base import Dataset
 from .columns import Column, check_roles, from_table, look_at
-from .files import CSV_SUFFIXES, FORMATS, SUFFIXES, read_file
+from .files import FORMATS, SUFFIXES, TABLE_SUFFIXES, read_file
 from .raw import finish
 from .tables import read_table
 
@@ -143,7 +143,7 @@ def read_upload(path: Path, given_name: str, limits: Limits = LIMITS, **options:
     options = {**DEFAULTS, **options}
     try:
         with limited_memory(limits.memory):
-            if path.name.lower().endswith(CSV_SUFFIXES):
+            if path.name.lower().endswith(TABLE_SUFFIXES):
                 return _table(path, name, title, limits, options)
             raw = read_file(path)
             rows, columns = (int(k) for k in np.shape(raw.X))

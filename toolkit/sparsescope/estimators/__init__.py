@@ -10,6 +10,7 @@ from .classifier import SparseClassifier
 from .classifier_cv import SparseClassifierCV
 from .covariance import SparseInverseCovariance, SparseInverseCovarianceCV
 from .files import load
+from .solved import from_result
 from .stagewise import StagewiseClassifier
 from .watching import Watch
 
@@ -23,5 +24,6 @@ __all__ = [
     "SparseInverseCovarianceCV",
     "StagewiseClassifier",
     "Watch",
+    "from_result",
     "load",
 ]
