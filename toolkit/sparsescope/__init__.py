@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .runs.run import Run, solve
     from .runs.session import Session
     from .runs.trace import Recorder, Trace
+    from .sweeps import Sweep, SweepRun, sweep
     from .widgets.explore import explore
     from .widgets.pages import show
 
@@ -72,6 +73,8 @@ __all__ = [
     "SparseInverseCovarianceCV",
     "SparsescopeError",
     "StagewiseClassifier",
+    "Sweep",
+    "SweepRun",
     "Trace",
     "__version__",
     "certify",
@@ -97,6 +100,7 @@ __all__ = [
     "solvers",
     "spectrum",
     "stopping",
+    "sweep",
     "transformers",
     "views",
 ]
@@ -124,6 +128,8 @@ _HOME = {
     "SparseInverseCovarianceCV": "estimators",
     "StagewiseClassifier": "estimators",
     "SparsescopeError": "registry",
+    "Sweep": "sweeps",
+    "SweepRun": "sweeps",
     "Trace": "runs.trace",
     "certify": "problems.judging",
     "check": "checking",
@@ -138,6 +144,7 @@ _HOME = {
     "reference": "runs.reference",
     "show": "widgets",
     "solve": "runs.run",
+    "sweep": "sweeps",
 }
 # Public submodules that do not stand at the top.
 _ROOM = {

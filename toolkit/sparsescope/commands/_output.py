@@ -34,12 +34,9 @@ def check_table(path: str | None) -> Path | None:
 
 def write_table(table: Any, path: Path) -> None:
     """Write a data frame, in one step: an older file of this name is replaced as a whole or stays."""
-    from ..runs.keeping import write  # loads numba, which help and completion do not need
+    from ..runs import keeping
 
-    if path.suffix.lower() == ".csv":
-        write(path, table.to_csv(index=False).encode())
-        return
-    write(path, table.to_parquet(None, engine="pyarrow", index=False))
+    keeping.write_table(table, path)
 
 
 def as_json(value: Any) -> str:

@@ -12,11 +12,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
+from .. import extras
 from ..jit.store import replace_file
 
 CHECKPOINT_SECONDS = 5.0
 CHECKPOINT_SHARE = 0.05  # of the time that passes, at most, for writing checkpoints
 SUFFIX = ".npz"
+TABLES = (".csv", ".parquet")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -97,6 +99,26 @@ def write(path: Path, content: bytes) -> None:
         raise type(error)(
             f"{path} could not be written ({error.strerror or error}); an older file of this name is as it was"
         ) from error
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a data frame as ``.csv`` or ``.parquet``, in one step.
+
+    Raises
+    ------
+    ValueError
+        for another suffix.
+    MissingPackage
+        for Parquet without pyarrow.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in TABLES:
+        raise ValueError(f"{path.name} is no table; allowed suffixes: {', '.join(TABLES)}")
+    if suffix == ".csv":
+        write(path, table.to_csv(index=False).encode())
+        return
+    extras.package("pyarrow", "Writing a Parquet file")
+    write(path, table.to_parquet(None, engine="pyarrow", index=False))
 
 
 class Savable(Protocol):
