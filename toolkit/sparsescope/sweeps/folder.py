@@ -111,7 +111,7 @@ def _is_flat(value: Any) -> bool:
 
 
 def _read(path: Path, most: int) -> Any:
-    """What a JSON file holds; ``None`` if it is not there, too large, or damaged."""
+    """Return the content of a JSON file; ``None`` if it is not there, too large, or damaged."""
     try:
         if path.stat().st_size > most:
             return None

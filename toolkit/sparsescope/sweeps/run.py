@@ -20,9 +20,9 @@ DONE = "all tasks are done"
 
 
 class SweepRun:
-    """Sweep that is under way: an iterator of rows, first those that the folder has, then others as they come.
+    """Sweep that is under way: an iterator of rows, first those in the folder, then the others as they end.
 
-    Each task is a fit of its own from zero weights; for many λ of one problem, each started at the solution before,
+    Each task is a separate fit from zero weights; for many λ of one problem, each started at the solution before,
     see :func:`sparsescope.path`.
 
     Parameters
@@ -37,7 +37,7 @@ class SweepRun:
     seeds
         number of seeds of each solver that draws, counted up from its own; or the seeds.
     tol, max_iter, max_seconds
-        a task ends at this relative gap, after so many iterations or CPU seconds.
+        a task ends at this relative gap, or at these limits of iterations and CPU seconds.
     test
         held-out samples (X, y), for measures of predictions; or a mapping of the problems' labels to them.
     folder

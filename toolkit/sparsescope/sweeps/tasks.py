@@ -27,7 +27,7 @@ MOST_TASKS = 1_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """When a task ends: the relative gap to reach, and the iterations and solver seconds that it may take."""
+    """Limits of a task: the relative gap to reach, and the iterations and solver seconds that it may take."""
 
     tol: float
     max_iter: int
@@ -36,7 +36,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Given:
-    """What the tasks of one problem share, and what is sent to a worker once: the problem and held-out samples."""
+    """Data of all tasks of one problem, sent to a worker once: the problem and held-out samples."""
 
     problem: Any
     test: Any = None
@@ -44,7 +44,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is told of one task, beside the data."""
+    """Order to a worker: one task, without the data."""
 
     key: str
     problem: str
