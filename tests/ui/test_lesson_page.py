@@ -16,7 +16,8 @@ def opened(page: Page, address: str) -> None:
 
 def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Page, server: str) -> None:
     network = Network(page)
-    opened(page, server.rstrip("/") + "/lesson/01")
+    opened(page, server.rstrip("/") + "/lesson/1")
+    assert page.url == server.rstrip("/") + "/lesson/01", "the short address leads to the lesson"
     expect(page.get_by_test_id("step-opening")).to_contain_text("test accuracy")
     expect(page.get_by_test_id("step-p2")).to_be_hidden()
     page.get_by_test_id("p1-lock").focus()
@@ -41,6 +42,9 @@ def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Pag
     expect(page.get_by_test_id("p1-reveal")).to_contain_text("Claim")
     expect(page.get_by_test_id("lesson-progress")).to_contain_text("1 of")
     page.get_by_test_id("lesson-all").click()
+    everything = page.get_by_test_id("lesson")
+    expect(everything).to_contain_text("λmax")  # with a subscript
+    expect(everything).not_to_contain_text("λ_max")
     page.get_by_test_id("p3-number").fill("30")
     page.get_by_test_id("p3-sure-1").check()
     page.get_by_test_id("p3-lock").click()

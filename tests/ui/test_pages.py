@@ -40,6 +40,22 @@ def some(turn: int) -> list[Any]:
     return [pytest.param(name, marks=() if k % 4 == turn else pytest.mark.slow) for k, name in enumerate(NAMES)]
 
 
+# The colour that is painted in the lower right corner of the window, where a short page has ended.
+PAINTED_BELOW = """() => {
+  const [x, y] = [innerWidth - 4, innerHeight - 4]
+  let e = document.elementFromPoint(x, y)
+  while (e.shadowRoot) {
+    const inner = e.shadowRoot.elementFromPoint(x, y)
+    if (!inner || inner === e) break
+    e = inner
+  }
+  for (; e; e = e.parentElement || e.getRootNode().host) {
+    const colour = getComputedStyle(e).backgroundColor
+    if (colour !== "rgba(0, 0, 0, 0)") return colour
+  }
+}"""
+
+
 def opened(page: Page, address: str) -> None:
     page.goto(address)
     page.wait_for_function(DRAWN)
@@ -73,6 +89,11 @@ def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, server: 
         right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert right <= wide, width
         expect(page.get_by_test_id("copy-link")).to_be_in_viewport(ratio=0.9)
+        ground = page.get_by_test_id("page-root").evaluate("(root) => getComputedStyle(root).backgroundColor")
+        assert page.evaluate(PAINTED_BELOW) == ground, "the page ends with an edge"
+        ends, begins = (part.bounding_box() for part in (page.locator("header .title"), page.locator("header nav")))
+        assert ends and begins and ends["x"] + ends["width"] <= begins["x"], "the name lies over the list of pages"
+        expect(page.locator("header nav a[aria-current]")).to_be_in_viewport()
         if width == 1280:
             assert 100_000 < sum(loaded) <= MOST_BYTES
         expect(page.locator(".explorer .main").first).to_contain_text(re.compile(r"\w+(\s+\S+){10}"))

@@ -7,7 +7,13 @@ const { TimeAxis } = await import(process.env.STATIC + "/charts/timeaxis.js");
 const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/charts/marks.js");
 const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/charts/cells.js");
 const { largest } = await import(process.env.STATIC + "/inspector.js");
+const { plainSymbols } = await import(process.env.STATIC + "/dom.js");
 const { Palette } = await import(process.env.STATIC + "/charts/palette.js");
+
+test("sentences have real minus signs and lowered letters, and names stay as they are", () => {
+  assert.equal(plainSymbols("breast_cancer at 0.1 λ_max, gap 1e-4, from -0.01 to 0.5"), "breast_cancer at 0.1 λmax, gap 1e−4, from −0.01 to 0.5");
+  assert.equal(plainSymbols("bcd-ls: K_j of prox_{τΩ}, n_rows, (-2)"), "bcd-ls: Kj of proxτΩ, n_rows, (−2)");
+});
 
 test("numbers keep their width", () => {
   assert.equal(format.count(14203), "14\u2009203");

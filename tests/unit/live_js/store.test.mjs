@@ -126,9 +126,9 @@ test("the tick stands only at the chosen goal", () => {
     store.takeFrame(...frame(events([9]), { status: { ...status }, best: [2], lower: [lower], header: { goal } }));
     return [proof(store), goalReached(store)];
   };
-  assert.deepEqual(show(0.5, 1e-6), ["F ≤ 4.00 F* (proved, gap of iteration 5)", false]);
-  assert.deepEqual(show(2 * (1 - 2e-4), 1e-6), ["F − F* ≤ 2.0e−4 F (proved, gap of iteration 5)", false]);
-  assert.deepEqual(show(-1, 1e-6), ["F − F* ≤ 3.00 (proved, gap of iteration 5)", false]);
+  assert.deepEqual(show(0.5, 1e-6), ["F ≤ 4.00 F* (proved at 5)", false]);
+  assert.deepEqual(show(2 * (1 - 2e-4), 1e-6), ["F − F* ≤ 2.0e−4 F (proved at 5)", false]);
+  assert.deepEqual(show(-1, 1e-6), ["F − F* ≤ 3.00 (proved at 5)", false]);
   assert.deepEqual(show(2 * (1 - 5e-7), 1e-6), ["✓ proved to 5.0e−7, the goal", true]);
   assert.equal(show(2 * (1 - 5e-7), null)[1], false); // the run has another goal
   assert.equal(show(null, 1e-6)[1], false);

@@ -38,7 +38,7 @@ test("the axis holds λ, λ_max and most levels, and stays calm", () => {
 });
 
 test("the strip says what is known", () => {
-  assert.equal(stripSentence(strip), "2 in, 1 may still enter, 1 proved out");
+  assert.equal(stripSentence(strip), "2 in · 1 may enter · 1 proved out");
 });
 
 test("one suggestion at a time, taken back once it was followed", () => {

@@ -53,6 +53,11 @@ class LessonPage(Page):
         """Return the addresses below this page's own, with the settings they stand for."""
         return {f"/{cls.name}/{number}": {"lesson": number} for number in _numbers()}
 
+    @classmethod
+    def moved(cls) -> dict[str, str]:
+        """Return addresses that people type and the last part of the place they mean: ``/lesson/1`` for ``01``."""
+        return {f"/{cls.name}/{int(number)}": number for number in _numbers() if number != str(int(number))}
+
     @property
     def _lesson(self) -> Lesson | None:
         wanted = self.settings["lesson"]

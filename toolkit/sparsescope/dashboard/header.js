@@ -12,7 +12,7 @@ const STYLE = `
            padding: 4px 12px; min-width: 96px; cursor: pointer; white-space: nowrap; }
   button:hover { background: rgba(255, 255, 255, .12); }
   button:focus-visible, nav a:focus-visible { outline: 2px solid #f0e442; outline-offset: 2px; }
-  @media (max-width: 760px) { nav { gap: 10px; flex: 1 1 0; } .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
+  @media (max-width: 760px) { .wide { display: none; } nav { gap: 10px; flex: 1 1 0; } .bar { gap: 8px; padding-left: 12px; } .summary { display: none; } button { margin-left: auto; min-width: 0; } }
 `
 
 async function copyAddress() {
@@ -103,8 +103,13 @@ export function render({model}) {
   button.dataset.testid = "copy-link"
   button.title = "Copy the address of this page: it holds all settings, not the data"
   button.setAttribute("aria-live", "polite")
-  const label = "Copy link"
-  button.textContent = label
+  const label = () => {
+    const wide = document.createElement("span")
+    wide.className = "wide"
+    wide.textContent = " link"
+    button.replaceChildren("Copy", wide)
+  }
+  label()
   let timer = 0
   button.addEventListener("click", () => {
     copyAddress().then(
@@ -112,7 +117,7 @@ export function render({model}) {
       () => { button.textContent = "Copy it above" },
     ).finally(() => {
       clearTimeout(timer)
-      timer = setTimeout(() => { button.textContent = label }, 2000)
+      timer = setTimeout(label, 2000)
     })
   })
 
@@ -120,5 +125,12 @@ export function render({model}) {
     joinClass(model)
   }
   bar.append(style, nav, summary, button)
+  // Where the list of pages is longer than the bar, it begins with the page that is shown.
+  requestAnimationFrame(() => {
+    const here = nav.querySelector("[aria-current]")
+    if (here) {
+      nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.offsetWidth) / 2
+    }
+  })
   return bar
 }

@@ -35,6 +35,8 @@ THEME = {
 COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "48px !important", "paddingLeft": "16px", "paddingRight": "8px"},
     "& .MuiToolbar-root > .MuiBox-root": {"minWidth": 0},  # the list of pages scrolls rather than widen the window
+    "& .MuiToolbar-root > .MuiBox-root:has(.title)": {"flexShrink": 0},  # and never slides below the name
+    "& main.main": {"backgroundColor": "background.default"},  # Panel's own is that of paper: a short page would end
     "& .title": {"fontSize": "1.125rem", "fontWeight": 600},
 }
 
@@ -165,6 +167,10 @@ class Site:
             for place, settings in getattr(app_pages[name], "places", dict)().items():
                 made[place] = self._maker(name, place, settings)
         return made
+
+    def moved(self) -> dict[str, str]:
+        """Addresses that lead to another one, and where to, relative to themselves."""
+        return {here: there for name in app_pages for here, there in getattr(app_pages[name], "moved", dict)().items()}
 
     def _maker(self, name: str, place: str = "", fixed: Mapping[str, str] | None = None) -> Callable[[], pmui.Page]:
         # a plain function: Panel would show another callable as a text

@@ -19,6 +19,7 @@ from panel.io.server import Server, get_server
 from threadpoolctl import threadpool_limits
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import StreamClosedError
+from tornado.web import RedirectHandler
 from tornado.websocket import WebSocketClosedError
 
 from ..registry import SparsescopeError
@@ -71,6 +72,7 @@ def make_server(
                 *patterns(site),
                 *wire_patterns(site.bridge),
                 *uploads.patterns(site),
+                *((here, RedirectHandler, {"url": to, "permanent": False}) for here, to in site.moved().items()),
                 *([] if site.hub is None else class_patterns(site.hub)),
             ],
         )

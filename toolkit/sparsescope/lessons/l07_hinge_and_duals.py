@@ -41,7 +41,7 @@ NAMES = {"hinge": "hinge", "squared": "squared hinge", "logistic": "logistic", "
 
 # ----------------------------------------------------------------------------------------------------------- the runs
 def _percent(share: float) -> str:
-    return "0 %" if abs(share) < 1e-6 else f"{100 * share:+.3g} %"
+    return "0 %" if abs(share) < 1e-6 else f"{100 * share:+.3g} %".replace("-", "−")
 
 
 def _delete(case: Case, show: Show) -> Finding:
@@ -162,7 +162,7 @@ def _few_with_loss(show: Show) -> tuple[Message, str]:
     some = int((lacking > CORNER).sum())
     edges = np.linspace(min(lacking.min(), -1.0), max(lacking.max(), 0.5), 13)
     counts, _ = np.histogram(lacking, edges)
-    names = [f"{1 - high:.2f} to {1 - low:.2f}" for low, high in pairwise(edges)]
+    names = [f"{1 - high:.2f} to {1 - low:.2f}".replace("-", "−") for low, high in pairwise(edges)]
     picture = pictures.bars(dict(zip(names[::-1], map(float, counts[::-1]), strict=True)), "samples by their margin")
     show(picture)
     return picture, f"{some} of {problem.n} samples have a loss; the other {problem.n - some} have none."

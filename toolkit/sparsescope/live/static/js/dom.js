@@ -24,6 +24,38 @@ export function formula(text) {
   return nodes.filter((node) => node !== "");
 }
 
+const SYMBOL = /(?<![\p{L}\d_])(λ|[KkGWvx]|prox)_(\{[^}]*\}|max|ref|[A-Za-z0-9∞])(?![\p{L}\d_])/gu;
+
+/** A sentence with real subscripts (λ_max, K_j) and real minus signs; names such as breast_cancer stay. `low` makes a subscript. */
+export function symbols(text, low = (words) => h("sub", {}, words)) {
+  const nodes = [];
+  let at = 0;
+  const said = minus(text);
+  for (const found of said.matchAll(SYMBOL)) {
+    nodes.push(said.slice(at, found.index) + found[1], low(found[2].replace(/[{}]/g, "")));
+    at = found.index + found[0].length;
+  }
+  nodes.push(said.slice(at));
+  return nodes.filter((node) => node !== "");
+}
+
+/** The same where there is only plain text: a tooltip, an option of a menu, a label for screen readers. */
+export function plainSymbols(text) {
+  return minus(text).replace(SYMBOL, (_, letter, words) => letter + words.replace(/[{}]/g, ""));
+}
+
+/** Numbers below zero and powers of ten with a minus sign in the place of a hyphen. */
+function minus(text) {
+  return String(text).replace(/(^|[\s(\[,;:=])-(?=\d)/g, "$1−").replace(/(\de)-(?=\d)/g, "$1−");
+}
+
+/** Set the text of an element only if it differs, with its symbols. */
+export function setSymbols(element, text) {
+  if (element.dataset.said === text) return;
+  element.dataset.said = text;
+  element.replaceChildren(...symbols(text));
+}
+
 /** Set the text of an element only if it differs: untouched nodes cost the browser nothing. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

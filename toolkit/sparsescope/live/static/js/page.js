@@ -105,6 +105,7 @@ export class Page {
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame), this.help.element);
     this.compact = Boolean(options.compact);
     this.frame.classList.toggle("compact", this.compact);
+    if (this.compact) this.status.element.append(this.status.message); // the line that has it otherwise is not shown
     this.frame.classList.toggle("replay", this.replay !== null);
     if (this.replay) {
       this.replay.released = () => this.scrub.release();

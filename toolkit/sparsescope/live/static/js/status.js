@@ -1,6 +1,6 @@
 // The status line, the boxes for errors and notices, and what a screen reader is told.
 
-import { h, setAttribute, setText, show } from "./dom.js";
+import { h, setAttribute, setSymbols, setText, show, symbols } from "./dom.js";
 import { compact, count, iterations, known, number, scientific, seconds, short } from "./charts/format.js";
 import { words } from "./charts/kinds.js";
 
@@ -8,6 +8,7 @@ const MODES = {
   idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",
   finished: "finished", error: "error", closed: "closed",
 };
+const BEGIN = "Nothing has begun: press Run, or the space bar.";
 const SPEAK_EVERY = 5000; // ms between sentences of the live region while running
 
 /** Whether the gap is as small as the chosen stop rule asks for. */
@@ -15,12 +16,17 @@ export function goalReached(store) {
   return known(store.goal) && store.proved() <= store.goal;
 }
 
+/** Whether the run waits at its start, where nobody has pressed anything. */
+export function untouched(store) {
+  return ["idle", "paused"].includes(store.mode) && Boolean(store.status) && store.status.iteration === 0 && !store.playing;
+}
+
 /** What is proved of the newest F, in a few words. */
 export function proof(store) {
   const share = store.proved();
   if (!known(share)) return "";
   const { iteration, gap_iteration: at } = store.status;
-  const when = at === iteration ? "" : `, gap of iteration ${iterations(at)}`;
+  const when = at === iteration ? "" : ` at ${iterations(at)}`;
   if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}, the goal`;
   if (share >= 1) return `F − F* ≤ ${number(share * Math.abs(store.status.objective), 3)} (proved${when})`;
   if (share >= 0.01) return `F ≤ ${number(1 / (1 - share), 3)} F* (proved${when})`;
@@ -31,6 +37,7 @@ export class StatusLine {
   /** `modes`: what modes are called, if not as in a live run. */
   constructor(modes = {}) {
     this.modes = { ...MODES, ...modes };
+    this.recorded = Boolean(modes.finished);
     this.items = {};
     const item = (name, label, width) => {
       const value = h("b", { "data-testid": "status-" + name, style: `min-width:${width}ch` });
@@ -45,11 +52,13 @@ export class StatusLine {
     this.reportedKey = "";
     const gap = item("gap", "gap", 6);
     gap.append(this.tick);
+    gap.classList.add("shrinks");
     this.element = h(
       "div", { class: "status", "data-testid": "status-line" },
-      this.mode, item("iteration", "iteration", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
-      item("objective", "F", 9), gap, item("rows", "rows", 9), item("test", "test", 6), this.reported,
+      this.mode, item("iteration", "it", 4), item("rate", "it/s", 4), item("passes", "passes", 5), item("seconds", "time", 6),
+      item("objective", "F", 8), gap, item("rows", "rows", 8), item("test", "test", 6), this.reported,
     );
+    this.items.iteration.parentElement.title = "iteration";
     for (const name of ["rate", "passes", "seconds"]) this.items[name].parentElement.classList.add("minor");
     this.items.seconds.parentElement.title = "the solver's own time: drawing, certificates and waiting are not counted";
     this.live = h("div", { class: "sr-only", "aria-live": "polite", "data-testid": "live-region" });
@@ -63,12 +72,12 @@ export class StatusLine {
       setText(this.items[name], text);
       setAttribute(this.items[name], "data-value", known(plain) ? plain : "");
     };
-    setText(this.mode, this.modes[store.mode] || store.mode);
+    setText(this.mode, this.modeName(store));
     setAttribute(this.mode, "data-mode", store.mode);
     value("iteration", iterations(status.iteration), status.iteration);
     value("passes", known(status.passes) ? status.passes.toFixed(status.passes < 1000 ? 1 : 0) : "–", status.passes);
     value("seconds", seconds(status.seconds), status.seconds);
-    value("objective", known(status.objective) ? number(status.objective, 7) : "–", status.objective);
+    value("objective", known(status.objective) ? number(status.objective, 6) : "–", status.objective);
     value("gap", scientific(status.relative_gap), status.relative_gap);
     this.drawTick(status, store);
     const rows = words(store.problem).rows;
@@ -84,8 +93,16 @@ export class StatusLine {
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong
-    setText(this.message, said || (store.late ? "shared server, slowed" : ""));
+    setSymbols(this.message, said || (store.late ? "shared server, slowed" : this.waits(store) ? BEGIN : ""));
     this.speak(store, status);
+  }
+
+  waits(store) {
+    return !this.recorded && untouched(store);
+  }
+
+  modeName(store) {
+    return this.waits(store) ? "not begun" : this.modes[store.mode] || store.mode;
   }
 
   /** The newest numbers that the solver reports beside the common ones; those it does not report are hidden. */
@@ -117,7 +134,7 @@ export class StatusLine {
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap was measured at iteration ${iterations(status.gap_iteration)}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
+      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap is that of iteration ${iterations(status.gap_iteration)}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 
@@ -127,8 +144,9 @@ export class StatusLine {
     if (!turned && (store.mode !== "running" || now - this.spoken < SPEAK_EVERY)) return;
     this.saidMode = store.mode;
     this.spoken = now;
-    const said = [this.modes[store.mode] || store.mode];
+    const said = [this.modeName(store)];
     if (store.message) said.push(store.message);
+    else if (this.waits(store)) said.push(BEGIN.slice(0, -1));
     if (known(status.iteration)) {
       said.push(`iteration ${iterations(status.iteration)}`, `objective ${number(status.objective, 5)}`);
       if (known(status.relative_gap)) said.push(`relative gap ${scientific(status.relative_gap)}`);
@@ -157,7 +175,7 @@ export class Messages {
   }
 
   showError(text, detail) {
-    setText(this.errorText, text);
+    setSymbols(this.errorText, text);
     setText(this.errorDetail, detail || "");
     show(this.details, Boolean(detail));
     show(this.error, true);
@@ -169,8 +187,8 @@ export class Messages {
 
   addNotices(notices) {
     for (const text of notices) {
-      if (Array.from(this.list.children).some((item) => item.textContent === text)) continue;
-      this.list.append(h("li", {}, text));
+      if (Array.from(this.list.children).some((item) => item.dataset.said === text)) continue;
+      this.list.append(h("li", { "data-said": text }, ...symbols(text)));
     }
     while (this.list.children.length > 8) this.list.firstChild.remove();
     show(this.notices, this.list.children.length > 0);

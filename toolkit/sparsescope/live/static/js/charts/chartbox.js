@@ -1,6 +1,6 @@
 // What all charts have in common: a card with a title, tools at the right, a plot area and a sentence while it is empty.
 
-import { h, setAttribute, setText, show } from "../dom.js";
+import { h, setAttribute, setSymbols, setText, show } from "../dom.js";
 
 // The same margins for every chart over time, so that they line up under each other.
 export const MARGIN = { left: 72, right: 128, top: 10, bottom: 44, narrow: false };
@@ -25,7 +25,7 @@ export class ChartBox {
 
   /** Show the sentence (and hide the plot's inside), or, with "", show the plot. */
   setEmpty(sentence) {
-    setText(this.sentence, sentence);
+    setSymbols(this.sentence, sentence);
     show(this.sentence, sentence !== "");
     this.plot.classList.toggle("is-empty", sentence !== "");
   }

@@ -21,6 +21,12 @@ export function iterations(value) {
   return count(whole) + Math.min(value - whole, 0.99).toFixed(2).slice(1);
 }
 
+/** Of which iteration a part of a picture is, where that is not the one that the status line names. */
+export function ofIteration(part, store) {
+  const same = store.status && store.status.iteration === part.iteration;
+  return same ? "" : ` · iteration ${iterations(part.iteration)}`;
+}
+
 /** 0.000213 -> "2.1e-4": always the same number of digits. */
 export function scientific(value, digits = 1) {
   if (!known(value)) return "–";

@@ -1,7 +1,7 @@
 // The threshold strip: a dot for every feature at the λ at which it enters, and a bar at the λ in force, to be dragged.
 
 import { fitCanvas, h, setAttribute } from "../dom.js";
-import { count, iterations, logTicks, number, scientific, short, tickTexts } from "./format.js";
+import { count, logTicks, ofIteration, number, scientific, short, tickTexts } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 import { drawSideTitle, fitText } from "./axes.js";
 import { FONT } from "./palette.js";
@@ -54,7 +54,7 @@ function ranked(levels) {
 /** What the strip shows, in a sentence. */
 export function stripSentence(strip) {
   const [open, safe, active] = strip.counts;
-  return `${count(active)} in, ${count(open)} may still enter, ${count(safe)} proved out`;
+  return `${count(active)} in · ${count(open)} may enter · ${count(safe)} proved out`;
 }
 
 export class ThresholdChart {
@@ -128,7 +128,7 @@ export class ThresholdChart {
     const sentence = !strip ? this.spec.empty : strip.reason;
     this.box.setEmpty(sentence);
     this.bar.hidden = Boolean(sentence);
-    this.box.setNote(sentence || !strip ? "" : `${stripSentence(strip)} · iteration ${iterations(strip.iteration)}`);
+    this.box.setNote(sentence || !strip ? "" : stripSentence(strip) + ofIteration(strip, store));
     context.clearRect(0, 0, this.box.width, this.box.height);
     this.places = [];
     if (sentence || !problem) return;

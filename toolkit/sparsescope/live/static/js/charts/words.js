@@ -1,7 +1,7 @@
 // The words that count most, with a bar for the norm of their row of W and the class of their largest weight.
 
 import { h } from "../dom.js";
-import { iterations, number, plural } from "./format.js";
+import { number, ofIteration, plural } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 
 export class WordList {
@@ -27,10 +27,10 @@ export class WordList {
     const started = store.status && store.status.iteration > 0; // before, no λ lets a feature in
     this.box.setEmpty(strip && strip.words.length ? "" : started ? this.spec.empty : this.spec.start);
     if (!strip || !problem) return;
+    this.box.setNote(`${plural(strip.counts[2], "row", "rows")} in, by norm${ofIteration(strip, store)}`);
     const key = [strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
     this.key = key;
-    this.box.setNote(`${plural(strip.counts[2], "row", "rows")} in, by norm · iteration ${iterations(strip.iteration)}`);
     const most = strip.word_norms[0] || 1;
     this.list.replaceChildren(...Array.from(strip.words, (feature, k) => {
       const fill = h("i", {});

@@ -1,6 +1,6 @@
 // The page of the lessons: predict, run, compare; one body for all lessons, and a list of them.
 
-import { h, setText, show } from "../dom.js";
+import { h, plainSymbols, setSymbols, setText, show, symbols } from "../dom.js";
 import { mountPage } from "./frame.js";
 import { makeAnswer } from "./lesson/answers.js";
 import { drawPicture } from "./lesson/pictures.js";
@@ -49,8 +49,8 @@ class LessonBody {
     const cards = index.map((lesson) => {
       const done = new Progress(lesson.place).done;
       return h("li", {}, h("section", { class: "card lesson-card" },
-        h("h2", {}, h("a", { href: addressOf(lesson.place), "data-testid": "lesson-link-" + lesson.place }, `${Number(lesson.place)}. ${lesson.title}`)),
-        h("p", {}, lesson.idea), h("p", { class: "muted" }, `${lesson.minutes} minutes${done ? ` · ${done} answered` : ""}`)));
+        h("h2", {}, h("a", { href: addressOf(lesson.place), "data-testid": "lesson-link-" + lesson.place }, ...symbols(`${Number(lesson.place)}. ${lesson.title}`))),
+        h("p", {}, ...symbols(lesson.idea)), h("p", { class: "muted" }, `${lesson.minutes} minutes${done ? ` · ${done} answered` : ""}`)));
     });
     this.element.replaceChildren(h("ol", { class: "lesson-index" }, ...cards));
   }
@@ -74,11 +74,11 @@ class LessonBody {
     const print = h("button", { type: "button", onclick: () => window.print() }, "Print");
     const next = index.find((other) => Number(other.place) > lesson.number);
     this.element.replaceChildren(
-      h("header", { class: "lesson-head" }, h("h2", {}, `${lesson.number}. ${lesson.title}`), h("p", { class: "lesson-idea" }, lesson.idea),
+      h("header", { class: "lesson-head" }, h("h2", {}, ...symbols(`${lesson.number}. ${lesson.title}`)), h("p", { class: "lesson-idea" }, ...symbols(lesson.idea)),
         h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
       ...this.steps.map((step) => step.element),
-      h("details", { class: "card lesson-terms" }, h("summary", {}, "Terms of this lesson"), h("ul", {}, ...lesson.terms.map((term) => h("li", {}, term.meaning)))),
-      next ? h("p", { class: "lesson-next" }, h("a", { href: addressOf(next.place) }, `Next: ${next.title} →`)) : "",
+      h("details", { class: "card lesson-terms" }, h("summary", {}, "Terms of this lesson"), h("ul", {}, ...lesson.terms.map((term) => h("li", {}, ...symbols(term.meaning))))),
+      next ? h("p", { class: "lesson-next" }, h("a", { href: addressOf(next.place) }, ...symbols(`Next: ${next.title} →`))) : "",
     );
     this.update();
     for (const step of this.steps) if (step.begin) step.begin();
@@ -146,11 +146,11 @@ class LessonBody {
         const found = typeof nodes[k] === "string" && term.pattern.exec(nodes[k]);
         if (!found) continue;
         const [before, after] = [nodes[k].slice(0, found.index), nodes[k].slice(found.index + found[0].length)];
-        nodes.splice(k, 1, before, h("abbr", { title: term.meaning }, found[0]), after);
+        nodes.splice(k, 1, before, h("abbr", { title: plainSymbols(term.meaning) }, ...symbols(found[0])), after);
         break;
       }
     }
-    return nodes.filter((node) => node !== "");
+    return nodes.flatMap((node) => (typeof node === "string" ? symbols(node) : [node]));
   }
 
   paragraph(text, attributes = {}) {
@@ -161,9 +161,9 @@ class LessonBody {
 class Step {
   constructor(body, title, name) {
     this.body = body;
-    this.title = h("h3", { tabindex: -1 }, title);
+    this.title = h("h3", { tabindex: -1 }, ...symbols(title));
     this.plot = h("div", { class: "lesson-picture" });
-    this.element = h("section", { class: "card lesson-step", "aria-label": title, "data-testid": "step-" + name }, this.title);
+    this.element = h("section", { class: "card lesson-step", "aria-label": plainSymbols(title), "data-testid": "step-" + name }, this.title);
     this.picture = null;
   }
 
@@ -202,19 +202,19 @@ class SceneStep extends Step {
 
   run() {
     this.button.disabled = true;
-    setText(this.said, "Running …");
+    setSymbols(this.said, "Running …");
     this.body.run("scene", { k: this.name });
   }
 
   rest() {
     if (!this.body.waiting.some(([, message]) => message.k === this.name)) this.button.disabled = false;
-    if (this.said.textContent === "Running …" && !this.button.disabled) setText(this.said, "");
+    if (this.said.textContent === "Running …" && !this.button.disabled) setSymbols(this.said, "");
   }
 
   found({ picture, said }) {
     this.button.textContent = "Run again";
     this.button.disabled = false;
-    setText(this.said, said);
+    setSymbols(this.said, said);
     this.display(picture);
   }
 
@@ -293,9 +293,9 @@ class PredictionStep extends Step {
     const verdict = message.right ? "As you said." : message.distance ? `Measured otherwise: ${message.distance}.` : "Measured otherwise.";
     const { body } = this;
     const lines = [
-      h("p", { class: "lesson-verdict" + (message.right ? " is-right" : "") }, verdict),
-      h("dl", { class: "lesson-pair" }, h("dt", {}, "you"), h("dd", {}, message.yours), h("dt", {}, "measured"), h("dd", { class: "is-measured" }, message.theirs)),
-      h("p", {}, message.said), ...message.sentences.map((text) => body.paragraph(text, { class: "lesson-sentence" })),
+      h("p", { class: "lesson-verdict" + (message.right ? " is-right" : "") }, ...symbols(verdict)),
+      h("dl", { class: "lesson-pair" }, h("dt", {}, "you"), h("dd", {}, ...symbols(message.yours)), h("dt", {}, "measured"), h("dd", { class: "is-measured" }, ...symbols(message.theirs))),
+      h("p", {}, ...symbols(message.said)), ...message.sentences.map((text) => body.paragraph(text, { class: "lesson-sentence" })),
       body.paragraph(`Claim: ${message.claim} ${message.holds ? "It holds" : "It does not hold"} in this run (${message.case}). Where: ${message.condition}`, { class: "muted" }),
     ];
     this.reveal.replaceChildren(...lines);
@@ -310,7 +310,7 @@ class PredictionStep extends Step {
   }
 
   drawElsewhere(rows, done) {
-    const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), h("td", { class: row.holds ? "is-good" : "is-not" }, row.holds ? "holds" : "does not hold"), h("td", {}, row.measured), h("td", {}, row.said));
+    const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), h("td", { class: row.holds ? "is-good" : "is-not" }, row.holds ? "holds" : "does not hold"), h("td", {}, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
     const head = h("tr", {}, ...["where", "the claim", "measured", ""].map((text) => h("th", { scope: "col" }, text)));
     this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, h("table", { class: "lesson-table lesson-elsewhere" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line)))), done ? "" : h("p", { class: "muted" }, "and more …"));
     show(this.more, !done);
@@ -349,7 +349,7 @@ class ExerciseStep extends Step {
       return;
     }
     this.button = h("button", { type: "submit", class: "act primary", "data-testid": `exercise-${exercise.letter}-check` }, "Check");
-    const form = h("form", { class: "lesson-form", onsubmit: (event) => { event.preventDefault(); this.send(); } }, ...exercise.inputs.map((input, k) => h("label", {}, input.label, this.inputs[k][1])), this.button);
+    const form = h("form", { class: "lesson-form", onsubmit: (event) => { event.preventDefault(); this.send(); } }, ...exercise.inputs.map((input, k) => h("label", {}, h("span", {}, ...symbols(input.label)), this.inputs[k][1])), this.button);
     this.element.append(form, this.said);
   }
 
@@ -374,18 +374,18 @@ class ExerciseStep extends Step {
     this.body.progress.kept.typed[this.letter] = answer;
     this.body.progress.save();
     this.button.disabled = true;
-    setText(this.said, "Checking …");
+    setSymbols(this.said, "Checking …");
     this.body.run("check", { k: this.letter, answer });
   }
 
   rest() {
     if (!this.button) return;
     this.button.disabled = false;
-    if (this.said.textContent === "Checking …") setText(this.said, "");
+    if (this.said.textContent === "Checking …") setSymbols(this.said, "");
   }
 
   found({ passed, said }) {
-    setText(this.said, (passed ? "Passed. " : "Not yet. ") + said);
+    setSymbols(this.said, (passed ? "Passed. " : "Not yet. ") + said);
     this.said.classList.toggle("is-right", passed);
   }
 

@@ -9,7 +9,7 @@ import { mountPage } from "./frame.js";
 
 export const VERSION = "1";
 
-const SIDE = { left: 44, right: 12, top: 10, bottom: 32 };
+const SIDE = { left: 44, right: 18, top: 10, bottom: 32 };
 const TALL = 220; // pixels of the chart of edges
 const DRAWN = 250; // edges that are lines
 const SHOWN = 80; // edges in the list

@@ -1,7 +1,7 @@
 // The path page: ‖W_j‖ against λ while the path grows, accuracy and rows beneath it, and the rows at the chosen λ beside.
 
-import { fitCanvas, formula, h, setText, show } from "../dom.js";
-import { s } from "../charts/svg.js";
+import { fitCanvas, formula, h, setText, show, symbols } from "../dom.js";
+import { levelled, lowered, s } from "../charts/svg.js";
 import { count, known, linearTicks, logTicks, number, roundUp, scientific, short, tickTexts } from "../charts/format.js";
 import { FONT } from "../charts/palette.js";
 import { Tooltip } from "../charts/tooltip.js";
@@ -355,7 +355,7 @@ class PathBody {
   }
 
   words(width, height, text) {
-    return s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: this.page.palette.colour("muted"), "font-size": 13 }, text);
+    return s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: this.page.palette.colour("muted"), "font-size": 13 }, ...levelled(symbols(text, lowered)));
   }
 
   drawCurves(wide, X) {

@@ -155,7 +155,10 @@ class Panel {
       s("circle", { cx: vx, cy: vy, r: 7, fill: c("paper"), stroke: c("ink"), "stroke-width": 2, class: "grip" }),
       label(vx, vy - 11, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
     );
-    if (Math.hypot(qx - ox, qy - oy) > 14) nodes.push(label(qx, qy - 8, "v − prox", c("blue")));
+    if (Math.hypot(qx - ox, qy - oy) > 14) {
+      const near = Math.abs(px - qx) < 56 && Math.abs(py + 17 - (qy - 8)) < 14; // the two names would overlap
+      nodes.push(near ? label(qx - (qx < ox ? -32 : 32), qy - 10, "v − prox", c("blue")) : label(qx, qy - 8, "v − prox", c("blue")));
+    }
     return nodes;
   }
 

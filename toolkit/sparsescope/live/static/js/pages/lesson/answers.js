@@ -1,7 +1,7 @@
 // What a student answers with: options, a slider, an order, a sketch. Each has element, value(), set(value), lock() and
 // compare(reveal), which draws the measured answer beside the student's own.
 
-import { h, setText } from "../../dom.js";
+import { h, plainSymbols, setText, symbols } from "../../dom.js";
 import { s } from "../../charts/svg.js";
 import { known, short } from "../../charts/format.js";
 import { lineKey } from "./pictures.js";
@@ -16,7 +16,7 @@ class ChoiceAnswer {
     this.question = question;
     this.inputs = question.options.map((option) => h("input", { type: question.several ? "checkbox" : "radio", name, value: option.key }));
     this.notes = question.options.map(() => h("span", { class: "lesson-beside" }));
-    const labels = question.options.map((option, k) => h("label", { class: "lesson-option" }, this.inputs[k], h("span", {}, option.text), this.notes[k]));
+    const labels = question.options.map((option, k) => h("label", { class: "lesson-option" }, this.inputs[k], h("span", {}, ...symbols(option.text)), this.notes[k]));
     this.element = h("fieldset", { class: "lesson-answer" }, h("legend", {}, question.several ? "Choose all that apply" : "Choose one"), ...labels);
   }
 
@@ -50,10 +50,10 @@ class SliderAnswer {
     this.page = page;
     this.question = question;
     const { low, high, whole, unit } = question;
-    this.range = h("input", { type: "range", min: 0, max: 1, step: 0.001, "aria-label": `your answer, ${unit}`, "data-testid": name + "-range", oninput: () => this.show(this.fromRange()) });
-    this.number = h("input", { type: "number", min: low, max: high, step: whole ? 1 : "any", "aria-label": `your answer as a number, ${unit}`, "data-testid": name + "-number", oninput: () => this.number.value !== "" && this.show(Number(this.number.value), false) });
+    this.range = h("input", { type: "range", min: 0, max: 1, step: 0.001, "aria-label": `your answer, ${plainSymbols(unit)}`, "data-testid": name + "-range", oninput: () => this.show(this.fromRange()) });
+    this.number = h("input", { type: "number", min: low, max: high, step: whole ? 1 : "any", "aria-label": `your answer as a number, ${plainSymbols(unit)}`, "data-testid": name + "-number", oninput: () => this.number.value !== "" && this.show(Number(this.number.value), false) });
     this.line = h("div", { class: "lesson-numberline" });
-    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, `From ${short(low)} to ${short(high)} ${unit}; ${question.scored}`), h("div", { class: "lesson-slider" }, this.range, this.number, h("span", {}, unit)));
+    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, ...symbols(`From ${short(low)} to ${short(high)} ${unit}; ${question.scored}`)), h("div", { class: "lesson-slider" }, this.range, this.number, h("span", {}, ...symbols(unit))));
     this.element = h("div", {}, this.fields, this.line);
     this.range.value = 0.5;
     this.touched = false;
@@ -115,7 +115,7 @@ class OrderAnswer {
     this.list = h("ol", { class: "lesson-order" });
     this.said = h("p", { class: "sr-only", role: "status" });
     this.beside = h("div");
-    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, "Put them in order with the arrows"), h("p", { class: "muted" }, "First: " + question.first), this.list, h("p", { class: "muted" }, "Last: " + question.last));
+    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, "Put them in order with the arrows"), h("p", { class: "muted" }, ...symbols("First: " + question.first)), this.list, h("p", { class: "muted" }, ...symbols("Last: " + question.last)));
     this.element = h("div", { class: "lesson-orders" }, this.fields, this.beside, this.said);
     this.draw();
   }
@@ -132,9 +132,9 @@ class OrderAnswer {
       this.draw([one, by]);
     };
     this.list.replaceChildren(...this.keys.map((key, k) => h("li", {},
-      h("span", {}, this.text(key)),
-      h("button", { type: "button", "aria-label": `${this.text(key)} up`, disabled: k === 0, "data-testid": `${this.name}-up-${key}`, onclick: () => move(k, -1) }, "↑"),
-      h("button", { type: "button", "aria-label": `${this.text(key)} down`, disabled: k === this.keys.length - 1, "data-testid": `${this.name}-down-${key}`, onclick: () => move(k, 1) }, "↓"))));
+      h("span", {}, ...symbols(this.text(key))),
+      h("button", { type: "button", "aria-label": `${plainSymbols(this.text(key))} up`, disabled: k === 0, "data-testid": `${this.name}-up-${key}`, onclick: () => move(k, -1) }, "↑"),
+      h("button", { type: "button", "aria-label": `${plainSymbols(this.text(key))} down`, disabled: k === this.keys.length - 1, "data-testid": `${this.name}-down-${key}`, onclick: () => move(k, 1) }, "↓"))));
     if (!focus) return;
     const buttons = [...this.list.children[this.keys.indexOf(focus[0])].querySelectorAll("button")];
     const wanted = buttons[focus[1] < 0 ? 0 : 1];
@@ -157,7 +157,7 @@ class OrderAnswer {
   compare({ measured }) {
     const value = (key) => (known(measured[key]) ? measured[key] : Infinity);
     const order = this.keys.slice().sort((a, b) => value(a) - value(b) || 0);
-    const line = (key) => h("li", {}, h("span", {}, this.text(key)), h("span", { class: "lesson-value" }, known(measured[key]) ? short(measured[key]) : "never"));
+    const line = (key) => h("li", {}, h("span", {}, ...symbols(this.text(key))), h("span", { class: "lesson-value" }, known(measured[key]) ? short(measured[key]) : "never"));
     this.beside.replaceChildren(h("div", { class: "lesson-answer" }, h("p", { class: "lesson-measured" }, "Measured"), h("ol", { class: "lesson-order" }, ...order.map(line))));
   }
 }
@@ -174,12 +174,12 @@ class SketchAnswer {
     this.svg = s("svg", { viewBox: `0 0 ${SKETCH_WIDE} ${SKETCH_HIGH}`, class: "lesson-sketch" });
     this.plot = h("div", { class: "chart-plot lesson-sketch-frame", tabindex: 0, role: "application", "data-testid": name + "-sketch" }, this.svg);
     this.said = h("p", { class: "sr-only", role: "status" });
-    const forms = question.forms.map((form) => h("button", { type: "button", "data-testid": `${name}-form-${form.key}`, onclick: () => this.set(form.example) }, form.text));
+    const forms = question.forms.map((form) => h("button", { type: "button", "data-testid": `${name}-form-${form.key}`, onclick: () => this.set(form.example) }, ...symbols(form.text)));
     this.legend = h("p", { class: "lesson-legend" });
     this.fields = h("fieldset", { class: "lesson-answer" },
       h("legend", {}, "Draw with the pointer or a finger; with the keyboard: left and right move, up and down draw"),
-      h("p", { class: "lesson-axis" }, question.y), this.plot,
-      h("p", { class: "lesson-ends" }, h("span", {}, question.low), h("span", {}, question.x), h("span", {}, question.high)),
+      h("p", { class: "lesson-axis" }, ...symbols(question.y)), this.plot,
+      h("p", { class: "lesson-ends" }, ...[question.low, question.x, question.high].map((text) => h("span", {}, ...symbols(text)))),
       this.legend, h("p", { class: "lesson-forms" }, "or begin with: ", ...forms), this.said);
     this.element = this.fields;
     this.plot.addEventListener("pointerdown", (event) => this.grab(event));
@@ -252,7 +252,7 @@ class SketchAnswer {
   compare({ curve, yours, theirs }) {
     this.measured = curve.length ? curve : null;
     const { palette } = this.page;
-    this.legend.replaceChildren(h("span", {}, lineKey(palette.colour("blue"), "dash"), "you: " + yours), h("span", {}, lineKey(palette.colour("vermillion"), "solid"), "measured: " + theirs));
+    this.legend.replaceChildren(h("span", {}, lineKey(palette.colour("blue"), "dash"), ...symbols("you: " + yours)), h("span", {}, lineKey(palette.colour("vermillion"), "solid"), ...symbols("measured: " + theirs)));
     this.draw();
   }
 
@@ -266,6 +266,6 @@ class SketchAnswer {
     if (this.heights) nodes.push(path(this.heights, { stroke: c("blue"), "stroke-dasharray": this.measured ? "7 4" : null }), s("circle", { cx: X(this.at, this.question.knots), cy: Y(this.heights[this.at]), r: 5, fill: c("blue") }));
     else nodes.push(s("text", { x: SKETCH_WIDE / 2, y: SKETCH_HIGH / 2, "text-anchor": "middle", fill: c("muted"), "font-size": 15 }, "draw your curve here"));
     this.svg.replaceChildren(...nodes);
-    this.plot.setAttribute("aria-label", `${this.question.y} over ${this.question.x}: ${this.heights ? "your curve is drawn" : "nothing drawn yet"}. Left and right move, up and down draw; the buttons below begin with a form.`);
+    this.plot.setAttribute("aria-label", `${plainSymbols(this.question.y)} over ${plainSymbols(this.question.x)}: ${this.heights ? "your curve is drawn" : "nothing drawn yet"}. Left and right move, up and down draw; the buttons below begin with a form.`);
   }
 }

@@ -1,7 +1,7 @@
 // Pictures of lessons: lines, bars, maps of weights and tables, as lessons/pictures.py makes them.
 
-import { h } from "../../dom.js";
-import { s, DASHES } from "../../charts/svg.js";
+import { h, plainSymbols, symbols } from "../../dom.js";
+import { levelled, lowered, s, DASHES } from "../../charts/svg.js";
 import { known, linearTicks, number, powerOfTen, short } from "../../charts/format.js";
 
 const COLOURS = ["blue", "vermillion", "green", "purple", "ink"];
@@ -29,7 +29,7 @@ function drawLines(palette, picture, wide) {
   const X = (x) => ROOM.left + ((x - from) / (to - from)) * (wide - ROOM.left - ROOM.right);
   const Y = (y) => ROOM.top + ((high - f(y)) / (high - low)) * (HIGH - ROOM.top - ROOM.bottom);
   const c = (name) => palette.colour(name);
-  const text = (attributes, words) => s("text", { fill: c("muted"), "font-size": 11, ...attributes }, words);
+  const text = (attributes, words) => s("text", { fill: c("muted"), "font-size": 11, ...attributes }, ...levelled(symbols(words, lowered)));
   const nodes = [];
   const ticks = picture.log ? decades(low, high) : linearTicks(low, high, 5);
   for (const t of ticks) {
@@ -49,10 +49,10 @@ function drawLines(palette, picture, wide) {
     const [x, y] = points[points.length - 1];
     nodes.push(s("circle", { cx: X(x), cy: Y(y), r: 3, fill: c(COLOURS[k % COLOURS.length]) }));
   });
-  const said = `${picture.y} over ${picture.x}. ` + picture.lines.filter((line) => line.y.length).map((line) => `${line.name}: from ${number(line.y[0], 3)} to ${number(line.y[line.y.length - 1], 3)}`).join("; ");
+  const said = plainSymbols(`${picture.y} over ${picture.x}. ` + picture.lines.filter((line) => line.y.length).map((line) => `${line.name}: from ${number(line.y[0], 3)} to ${number(line.y[line.y.length - 1], 3)}`).join("; "));
   const svg = s("svg", { viewBox: `0 0 ${wide} ${HIGH}`, width: "100%", role: "img", "aria-label": said }, ...nodes);
-  const legend = h("p", { class: "lesson-legend" }, ...picture.lines.map((line, k) => h("span", {}, lineKey(c(COLOURS[k % COLOURS.length]), DASH[k % DASH.length]), line.name)));
-  return [h("p", { class: "lesson-axis" }, picture.y), svg, legend];
+  const legend = h("p", { class: "lesson-legend" }, ...picture.lines.map((line, k) => h("span", {}, lineKey(c(COLOURS[k % COLOURS.length]), DASH[k % DASH.length]), ...symbols(line.name))));
+  return [h("p", { class: "lesson-axis" }, ...symbols(picture.y)), svg, legend];
 }
 
 function decades(low, high) {
@@ -68,15 +68,15 @@ export function lineKey(colour, dash) {
 function drawBars(palette, picture) {
   const top = Math.max(...picture.bars.map((bar) => Math.abs(bar.value ?? 0)), 0) || 1;
   const rows = picture.bars.map((bar) => h("tr", {},
-    h("th", { scope: "row" }, bar.name),
+    h("th", { scope: "row" }, ...symbols(bar.name)),
     h("td", {}, h("span", { class: "lesson-bar", style: `width: ${Math.max(1, (100 * Math.abs(bar.value ?? 0)) / top)}%` })),
-    h("td", { class: "lesson-value" }, bar.text)));
-  return [h("table", { class: "lesson-bars" }, h("caption", {}, picture.unit), h("tbody", {}, ...rows))];
+    h("td", { class: "lesson-value" }, ...symbols(bar.text))));
+  return [h("table", { class: "lesson-bars" }, h("caption", {}, ...symbols(picture.unit)), h("tbody", {}, ...rows))];
 }
 
 function drawTable(_palette, picture) {
-  const head = h("tr", {}, ...picture.columns.map((text) => h("th", { scope: "col" }, text)));
-  const body = picture.rows.map((row) => h("tr", {}, ...row.map((cell, k) => h(k ? "td" : "th", k ? {} : { scope: "row" }, cell))));
+  const head = h("tr", {}, ...picture.columns.map((text) => h("th", { scope: "col" }, ...symbols(text))));
+  const body = picture.rows.map((row) => h("tr", {}, ...row.map((cell, k) => h(k ? "td" : "th", k ? {} : { scope: "row" }, ...symbols(cell)))));
   return [h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "table" }, h("table", { class: "lesson-table" }, h("thead", {}, head), h("tbody", {}, ...body)))];
 }
 
@@ -91,7 +91,7 @@ function drawMaps(palette, picture, wide) {
     const pixels = new Uint32Array(image.data.buffer);
     map.cells.forEach((row, j) => row.forEach((value, k) => { pixels[j * columns + k] = palette.pixel(Math.round(127 * (value ?? 0)) || Math.sign(value ?? 0), true); }));
     context.putImageData(image, 0, 0);
-    return h("figure", { class: "lesson-map" }, canvas, h("figcaption", {}, h("strong", {}, map.name), map.note ? " · " + map.note : ""));
+    return h("figure", { class: "lesson-map" }, canvas, h("figcaption", {}, h("strong", {}, ...symbols(map.name)), ...symbols(map.note ? " · " + map.note : "")));
   });
   return [h("div", { class: "lesson-maps" }, ...figures), h("p", { class: "lesson-axis" }, `${picture.rows} downwards, classes across; the paper's colour is exactly zero`)];
 }
