@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import importlib
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -129,8 +130,19 @@ def reference_page(room: str, names: list[tuple[str, str]]) -> str:
     """Return a page of the reference."""
     lines = [f"# {room_title(room)}", ""]
     for shown, where in names:
-        lines += [f"::: {where}", "    options:", f'      heading: "{shown}"', f'      toc_label: "{shown}"', ""]
+        lines += [f"::: {where}", "    options:", f'      heading: "{shown}"', f'      toc_label: "{shown}"']
+        if members := inherited(where):
+            lines.append(f"      inherited_members: {json.dumps(members)}")
+        lines.append("")
     return "\n".join(lines)
+
+
+def inherited(where: str) -> list[str]:
+    """Return what a class takes from the bases that bear its name (Trace: TraceData, TraceFiles …), for its entry."""
+    module, _, name = where.rpartition(".")
+    made = getattr(importlib.import_module(module), name, None)
+    bases = [base for base in getattr(made, "__mro__", ())[1:] if re.fullmatch(f"{name}.+", base.__name__)]
+    return sorted({key for base in bases for key in vars(base) if not key.startswith("_")})
 
 
 def reference_index(text: str) -> str:

@@ -57,8 +57,10 @@ def _exported(module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _members(name: str, cls: type) -> Iterator[tuple[str, Any, Any]]:
-    """(name, member, the function behind it) of the public methods and properties of a class, inherited ones once."""
-    for key, value in vars(cls).items():
+    """(name, member, the function behind it) of the public methods and properties of a class, inherited ones once;
+    bases that bear its name (Trace: TraceData, TraceFiles …) are parts of it."""
+    parts = [base for base in reversed(cls.__mro__) if base is cls or re.fullmatch(f"{cls.__name__}.+", base.__name__)]
+    for key, value in [pair for part in parts for pair in vars(part).items()]:
         if key.startswith("_"):
             continue
         if isinstance(value, property):

@@ -268,7 +268,7 @@ def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_later_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparsescope.runs.trace.FORMAT", 99)
+    monkeypatch.setattr("sparsescope.runs.trace_files.FORMAT", 99)
     path = Trace().save(tmp_path / "future.npz")
     monkeypatch.undo()
     with pytest.raises(ValueError, match="format 99"):

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .. import extras
 from ..registry import check_whole
 from .event import NUMBERS, Event, known_columns
-from .trace import SPARSE
+from .snapshots import SPARSE
 
 FORMAT = 1
 # Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
