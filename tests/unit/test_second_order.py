@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
 from sparsescope.inputs.design import Design
 from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_conjugate, exact_descent, lowrank_descent
+from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
+from sparsescope.problems.linear_algebra import inner
 from sparsescope.runs.stopping import Iterations, Violation
 from sparsescope.solvers.lhac import LHACState
+from sparsescope.solvers.shared import newton
 
 
 def binary(data: Any = text, share: float = 0.1, **parts: Any) -> ss.Problem:
@@ -411,3 +415,14 @@ def test_the_page_starts_anew_where_w_gets_another_shape() -> None:
     assert made.fresh and made.facts["m"] == 1
     assert made.facts["all_classes"] == problem.class_names and made.facts["class_names"] == problem.class_names[1:]
     assert len(made.facts["class_sizes"]) == 2 and ("loss", "binary-logistic") not in made.reasons
+
+
+def test_inner_products_are_those_of_numpy_and_need_no_threads() -> None:
+    """np.vdot of more than 10 000 doubles waits for the threads of OpenBLAS at every conjugate-gradient step."""
+    rng = np.random.default_rng(0)
+    for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 1e-5)):
+        A, B = rng.standard_normal((2, 600, 20)).astype(dtype)
+        scale = float(np.linalg.norm(A) * np.linalg.norm(B))
+        assert abs(inner(A, B) - float(np.vdot(A.astype(float), B.astype(float)))) <= tolerance * scale
+    for module in (newton, free_duals):
+        assert "np.vdot" not in inspect.getsource(module) and "np.dot" not in inspect.getsource(module)

@@ -17,7 +17,7 @@ import inspect
 import math
 import pkgutil
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -449,6 +449,11 @@ class Registry:
             load_packages()
             self._loaded = True
         return self._known
+
+    @property
+    def parts(self) -> Mapping[str, Entry]:
+        """Entries by their names: another object after each change, so that what was derived from it can be kept."""
+        return self._entries
 
     def add(self, name: str, make: Any, *, title: str | None = None, doc: str | None = None,
             menu_order: float | None = None, **presets: Any) -> Any:  # fmt: skip

@@ -250,8 +250,9 @@ def _one_fold(
     shell.n_features_in_ = X.shape[1]
     found = path(problem, shell._solver(problem), lams=lams, tol=shell.tol, max_iter=shell.max_iter)
     held_out = _check_method_params(X, of_scores, indices=test)
+    held_out_X, held_out_labels = X[test], labels[test]
     scores = np.empty(len(found))
     for k in range(len(found)):
         shell._keep(problem, targets, found.weights(k), found.intercept(k))
-        scores[k] = scorer(shell, X[test], labels[test], **held_out)
+        scores[k] = scorer(shell, held_out_X, held_out_labels, **held_out)
     return scores, int((~found.converged).sum())

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernels.newton import hessian_rows, moved_loss
 from ..kernels.rows import loss_gradient
+from .linear_algebra import inner
 
 NEWTON, PATIENCE, HALVINGS = 60, 8, 30
 ARMIJO = 1e-4
@@ -79,7 +80,7 @@ class FreeFit:
                 return None
             least = min(left, least)
             D = self._direction(Z, terms, G)
-            E, slope, size = self._forward(D), float(np.vdot(G, D)), 1.0
+            E, slope, size = self._forward(D), inner(G, D), 1.0
             slack = 1e-14 * (abs(value) + float(np.abs(U * E).sum()))
             for _ in range(HALVINGS):
                 moved = float(moved_loss(Z, E, size, *terms))
@@ -102,18 +103,18 @@ class FreeFit:
 
         D, R = np.zeros_like(G), -G
         M = R / self.norms
-        V, rho = M.copy(), float(np.vdot(R, M))
+        V, rho = M.copy(), inner(R, M)
         target = CG_TOLERANCE**2 * rho
         for _ in range(CG_STEPS):
             if not rho > target:
                 break
             Q = product(V)
-            curve = float(np.vdot(V, Q))
+            curve = inner(V, Q)
             if not curve > 0.0:
                 break
             D += (rho / curve) * V
             R -= (rho / curve) * Q
             M = R / self.norms
-            old, rho = rho, float(np.vdot(R, M))
+            old, rho = rho, inner(R, M)
             V = M + (rho / old) * V
         return D if D.any() else M

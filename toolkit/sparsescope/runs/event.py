@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any
 
 from ..inputs.html import facts_table
@@ -154,9 +153,7 @@ def reported(solver: Solver, state: State) -> tuple[Column, ...]:
     return (state.delegate or solver).columns
 
 
-@cache
-def _of_solvers(names: tuple[str, ...], classes: tuple[Any, ...]) -> dict[str, Column]:
-    return {column.name: column for cls in classes for column in getattr(cls, "columns", ())}
+_columns: tuple[Any, dict[str, Column]] = (None, {})  # the parts they were collected from, and the columns
 
 
 def solver_columns() -> dict[str, Column]:
@@ -167,8 +164,12 @@ def solver_columns() -> dict[str, Column]:
     dict[str, Column]
         the columns.
     """
-    names = tuple(solvers)
-    return _of_solvers(names, tuple(solvers[name] for name in names))
+    global _columns
+    parts = solvers.parts
+    if _columns[0] is not parts:  # asked for at every event
+        found = {column.name: column for part in parts.values() for column in getattr(part.make, "columns", ())}
+        _columns = (parts, found)
+    return _columns[1]
 
 
 def known_columns() -> dict[str, Column]:

@@ -23,6 +23,7 @@ from ...kernels.newton import (
     support_diagonal,
     support_hessian_product,
 )
+from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ..base import State
 from .pieces import RowPieces, has_derivatives, pieces_of
@@ -168,7 +169,7 @@ class Newton:
         pieces.gradient(W, G)
         D, products = self._direction(pieces, state.Z, W, G)
         E = problem.design.matmul_rows(at, D, self.E)
-        slope, new = float(np.vdot(G, D)), np.empty_like(W)
+        slope, new = inner(G, D), np.empty_like(W)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
         size, after, trials, taken = 1.0, before, 0, False
         while slope < 0.0 and trials < TRIALS_MOST and not taken:
@@ -217,21 +218,21 @@ class Newton:
         pieces.diagonal(W, H, self.damping, diagonal)
         pieces.precondition(W, diagonal, R, M)
         V = M.copy()
-        rho = float(np.vdot(R, M))
+        rho = inner(R, M)
         target = CG_TOLERANCE**2 * rho
         products = 0
         while products < self.cg_steps and rho > target:
             support.hessian_product(Z, V, Q)
             pieces.hessian(W, V, H, Q)
             products += 1
-            curve = float(np.vdot(V, Q))
+            curve = inner(V, Q)
             if curve <= 0.0:  # rounding; the damped system is positive definite
                 break
             alpha = number(rho / curve)
             D += alpha * V
             R -= alpha * Q
             pieces.precondition(W, diagonal, R, M)
-            old, rho = rho, float(np.vdot(R, M))
+            old, rho = rho, inner(R, M)
             V *= number(rho / old)
             V += M
         return D.astype(G.dtype), products
