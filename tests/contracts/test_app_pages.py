@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sparsescope.app import Page, race
+from sparsescope.app import Page, _working, race
 from sparsescope.dashboard.page import address, script
 from sparsescope.live.assets import STATIC
 from sparsescope.registry import app_pages
@@ -198,7 +198,7 @@ def test_a_race_says_every_point_once_and_its_table_agrees_with_python() -> None
 
 
 def test_a_race_rests_while_its_page_is_away_and_goes_on_when_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(race, "REST", 3600.0)  # however slow this machine is
+    monkeypatch.setattr(_working, "REST", 3600.0)  # however slow this machine is
     page = app_pages["race"](None, {"dataset": "iris", "unit": "iterations", "budget": "200", "lane3": "none"})
     prepare = race._Job._prepare
 
@@ -209,7 +209,7 @@ def test_a_race_rests_while_its_page_is_away_and_goes_on_when_it_is_back(monkeyp
     monkeypatch.setattr(race._Job, "_prepare", prepare_while_away)
     page.on_message({"type": "ready"})
     page.suspend()
-    job = page._job
+    job = page.work
     limit = time.monotonic() + 240.0
     while job.text != "Racing" and time.monotonic() < limit:
         time.sleep(0.01)

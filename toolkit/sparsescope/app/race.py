@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
-import threading
-import time
-import traceback
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,14 +12,14 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
-from .base import Message, Names, Page, number
+from ._working import Background, BackgroundPage
+from .base import Message, Names, number
 
 NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")
 MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
 LAM_LOW = 1e-4
 MOST_PARTS = 4  # of an iteration that are named
-REST = 1.0  # seconds for which a race rests when its page is away; a server says so many times a second
 
 
 def solvers_of_classes() -> tuple[str, ...]:
@@ -35,7 +31,7 @@ SOLVERS: Any = Names(solvers_of_classes)
 WITH_NONE: Any = Names(lambda: (NONE, *solvers_of_classes()))
 
 
-class RacePage(Page):
+class RacePage(BackgroundPage):
     """Two to four solvers beside each other: who is how far when."""
 
     name = "race"
@@ -69,57 +65,14 @@ class RacePage(Page):
         **{lane: f"lane {k + 1}" for k, lane in enumerate(LANES)},
     }
 
-    def __init__(self, data: Any = None, settings: Any = None) -> None:
-        super().__init__(data, settings)
-        self._job: _Job | None = None
-        self._told: dict[int, int] = {}  # events of each lane that the browser has
-        self._said = ""
-
     # ------------------------------------------------------------------------------------------------------- running
-    def start(self) -> None:
-        """Start the race."""
-        self.end()
-        self._told, self._said = {}, ""
-        self._job = _Job(self.settings, self.data)
+    def new_work(self) -> _Job:
+        """Return a race of the present settings, not yet begun."""
+        return _Job(self.settings, self.data)
 
-    def end(self) -> None:
-        """End the race that is under way."""
-        if self._job is not None:
-            self._job.stop()
-
-    def shown_again(self) -> None:
-        """Send all points, and the table, again."""
-        self._told, self._said = {}, ""
-
-    @property
-    def running(self) -> bool:
-        """Whether the race goes on."""
-        return self._job is not None and self._job.running
-
-    def suspend(self) -> None:
-        """Let the race rest while no browser is there; said again and again, and it goes on when that ends."""
-        if self._job is not None:
-            self._job.rest()
-
-    def changed(self, names: set[str]) -> None:
-        """Start anew: every setting of this page is one of the race."""
-        if names:
-            self.start()
-
-    def do(self, action: str) -> None:
-        """``"again"`` runs the race anew, ``"stop"`` ends it where it stands.
-
-        Raises
-        ------
-        ValueError
-            for another action.
-        """
-        if action == "again":
-            self.start()
-        elif action == "stop":
-            self.end()
-        else:
-            raise ValueError("a race can be run again or stopped; the actions are again and stop")
+    def forget_sent(self) -> None:
+        """Forget what was sent: all points and the table go again."""
+        self._told: dict[int, int] = {}  # events of each lane that the browser has
 
     def picture(self) -> Message:
         """Return the names of the lanes; their points follow as they are measured."""
@@ -129,7 +82,7 @@ class RacePage(Page):
     def controls(self) -> list[Message]:
         """Return the controls; solvers that do not take the problem say why."""
         groups = super().controls()
-        problem = None if self._job is None else self._job.problem
+        problem = None if self.work is None else self.work.problem
         for control in groups[0]["controls"]:
             control["live"] = False  # a race is run anew when a slider is let go
             if control["id"] not in LANES or problem is None:
@@ -148,7 +101,7 @@ class RacePage(Page):
     # ------------------------------------------------------------------------------------------------------- looking
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what was measured since the last call, and what the race is doing."""
-        job = self._job
+        job: _Job | None = self.work
         if job is None:
             return []
         messages: list[tuple[Message, list[bytes]]] = []
@@ -246,42 +199,21 @@ def _per_iteration(trace: Any) -> float:
     return 1e3 * float(np.median(seconds)) if seconds.size else float("nan")
 
 
-class _Job:
+class _Job(Background):
     """A race in a thread of its own: read, prepare, run. Everything here is only read by the page."""
 
     def __init__(self, settings: Message, data: Any) -> None:
+        super().__init__("sparsescope-race")
         self._settings, self._data = settings, data
-        self._stopped = threading.Event()
-        self._rests_until = 0.0
         self.problem: Problem | None = None
         self.run: RaceRun | None = None
         self.text = "Reading the data …"
-        self.running = True
-        self.error = self.detail = ""
         self.parts: dict[str, list[tuple[str, float]]] = {}  # of an iteration of each solver
-        self._thread = threading.Thread(
-            target=contextvars.copy_context().run, args=(self._work,), daemon=True, name="sparsescope-race"
-        )
-        self._thread.start()
 
-    def stop(self) -> None:
-        """End the race after the iteration that is under way."""
-        self._stopped.set()
-
-    def rest(self) -> None:
-        """Make no further iteration for a moment."""
-        self._rests_until = time.monotonic() + REST
-
-    def _work(self) -> None:
-        try:
-            self._prepare()
-            self._race()
-        except (ValueError, TypeError) as error:
-            self.error = str(error)
-        except Exception as error:  # whatever goes wrong is said on the page
-            self.error, self.detail = f"{type(error).__name__}: {error}", traceback.format_exc()
-        finally:
-            self.running = False
+    def work(self) -> None:
+        """Prepare the race, and run it."""
+        self._prepare()
+        self._race()
 
     def _prepare(self) -> None:
         chosen = self._settings
@@ -299,17 +231,15 @@ class _Job:
     def _race(self) -> None:
         assert self.run is not None
         self.text = "Racing"
-        while not self._stopped.is_set():
-            if time.monotonic() < self._rests_until:
-                self._stopped.wait(0.1)
-            elif self.run.step() is None:
+        while not self.stopped:
+            if self.rested() and self.run.step() is None:
                 break
         self.run.end("stopped")
         self.text = "Looking where the time goes"
         for lane in self.run.lanes:
-            if lane.name not in self.parts and not self._stopped.is_set():
+            if lane.name not in self.parts and not self.stopped:
                 self.parts[lane.name] = lane.profile()
-        self.text = "Stopped" if self._stopped.is_set() else "Done"
+        self.text = "Stopped" if self.stopped else "Done"
 
 
 registry.app_pages.add(RacePage.name, RacePage)

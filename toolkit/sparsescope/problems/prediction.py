@@ -8,7 +8,6 @@ With sample weights w the mean of the losses is (1/Σw) Σ_i w_i ℓ_i = (1/n) �
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,20 +15,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.design import Design
-from ..inputs.html import facts_table
 from ..inputs.labels import LabelSets, check_labels, fits_dense
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
-from ..losses.weighted import WeightedLoss
-from ..penalties import L1L2, ElasticNet, Penalty
+from ..penalties import ElasticNet, Penalty
 from ..registry import losses, penalties, problems
-from . import constants, natural, null_fits, sample_weights, scalings
-from .base import BaseProblem, Certificate
+from . import natural, sample_weights, scalings
+from .base import Certificate
 from .certificate import Workspace, certify, double_scores
 from .measuring import Accuracies
-from .null_programs import Critical
 from .predictor import Predictor, handed_on
-from .regulariser import Regulariser, regulariser_of
+from .problem_constants import ProblemConstants
+from .problem_facts import SharedData
+from .regulariser import Regulariser
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
 MOST_NUMBERS = 50_000_000  # in the scores of zero weights that are evaluated for F(0)
@@ -39,46 +37,7 @@ DEFAULT_LAM = 1e-3
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
 
-class _Data:
-    """Data that siblings of a problem share, with their names and cached constants."""
-
-    def __init__(
-        self,
-        design: Design,
-        targets: np.ndarray | LabelSets,
-        class_names: list[str],
-        feature_names: list[str] | None,
-        intercept: bool,
-        name: str | None,
-        image_shape: tuple[int, int] | None,
-        label_values: np.ndarray | None,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        self.design, self.targets, self.label_values = design, targets, label_values
-        self.total = float(design.n if weights is None else weights.sum())  # Σw
-        # ω; equal weights are none: a mean does not see them
-        self.weights = None if weights is None or np.ptp(weights) == 0.0 else weights * (design.n / self.total)
-        self.class_names, self.feature_names = class_names, feature_names
-        self.intercept, self.name, self.image_shape = intercept, name, image_shape
-        self.standardize = False
-        self.feature_weights: np.ndarray | None = None
-        self.cache: dict[Any, Any] = {}
-
-    def on(self, design: Design) -> _Data:
-        """The same with the data in another frame; constants are computed anew."""
-        if design is self.design:
-            return self
-        made = copy.copy(self)
-        made.design, made.cache = design, {}
-        return made
-
-    def cached(self, key: Any, make: Any) -> Any:
-        if key not in self.cache:
-            self.cache[key] = make()
-        return self.cache[key]
-
-
-class Problem(BaseProblem):
+class Problem(ProblemConstants):
     """Penalised multiclass or multilabel problem: min (1/n) Σ_i ℓ(Wᵀx_i + b, y_i) + λ Ω(W).
 
     A problem never changes; :meth:`with_` returns a sibling that shares the data.
@@ -179,7 +138,7 @@ class Problem(BaseProblem):
         if weights is not None:
             design, labels, weights = _without_weightless(design.plain(), labels, weights)
             design = design.framed(centre, bool(standardize), weights)
-        self._data = _Data(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
+        self._data = SharedData(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
         self._data.standardize = bool(standardize)
         self._data.feature_weights = sample_weights.feature_weights(feature_weights, design.d)
         self._set(
@@ -200,11 +159,6 @@ class Problem(BaseProblem):
                 "what fits best without penalty is then not known exactly. Give it a small weight"
             )
         self._set_lam(lam, lam_ratio, DEFAULT_LAM)
-
-    def _regulariser(self, penalty: Any) -> Regulariser:
-        return regulariser_of(
-            penalty, (self.d, self.m), self.feature_names, self._data.cached, self._data.feature_weights
-        )
 
     def _check_targets(self) -> None:
         kind, other = ("sets", "classes") if self.multilabel else ("classes", "sets")
@@ -330,7 +284,7 @@ class Problem(BaseProblem):
             design, weights = Design(design.matrix[kept]), weights[kept]
             targets = LabelSets.of(targets.sparse()[kept]) if isinstance(targets, LabelSets) else targets[kept]
         sibling = object.__new__(type(self))
-        sibling._data = _Data(
+        sibling._data = SharedData(
             design, targets, self.class_names, self.feature_names, self.intercept, None, None,
             self._data.label_values, weights,
         )  # fmt: skip
@@ -353,7 +307,7 @@ class Problem(BaseProblem):
         """
         part = object.__new__(Problem)
         design = Design(self.design.matrix[:, rows])
-        part._data = _Data(
+        part._data = SharedData(
             design, self._data.targets, self.class_names, None, self.intercept, None, None, None, self._data.weights
         )
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
@@ -391,229 +345,6 @@ class Problem(BaseProblem):
         made._set(self.loss, penalty, lam)
         made.units = (unit, factor)  # type: ignore[misc]
         return made
-
-    # ------------------------------------------------------------------------------------------------------ facts
-    @property
-    def design(self) -> Design:
-        """The data matrix, in the frame that solvers work in; ``problem.design.plain()`` is X as it was given."""
-        return self._data.design
-
-    @property
-    def standardize(self) -> bool:
-        """Whether the penalty is one on the weights of features divided by their standard deviations."""
-        return self._data.standardize
-
-    @property
-    def y(self) -> np.ndarray:
-        """Classes 0…m−1, shape (n,), int64; for label sets their indicator, shape (n, m), uint8 in C order.
-
-        The indicator is made of the lists (:attr:`sets`) when it is first asked for; ``ValueError`` if it would take
-        more than 4 GB.
-        """
-        targets = self._data.targets
-        if isinstance(targets, LabelSets):
-            return self._data.cached("indicator", targets.indicator)
-        return targets
-
-    @property
-    def sets(self) -> LabelSets | None:
-        """The labels of each sample as lists; ``None`` for classes."""
-        targets = self._data.targets
-        return targets if isinstance(targets, LabelSets) else None
-
-    @property
-    def multilabel(self) -> bool:
-        """Whether every sample has a set of labels; else it has one class."""
-        return isinstance(self._data.targets, LabelSets)
-
-    @property
-    def n(self) -> int:
-        """Number of samples."""
-        return self._data.design.n
-
-    @property
-    def d(self) -> int:
-        """Number of features."""
-        return self._data.design.d
-
-    @property
-    def classes(self) -> int:
-        """Number of classes, or of labels."""
-        return len(self._data.class_names)
-
-    @property
-    def m(self) -> int:
-        """Number of scores of a sample, columns of W: one for each class or label, or 1 if the loss has one score."""
-        return 1 if self.loss.one_score else self.classes
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float64 or float32, as the data."""
-        return self._data.design.dtype
-
-    @property
-    def intercept(self) -> bool:
-        """Whether there is an unpenalised intercept."""
-        return self._data.intercept
-
-    @property
-    def rows(self) -> int:
-        """Rows of the coefficient array: d, and one more for the intercept."""
-        return self.d + int(self.intercept)
-
-    @property
-    def name(self) -> str | None:
-        """Name of the data set, if it has one."""
-        return self._data.name
-
-    @property
-    def class_names(self) -> list[str]:
-        """Names of the classes or labels."""
-        return self._data.class_names
-
-    @property
-    def score_names(self) -> list[str]:
-        """Names of the m columns of W: the classes or labels; of a single score the class of positive scores."""
-        return self.class_names[1:] if self.loss.one_score else self.class_names
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the d features, or ``None``."""
-        return self._data.feature_names
-
-    @property
-    def image_shape(self) -> tuple[int, int] | None:
-        """(height, width) if the features are the pixels of an image."""
-        return self._data.image_shape
-
-    def feature_name(self, j: int) -> str:
-        """Return the name of a feature.
-
-        Parameters
-        ----------
-        j
-            number of the feature.
-
-        Returns
-        -------
-        str
-            its name, or ``feature j``.
-        """
-        names = self._data.feature_names
-        return names[j] if names is not None else f"feature {j}"
-
-    @property
-    def class_shares(self) -> np.ndarray:
-        """Share of the samples that have each class or label, (m,) float64."""
-        if self.sets is not None:
-            return self.sets.shares
-        return np.bincount(self.y, minlength=self.classes) / self.n
-
-    @property
-    def weighted_shares(self) -> np.ndarray:
-        """Share of each class in the sum of the sample weights, (m,) float64; not for label sets."""
-        return np.bincount(self.y, self.sample_weight, minlength=self.classes) / self.n
-
-    @property
-    def sample_weight(self) -> np.ndarray | None:
-        """ω = n·w/Σw, the weights of the samples with the mean 1, (n,) float64; ``None`` if all are equal."""
-        return self._data.weights
-
-    @property
-    def feature_weights(self) -> np.ndarray | None:
-        """c, the weights of the features in the penalty, (d,) float64; ``None`` if they have none."""
-        return self._data.feature_weights
-
-    @property
-    def row_penalty(self) -> Any:
-        """Penalty of the rows of W as kernels take it: :attr:`penalty`, with the weights of the features."""
-        return getattr(self.regulariser, "penalty", self.penalty)
-
-    @property
-    def total_weight(self) -> float:
-        """Σw, the sum of the weights as they were given; n without weights."""
-        return self._data.total
-
-    @property
-    def terms(self) -> tuple[np.ndarray, Any]:
-        """The targets and the loss as kernels take them: ``loss_sum(Z, *problem.terms)`` is Σ_i ω_i ℓ(z_i, y_i).
-
-        Without sample weights they are :attr:`y` and :attr:`loss`; with weights the numbers of the samples, and a loss
-        that has the targets and the weights inside.
-        """
-        weights = self.sample_weight
-        if weights is None:
-            return self.y, self.loss
-        terms: tuple[np.ndarray, Any] = self._data.cached(
-            ("terms", self.loss),
-            lambda: (np.arange(self.n), WeightedLoss(self.loss, self.y, weights)),  # type: ignore[call-arg]
-        )
-        return terms
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Key of the problem among its siblings: loss, penalty and λ."""
-        return (repr(self.loss), repr(self.penalty), self.lam)
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Loss and penalty."""
-        return {"loss": self.loss, "penalty": self.penalty}
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """As for every problem, with the penalty's blocks of features if it has some."""
-        blocks, facts = self.regulariser.blocks, super().facts
-        if self.standardize:
-            facts["standardize"] = True
-        if blocks is None:
-            return facts
-        names = None if blocks.names is None else list(blocks.names)
-        return facts | {"blocks": {"of_feature": blocks.of_feature.tolist(), "names": names}}
-
-    def incompatibility_reason(self, other: Any) -> str | None:
-        """Return why a run cannot continue on another problem: a live change keeps data, intercept and the shape of W.
-
-        Parameters
-        ----------
-        other
-            the other problem.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if other.kind != self.kind or other.design is not self.design or other.intercept != self.intercept:
-            return "a live change keeps the data and the intercept; start a new run for other data"
-        if other.m != self.m:
-            return (
-                f"a live change keeps the shape of W: the {other.loss.title} loss has {other.m} score(s) a sample, "
-                f"the {self.loss.title} loss {self.m}; start a new run"
-            )
-        return None
-
-    def __repr__(self) -> str:
-        where = f"{self.name}: " if self.name else ""
-        extra = (" + intercept" if self.intercept else "") + (", weighted" if self.sample_weight is not None else "")
-        return (
-            f"Problem({where}n={self.n}, d={self.d}, m={self.m}, {self.loss!r} + {self.lam:.3g}·{self.penalty!r}"
-            f"{extra})"
-        )
-
-    def _repr_html_(self) -> str:
-        storage = "sparse" if self.design.is_sparse else "dense"
-        return facts_table(
-            f"{type(self).__name__}{f' on {self.name}' if self.name else ''}",
-            [
-                ("samples, features, " + ("labels" if self.multilabel else "classes"), f"{self.n}, {self.d}, {self.m}"),
-                ("storage", f"{storage}, {self.dtype}, {self.design.nnz} entries"),
-                *((name, repr(part)) for name, part in self.parts.items()),
-                ("λ", self.lam),
-                ("intercept", self.intercept),
-                ("weights of samples", "given" if self.sample_weight is not None else None),
-            ],
-        )
 
     # ------------------------------------------------------------------------------------------------------ the point
     def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
@@ -856,177 +587,6 @@ class Problem(BaseProblem):
             for held-out samples that do not fit.
         """
         return Accuracies(self, test)
-
-    # ---------------------------------------------------------------------------------------------------- constants
-    def block_constants(self, kind: str = "class-aware") -> np.ndarray:
-        """Return the Lipschitz constants K_j of the rows' gradients.
-
-        Parameters
-        ----------
-        kind
-            ``paper`` (as printed), ``tight`` or ``class-aware``.
-
-        Returns
-        -------
-        np.ndarray
-            K (rows,).
-        """
-        return self._data.cached(
-            ("block", kind, self.loss),
-            lambda: constants.block_constants(
-                self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight
-            ),
-        )
-
-    def full_constant(self, kind: str = "class-aware") -> float:
-        """Return the Lipschitz constant K of the whole gradient.
-
-        Parameters
-        ----------
-        kind
-            ``paper``, ``tight`` or ``class-aware``.
-
-        Returns
-        -------
-        float
-            K.
-        """
-        return self._data.cached(
-            ("full", kind, self.loss),
-            lambda: constants.full_constant(
-                self.design, self.y, self.m, self.loss, self.intercept, kind, self.sample_weight
-            ),
-        )
-
-    def operator_norm(self, differences: bool = False) -> float:
-        """Return the squared operator norm ‖X‖², with the column of an intercept.
-
-        Parameters
-        ----------
-        differences
-            take ‖T‖² of the map of W to Z − Z[y]·1ᵀ instead (docs/mathematics.md, section 4).
-
-        Returns
-        -------
-        float
-            the squared norm.
-        """
-        return self._data.cached(
-            ("norm", differences),
-            lambda: constants.operator_norm(self.design, self.y, self.m, self.intercept, differences),
-        )
-
-    def second_moment(self) -> np.ndarray:
-        """Return the second moment Σ̂ = XᵀX/n, with the column of ones of an intercept last.
-
-        With sample weights it is XᵀΩX/n.
-
-        Returns
-        -------
-        np.ndarray
-            Σ̂ (rows, rows), in the precision of the data.
-        """
-        return self._data.cached(
-            ("moment",), lambda: constants.second_moment(self.design, self.intercept, self.sample_weight)
-        )
-
-    def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
-        """Return the mean row x̄ of X, a length s, and the squared norm of [X − 1x̄ᵀ, s·1].
-
-        s is the length at which the column of the intercept is scaled like the others.
-
-        Parameters
-        ----------
-        differences
-            as in :meth:`operator_norm`.
-
-        Returns
-        -------
-        tuple[np.ndarray, float, float]
-            x̄ (d,), s and the squared norm.
-        """
-        means = self._data.cached(
-            ("means",),
-            lambda: self.design.rmatmul(
-                np.full((self.n, 1), 1.0 / self.n, self.dtype), np.empty((self.d, 1), self.dtype)
-            )[:, 0],
-        )
-        norm, scale = self._data.cached(
-            ("centred norm", differences),
-            lambda: constants.centred_norm(self.design, self.y, self.m, means, differences),
-        )
-        return means, scale, norm
-
-    @property
-    def lam_max(self) -> float:
-        """Smallest λ whose solution is W = 0; +∞ if the penalty never forces zeros (ridge).
-
-        For a non-smooth loss (``loss.smooth`` is False) it is a minimum over all subgradients at W = 0, and the value
-        is an upper bound of it: at this λ, W = 0 is optimal. :attr:`lam_max_slack` bounds its error.
-        """
-        return self._critical(self.penalty).lam
-
-    @property
-    def lam_max_slack(self) -> float:
-        """Bound of the relative error of :attr:`lam_max`, which may be too large by this share of itself.
-
-        It is 0 for smooth losses, below 1e-6 where the linear programme over the subgradients was solved, and 1 where
-        that would be too large and an arbitrary subgradient is taken.
-        """
-        return self._critical(self.penalty).slack
-
-    @cached_property
-    def lam_reference(self) -> float:
-        """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data.
-
-        Raises ``ValueError`` if it is 0: then W = 0 is optimal for every λ, and λ has no scale.
-        """
-        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam
-        if unit <= 0.0:
-            raise ValueError(
-                "λ_max is 0: no feature separates the classes even slightly (is X zero everywhere?), so "
-                "all weights are zero whatever λ is"
-            )
-        return unit
-
-    def _critical(self, penalty: Any) -> Critical:
-        inner = self.natural
-        if inner is not self:
-            found = inner._critical(penalty)  # −G ∈ λ∂Ω(0): of degree one in G, whatever the penalty is
-            return replace(found, lam=found.lam / inner.units[0])
-        return self._data.cached(
-            ("critical", self.loss, penalty), lambda: null_fits.critical(self, self._regulariser(penalty))
-        )
-
-    @property
-    def null_duals(self) -> np.ndarray:
-        """(Sub)gradients of the losses at the best point without penalised weights, (n, m), in the domain of ℓ*."""
-        return null_fits.first_duals(self, self.regulariser)
-
-    @property
-    def null_free(self) -> np.ndarray:
-        """Best coefficients (rows, m) with all penalised entries at zero (null model).
-
-        These are the free entries of a weighted penalty and the intercept. Where there is no best fit (separable
-        classes) they are a point far along its direction.
-        """
-        return self._data.cached(("free", self.loss, self.penalty), lambda: null_fits.fit_free(self))
-
-    @property
-    def null_intercept(self) -> np.ndarray:
-        """The best intercept when W = 0 (zeros for a problem without one), shape (m,), float64."""
-        if not self.intercept:
-            return np.zeros(self.m)
-        return self._data.cached(("null", self.loss), lambda: null_fits.fit_intercept(self))
-
-    @property
-    def null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss defines them."""
-        if not (self.multilabel and self.intercept):
-            return None
-        return self._data.cached(
-            ("null of sets", self.loss), lambda: self.loss.null_of_sets(self.y, self.sample_weight)
-        )
 
 
 def _without_weightless(design: Design, labels: Any, weights: np.ndarray) -> tuple[Design, Any, np.ndarray]:

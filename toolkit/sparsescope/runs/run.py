@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -13,21 +12,32 @@ import numpy as np
 
 from ..problems.base import BaseProblem, Certificate
 from ..problems.natural import as_given
-from ..registry import NotAllowed, check_whole, solvers
+from ..registry import NotAllowed, check_whole
 from ..solvers.base import Solver, State
+from .arguments import EVERY, as_functions, as_problem, as_solver, rows_between
 from .bounds import Bounds, Kept, Schedule, exceeds
 from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
 from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
 from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
-from .trace import Recorder
+from .trace import Recorder, Trace
 from .watching import is_warm, warm_up
 
-__all__ = ["CLOCK", "Result", "Run", "as_problem", "as_solver", "is_warm", "solve", "warm_up"]
+__all__ = [
+    "CLOCK",
+    "EVERY",
+    "Result",
+    "Run",
+    "as_problem",
+    "as_solver",
+    "is_warm",
+    "rows_between",
+    "solve",
+    "warm_up",
+]
 
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
-EVERY = "rows:"  # how a wish for events within a sweep begins
 GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in the units of a gradient
 
 
@@ -101,7 +111,7 @@ class Run:
         if not (stop is None or isinstance(stop, Stop)):
             raise TypeError(f"stop is {stop!r}; a stop rule, such as sparsescope.stopping.Gap(1e-6), or None is needed")
         self._stop = stop
-        self.callbacks = _functions(callbacks)
+        self.callbacks = as_functions(callbacks)
         self.certify_every = None if certify_every is None else check_whole("certify_every", certify_every, 1)
         self.every = every
         if self._rows is not None and (refused := self.solver.refuses_parts()) is not None:
@@ -596,107 +606,8 @@ class Run:
         return reason
 
 
-def rows_between(every: Any) -> int:
-    """Return the number of rows in a wish for events within sweeps.
-
-    Parameters
-    ----------
-    every
-        such as ``"rows:64"``.
-
-    Returns
-    -------
-    int
-        the number.
-
-    Raises
-    ------
-    NotAllowed
-        for anything else.
-    """
-    number = every[len(EVERY) :] if isinstance(every, str) and every.startswith(EVERY) else ""
-    if not (number.isascii() and number.isdigit() and int(number) >= 1):
-        raise NotAllowed(f"every is {every!r}; allowed: 'rows:64' (an event after every 64 rows of a sweep), or None")
-    return int(number)
-
-
 def _certificate_facts(found: Certificate) -> dict[str, Any]:
     return {f.name: getattr(found, f.name) for f in fields(found)}
-
-
-def _functions(callbacks: Any) -> list[Callable[[Event], Any]]:
-    listed = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
-    for given in listed:
-        if not callable(given):
-            raise TypeError(f"callbacks holds {given!r}, which cannot be called; functions of an event are needed")
-    return listed
-
-
-def as_problem(problem: Any) -> Any:
-    """Return the problem itself.
-
-    Parameters
-    ----------
-    problem
-        the value to check.
-
-    Returns
-    -------
-    Any
-        the same problem.
-
-    Raises
-    ------
-    TypeError
-        for anything that is not a problem.
-    """
-    if not isinstance(problem, BaseProblem):
-        raise TypeError(
-            f"problem is of type {type(problem).__name__}; a Problem is needed: sparsescope.Problem(X, y), "
-            "a SequenceProblem or a CovarianceProblem"
-        )
-    return problem
-
-
-def as_solver(solver: str | Solver | type[Solver] | None, problem: Any = None, **settings: Any) -> Solver:
-    """Return a solver from its registry name, its class or itself, with some of its settings replaced.
-
-    Parameters
-    ----------
-    solver
-        registry name, class or Solver; ``None`` takes the default of the kind of problem.
-    problem
-        the problem that the default depends on.
-    **settings
-        settings to replace.
-
-    Returns
-    -------
-    Solver
-        the solver.
-
-    Raises
-    ------
-    TypeError
-        for anything else, and for a setting that the solver does not have.
-    ValueError
-        for a value that is not allowed.
-    """
-    if solver is None:
-        solver = problem.default_solver
-    if isinstance(solver, str):
-        made: Solver = solvers.create(solver, **settings)
-        return made
-    if isinstance(solver, type) and issubclass(solver, Solver):
-        solver = solver()
-    if isinstance(solver, Solver):
-        known = [f.name for f in solver.fields]
-        for name in settings:
-            if name not in known:
-                raise TypeError(f"{solver.name} has no setting {name!r} (settings: {', '.join(known) or 'none'})")
-        changed: Any = dataclasses.replace(solver, **settings) if settings else solver  # type: ignore[type-var]
-        return changed
-    raise TypeError(f"{solver!r} is not a solver; give a name ({', '.join(solvers)}) or a Solver")
 
 
 def solve(
@@ -779,14 +690,10 @@ def solve(
     >>> result.converged
     True
     """
-    certified = Gap(tol)
-    end: Stop = certified if getattr(problem, "proves", True) else Settled(tol)
-    limits: Stop = Iterations(max_iter) if tol == 0 else Precision() | Iterations(max_iter)
-    if max_seconds is not None:
-        limits = limits | Seconds(max_seconds)
+    end, limits = _rules(problem, tol, max_iter, max_seconds)
     rule = end | limits if stop is None else end | limits | stop
+    observers = as_functions(callbacks)
     recorder = Recorder() if record else None
-    observers = _functions(callbacks)
     if recorder is not None:
         observers.append(recorder)
     run = Run(
@@ -801,22 +708,55 @@ def solve(
         clock=clock,
         every=every,
     )
+    last, start, interrupted = _to_the_end(run, given=W is not None)
+    result = _handed_back(run, last, start, tol, None if recorder is None else recorder.trace)
+    if interrupted:
+        raise Interrupted(result)
+    if not result.converged and tol > 0 and last.message.startswith(limits.check(last) or "\n"):
+        from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
+
+        warnings.warn(
+            f"{run.solver.name} ended before the tolerance {tol:g} was reached: {run.message}, relative gap "
+            f"{result.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _rules(problem: Any, tol: float, max_iter: int, max_seconds: float | None) -> tuple[Stop, Stop]:
+    """The rule that asks for the tolerance, and the limits."""
+    end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
+    limits: Stop = Iterations(max_iter) if tol == 0 else Precision() | Iterations(max_iter)
+    return end, limits if max_seconds is None else limits | Seconds(max_seconds)
+
+
+def _to_the_end(run: Run, given: bool) -> tuple[Event, tuple[Certificate, dict[str, Any]] | None, bool]:
+    """Advance a run to its end, or until Ctrl-C: the last event, a given start with its certificate, whether it was
+    interrupted."""
     with Interrupts() as interrupts:  # the compiler, too, would lose an interrupt that is raised within it
         last = run.advance()
         # From a point that was given the run may only lead to a better one; with a budget it need not be feasible.
-        start = (run.certificate(), point_of(run)) if W is not None and run.solver.follows_lam else None
+        start = (run.certificate(), point_of(run)) if given and run.solver.follows_lam else None
         while not last.message and not interrupts.seen:
             last = run.advance()
     if not last.message:
         run.message = f"interrupted after {last.iteration} iterations"
+    return last, start, interrupts.seen
+
+
+def _handed_back(
+    run: Run, last: Event, start: tuple[Certificate, dict[str, Any]] | None, tol: float, trace: Trace | None
+) -> Result:
+    """The result of a run that has ended: its point, or the given start if that has a smaller F."""
     run.conclude()
     found, point = run.certificate(), point_of(run)  # a run that a callback ended may not carry a certificate
     message = run.message
     if start is not None and start[0].objective < found.objective:
         found, point = run.improved(start[0]), start[1]
         message += "; the starting point has a smaller F and is handed back"
-    proved = found.gap == found.gap and certified.verdict(found, run.problem, run.solver) is not None
-    result = Result(
+    proved = found.gap == found.gap and Gap(tol).verdict(found, run.problem, run.solver) is not None
+    return Result(
         **point,
         objective=found.objective,
         dual=found.dual,
@@ -828,20 +768,8 @@ def solve(
         seconds=run.seconds,
         iterations=int(last.iteration),
         passes=last.passes,
-        trace=None if recorder is None else recorder.trace,
+        trace=trace,
         reason=run.reason,
         sparsity=run.problem.describe_sparsity(found.nonzero_rows, found.nonzero_entries),
         excess=found.excess,
     )
-    if interrupts.seen:
-        raise Interrupted(result)
-    if not result.converged and tol > 0 and last.message.startswith(limits.check(last) or "\n"):
-        from sklearn.exceptions import ConvergenceWarning  # only here: it takes a moment to load
-
-        warnings.warn(
-            f"{run.solver.name} ended before the tolerance {tol:g} was reached: {run.message}, relative gap "
-            f"{found.relative_gap:.1e}; allow more iterations (max_iter) or a larger tol",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return result

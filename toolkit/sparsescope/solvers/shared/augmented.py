@@ -23,9 +23,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient
 from ...problems.prediction import Problem
+from .armijo import BACKTRACK, backtrack
 from .pieces import row_functions
 
-ARMIJO, BACKTRACK, TRIALS = 1e-4, 0.5, 25
+ARMIJO, TRIALS = 1e-4, 25
 INNER = 0.05  # the multipliers move when the gradient is this share of what they would move
 QUICK, SLOW, SHRINK = 3, 8, 2.0  # σ and ρ may grow after at most QUICK Newton steps, and shrink after more than SLOW
 GROWTH, ENOUGH = 2.0, 0.9  # of σ and ρ, where a residual has not fallen to this share
@@ -137,13 +138,15 @@ class Lagrangian:
         E = self.scores(D)
         slope = float((self.G * D).sum())
         before, noise = self.value, 1e-13 * (abs(self.value) + float((self.Un * self.Z).__abs__().sum()))
-        size, self.trials = 1.0, 0
-        while True:
-            self.trials += 1
+        size, value, V = 1.0, before, self.V
+
+        def tried(at: float) -> float:
+            nonlocal size, value, V
+            size = at
             value, V = self.phi(self.W + size * D, self.Z + size * E)
-            if value <= before + ARMIJO * size * slope + noise or self.trials >= TRIALS:
-                break
-            size *= BACKTRACK
+            return value
+
+        self.trials = backtrack(tried, slope, noise, TRIALS, before, ARMIJO).trials  # the last trial is taken anyway
         change = DOWN if size == 1.0 else UP / max(size, BACKTRACK**6)
         self.damping = min(max(self.damping * change, LEAST), HIGHEST)
         self.W = self.W + size * D

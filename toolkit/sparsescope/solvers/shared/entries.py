@@ -24,9 +24,10 @@ from ...problems.certificate import certify, is_double
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
+from .armijo import backtrack
 from .columns import INNER_COLUMNS
 
-SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30
+TRIALS_MOST = 30
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 
 
@@ -181,16 +182,16 @@ class EntrySolver(Solver):
         here = part.omega(part.w)
         slope = float(np.vdot(state.U, state.E)) / problem.n + part.omega(new) - here
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
-        size, point, taken = 1.0, new, False
-        for trial in range(1, TRIALS_MOST + 1):
-            state.trials = float(trial)
+        loss, point = state.loss, new
+
+        def rise(size: float) -> float:
+            nonlocal loss, point
             loss = moved_loss(state.Z, state.E, size, *problem.terms) / problem.n
-            taken = loss - state.loss + part.omega(point) - here <= SIGMA * size * slope + slack
-            if taken:
-                break
-            size *= BACKTRACK
-            point = part.w + problem.dtype.type(size) * delta
-        state.step_size = size
+            point = new if size == 1.0 else part.w + problem.dtype.type(size) * delta
+            return float(loss - state.loss + part.omega(point) - here)
+
+        size, trials, taken = backtrack(rise, slope, slack, TRIALS_MOST)
+        state.step_size, state.trials = size, float(trials)
         state.passes += float(np.count_nonzero(delta)) / (problem.rows * problem.m)
         if taken:
             state.coef.ravel()[part.at] = point

@@ -22,9 +22,10 @@ from ...problems.covariance import CovarianceProblem
 from ...problems.covariance_certificate import certify_covariance, graph_size, groups, split
 from ...problems.linear_algebra import cholesky, inverse, logdet
 from ..base import Solver, State
+from .armijo import backtrack
 from .columns import INNER_COLUMNS
 
-SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 40
+TRIALS_MOST = 40
 LEAVE = 0.1  # components whose violation is below this share of the largest wait
 
 
@@ -72,17 +73,23 @@ class Block:
         D = new - self.Theta
         slope = float(np.vdot(self.G, D)) + float(np.vdot(self.Lam, np.abs(new))) - self.omega
         slack = 4.0 * float(np.finfo(float).eps) * (abs(self.f) + self.omega + self.at.size)
-        size, point = 1.0, new
-        for trial in range(1, TRIALS_MOST + 1):
+        tried: tuple[Any, ...] = ()
+
+        def rise(size: float) -> float:
+            nonlocal tried
+            point = new if size == 1.0 else self.Theta + size * D
             factor = cholesky(point)
-            if factor is not None:
-                f, omega = self.value(point, factor)
-                if (f - self.f) + (omega - self.omega) <= SIGMA * size * slope + slack:
-                    self.take(point, factor, f, omega)
-                    return size, trial
-            size *= BACKTRACK
-            point = self.Theta + size * D
-        return 0.0, TRIALS_MOST
+            if factor is None:
+                return float("nan")
+            f, omega = self.value(point, factor)
+            tried = point, factor, f, omega
+            return float((f - self.f) + (omega - self.omega))
+
+        size, trials, taken = backtrack(rise, slope, slack, TRIALS_MOST)
+        if not taken:
+            return 0.0, trials
+        self.take(*tried)
+        return size, trials
 
 
 class CovarianceState(State):

@@ -26,9 +26,10 @@ from ...kernels.newton import (
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ..base import State
+from .armijo import BACKTRACK, backtrack
 from .pieces import RowPieces, has_derivatives, pieces_of
 
-SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 12
+TRIALS_MOST = 12
 CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
 FIRST_DAMPING, MOST_DAMPING = 0.1, 10.0
 # Directions that only the penalty determines (the same added to all classes) have a curvature of λ/‖w‖: at tiny λ a
@@ -171,14 +172,16 @@ class Newton:
         E = problem.design.matmul_rows(at, D, self.E)
         slope, new = inner(G, D), np.empty_like(W)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
-        size, after, trials, taken = 1.0, before, 0, False
-        while slope < 0.0 and trials < TRIALS_MOST and not taken:
-            trials += 1
+        after = before
+
+        def value(size: float) -> float:
+            nonlocal after
             after = moved_loss(state.Z, E, size, *problem.terms) / n
             after += lam * pieces.moved(W, D, size, new)
-            taken = after <= before + SIGMA * size * slope + slack
-            if not taken:
-                size *= BACKTRACK
+            return after
+
+        most = TRIALS_MOST if slope < 0.0 else 0
+        size, trials, taken = backtrack(value, slope, slack, most, before)
         if taken:
             state.coef[at] = new
             E *= size
