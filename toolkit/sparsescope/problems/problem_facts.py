@@ -55,7 +55,7 @@ class SharedData:
 
 
 class ProblemFacts(BaseProblem):
-    """What can be read of a problem; see :class:`sparsescope.Problem`."""
+    """Sizes, names, targets and weights of a problem; see :class:`sparsescope.Problem`."""
 
     loss: Any  # a Loss; kernels take it as a value
     penalty: Any
