@@ -158,15 +158,17 @@ _ROOM = {
 moved.install()
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _HOME:
-        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    else:
-        value = importlib.import_module(f".{_ROOM[name]}.{name}" if name in _ROOM else f".{name}", __name__)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _HOME:
+            value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        else:
+            value = importlib.import_module(f".{_ROOM[name]}.{name}" if name in _ROOM else f".{name}", __name__)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
