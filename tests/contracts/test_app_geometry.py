@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
+from sparsescope.app.planes import worker
 from sparsescope.app.planes.contours import Contours
 from sparsescope.app.planes.scene import Scene, full_problem
 from sparsescope.registry import app_pages, penalties
+from sparsescope.runs.turns import Turns
 
 LIMIT = 240.0
 
@@ -43,6 +45,22 @@ def shown(page: Any) -> dict[str, dict[str, Any]]:
 def asked(page: Any, **changes: Any) -> dict[str, dict[str, Any]]:
     page.on_message({"type": "set", "changes": changes})
     return shown(page)
+
+
+def test_the_plane_waits_for_the_turns_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns(clock=lambda: 0.0)
+    monkeypatch.setattr(worker, "TURNS", turns)
+    other = turns.place()
+    assert other.take()  # and, by this clock, never for long
+    page = app_pages["geometry"](None, {"dataset": "iris", "iterations": "30"})
+    page.on_message({"type": "ready"})
+    limit = time.monotonic() + LIMIT
+    while not turns.waiting and time.monotonic() < limit:
+        time.sleep(0.005)
+    assert turns.waiting == 1 and not [header for header, _ in page.poll() if header["type"] in ("scene", "paths")]
+    other.give_back()
+    assert shown(page)["paths"]["done"] and not turns._holders
+    page.close()
 
 
 @pytest.mark.parametrize("plane", ["two features", "two weights"])

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from sparsescope.app import Page, _working, race
+from sparsescope.app import Page, _working
+from sparsescope.app.race import RacePage
 from sparsescope.dashboard.page import address, script
 from sparsescope.live.assets import STATIC
 from sparsescope.registry import app_pages
@@ -200,21 +201,24 @@ def test_a_race_says_every_point_once_and_its_table_agrees_with_python() -> None
 def test_a_race_rests_while_its_page_is_away_and_goes_on_when_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_working, "REST", 3600.0)  # however slow this machine is
     page = app_pages["race"](None, {"dataset": "iris", "unit": "iterations", "budget": "200", "lane3": "none"})
-    prepare = race._Job._prepare
+    prepared = RacePage._prepared
 
-    def prepare_while_away(job: Any) -> None:
-        job.rest()  # what the page's `suspend` does, before the race can begin
-        prepare(job)
+    def prepared_while_away(self: Any, work: Any) -> Any:
+        run = yield from prepared(self, work)
+        work.rest()  # what the page's `suspend` does, before the race can begin
+        self.ready = run
+        yield
+        return run
 
-    monkeypatch.setattr(race._Job, "_prepare", prepare_while_away)
+    monkeypatch.setattr(RacePage, "_prepared", prepared_while_away)
     page.on_message({"type": "ready"})
-    page.suspend()
-    job = page.work
+    work = page.work
     limit = time.monotonic() + 240.0
-    while job.text != "Racing" and time.monotonic() < limit:
+    while not hasattr(page, "ready") and time.monotonic() < limit:
         time.sleep(0.01)
-    assert job.running and not any(len(lane.trace) for lane in job.run.lanes)
-    job._rests_until = 0.0  # as when nobody has said for a while that the page is away
+    time.sleep(0.1)
+    assert work.running and not any(len(lane.trace) for lane in page.ready.lanes)
+    work._rests_until = 0.0  # as when nobody has said for a while that the page is away
     assert [m for m in finish(page) if m["type"] == "table"]
     page.close()
 

@@ -18,23 +18,42 @@ SETTINGS = {"dataset": "iris", "unit": "iterations", "budget": "40", "lane3": "n
 LIMIT = 240.0
 
 
-def table_of(**changed: Any) -> dict[str, Any]:
-    """The table of a race that has ended."""
+def told_by(**changed: Any) -> list[dict[str, Any]]:
+    """Everything a race says until its table."""
     page = app_pages["race"](None, {**SETTINGS, **changed})
     page.on_message({"type": "ready"})
     limit = time.monotonic() + LIMIT
+    said: list[dict[str, Any]] = []
     try:
         while time.monotonic() < limit:
-            said = [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
+            said += [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
             wrong = [m["error"] for m in said if m["type"] == "status" and m["error"]]
             assert not wrong, wrong
-            tables = [m for m in said if m["type"] == "table"]
-            if tables:
-                return tables[-1]
+            if any(m["type"] == "table" for m in said):
+                return said
             time.sleep(0.01)
     finally:
         page.close()
     raise AssertionError("the race did not end")
+
+
+def table_of(**changed: Any) -> dict[str, Any]:
+    """The table of a race that has ended."""
+    return next(m for m in told_by(**changed) if m["type"] == "table")
+
+
+def test_the_accuracy_of_a_lane_is_measured_over_time_beside_its_clock() -> None:
+    said = told_by(lane1="ista", lane2="bcd-ls")
+    parts = [part for m in said if m["type"] == "points" for part in m["lanes"] if part["name"] == "ista"]
+    looks = {key: [x for part in parts for x in part["looks"][key]] for key in ("iterations", "accuracy")}
+    assert looks["iterations"][:6] == [0, 1, 2, 3, 4, 5] and 40 in looks["iterations"]
+    assert len(looks["iterations"]) < 20, "at ever fewer iterations"
+    data = ss.datasets.load("iris")
+    problem, (X, y) = ss.Problem(data, lam_ratio=0.1), data.test
+    for iteration in (1, 5, 40):
+        W = ss.solve(problem, "ista", tol=0, max_iter=iteration).W
+        measured = looks["accuracy"][looks["iterations"].index(iteration)]
+        assert measured == pytest.approx(float((problem.predict(W, X=X) == y).mean()), abs=1e-4)
 
 
 def test_a_lane_ends_with_its_accuracy_on_held_out_samples() -> None:

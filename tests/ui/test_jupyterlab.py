@@ -20,6 +20,10 @@ CELLS = (
     "widget = ss.explore('iris', lam_ratio=0.02, speed=30)\nwidget",
 )
 PLANE = ("import sparsescope as ss", "ss.show('geometry', 'iris', height=480, iterations=30)")
+PAST = (
+    "import sparsescope as ss\nproblem = ss.Problem(ss.datasets.load('wine'), loss='logistic', lam_ratio=0.05)",
+    "result = ss.solve(problem, 'fista-ls', max_iter=6, tol=1e-14, record=True)\nss.explore(result)",
+)
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
@@ -113,6 +117,8 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
     page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
+    expect(explorer.part("mode")).to_have_text("not begun")
+    expect(explorer.part("status-message")).to_contain_text("press Run")
     explorer.run()
     expect(explorer.part("scrub")).to_be_visible()
     explorer.pause()
@@ -130,6 +136,23 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
     drawn = explorer.part("chart-convergence").locator(".chart-plot")
     svg, plot = drawn.evaluate("e => [e.querySelector('svg').getBoundingClientRect().height, e.clientHeight]")
     assert abs(svg - plot) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", [PAST], indirect=True)
+def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> None:
+    explorer = ExplorerPage(page, lab)
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page)
+    explorer.wait("s.status.iteration >= 6 && s.points > 6 && s.lam !== null")
+    assert explorer.page.evaluate(
+        "Array.from(window.__sparsescope.page.store.column('iteration')).slice(0, 7)"
+    ) == list(range(7)), "every iteration of the past is drawn"
+    assert explorer.debug("settings.solver") == "fista-ls"
+    explorer.click("step-button")
+    explorer.wait("s.status.iteration === 7")
+    expect(explorer.part("scrub")).to_be_visible()
 
 
 @pytest.mark.parametrize("lab", [PLANE], indirect=True)

@@ -13,6 +13,7 @@ import sparsescope as ss
 from sparsescope.live import Explorer
 from sparsescope.live.recordings import Recording
 from sparsescope.live.recordings.packing import BadRecording
+from sparsescope.live.recordings.recording import _solver_settings
 from sparsescope.live.recordings.resuming import Past, past_of
 from sparsescope.widgets.explore import ExplorerWidget, explore
 
@@ -60,7 +61,17 @@ def test_the_page_has_the_past_and_counts_on(problem: ss.Problem, result: Any) -
     assert (np.diff(session.trace["seconds"]) >= 0).all() and (np.diff(session.trace["iteration"]) >= 0).all()
     assert len(result.trace) == before, "the result keeps its own trace"
     assert explorer.settings["loss"] == "logistic" and explorer.settings["intercept"] is True
+    assert explorer.settings["solver"] == "fista-ls", "it goes on with the solver of the run"
     explorer.close()
+
+
+@pytest.mark.parametrize(("name", "own"), [("fista-ls", {}), ("fista-cst", {"momentum": 0.5}), ("bcd-ls", {"seed": 3})])
+def test_the_settings_of_a_solver_are_read_from_its_print(name: str, own: dict[str, Any]) -> None:
+    text = repr(ss.registry.solvers.create(name, **own))
+    expected = {"solver": name, **{f"solver_{key}": value for key, value in own.items()}}
+    assert _solver_settings(text) == expected
+    for wrong in ("", "FISTA(", "Unheard(of=1)", "FISTA(growth=-3.0)", text.replace("(", "(colour=1, ")):
+        assert _solver_settings(wrong) == {}
 
 
 def test_a_registered_set_is_read_by_its_name_and_judged_by_the_objective(result: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import sparsescope as ss
 from helpers import digits, iris, text
 from sparsescope.runs import reference as module
 from sparsescope.runs import run as run_module
+from sparsescope.runs.turns import Turns
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +122,24 @@ def test_in_the_background_the_caller_goes_on(monkeypatch: pytest.MonkeyPatch) -
     assert job.done() and job.bounds == (found.dual, found.objective)
     again = ss.reference(problem_of(), background=True)
     assert again.done() and again.result() is found
+
+
+def test_a_reference_in_turns_waits_for_the_others_and_one_that_is_not_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns, problem = Turns(clock=lambda: 0.0), problem_of(0.123)
+    monkeypatch.setattr(module, "TURNS", turns)
+    other = turns.place()
+    assert other.take()  # and, by this clock, never for long
+    job = ss.reference(problem, background=True, in_turns=True)
+    limit = time.monotonic() + 120.0
+    while not turns.waiting and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert turns.waiting == 1 and not job.done()
+    assert ss.reference(problem_of(0.124)).converged, "nobody's turn is needed for it"
+    assert not job.done() and job.bounds is None
+    other.give_back()
+    assert job.result(120.0).converged and not turns._holders, "the turn was given back at the end"
 
 
 def test_a_job_can_be_cancelled_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,40 @@ const { TimeAxis } = await import(process.env.STATIC + "/charts/timeaxis.js");
 const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/charts/marks.js");
 const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/charts/cells.js");
 const { largest } = await import(process.env.STATIC + "/inspector.js");
+const { endLabels, seedBands } = await import(process.env.STATIC + "/charts/lanes.js");
 const { plainSymbols } = await import(process.env.STATIC + "/dom.js");
 const { Palette } = await import(process.env.STATIC + "/charts/palette.js");
 
 test("sentences have real minus signs and lowered letters, and names stay as they are", () => {
   assert.equal(plainSymbols("breast_cancer at 0.1 λ_max, gap 1e-4, from -0.01 to 0.5"), "breast_cancer at 0.1 λmax, gap 1e−4, from −0.01 to 0.5");
   assert.equal(plainSymbols("bcd-ls: K_j of prox_{τΩ}, n_rows, (-2)"), "bcd-ls: Kj of proxτΩ, n_rows, (−2)");
+});
+
+test("the band over seeds holds every run at every time, and its steps hold until the next measurement", () => {
+  const run = (points) => ({ name: "fobos", colour: "#000", points });
+  const [first, second] = seedBands([run([[0, 8], [2, 4], [4, 1]]), run([[0, 8], [1, 2], [3, 3]])]);
+  assert.ok(first.thin && second.thin && second.band === null, "one band for all seeds, drawn once");
+  assert.deepEqual(first.band, [[0, 8, 8], [1, 2, 8], [2, 2, 4], [3, 3, 4], [4, 1, 3]]);
+  for (const lane of [first, second]) {
+    for (const [x, y] of lane.points) {
+      const [, low, high] = first.band.filter(([at]) => at <= x).pop();
+      assert.ok(low <= y && y <= high);
+    }
+  }
+  const [alone] = seedBands([run([[0, 1], [1, 0.5]])]);
+  assert.ok(!alone.thin && alone.band === undefined, "one seed is a line");
+  const long = Array.from({ length: 2000 }, (_, k) => [k, 2000 - k]);
+  const [thinned] = seedBands([run(long), run(long.map(([x, y]) => [x, 2 * y]))]);
+  assert.ok(thinned.band.length <= 502);
+  assert.deepEqual(thinned.band[thinned.band.length - 1], [1999, 1, 2], "the last place is never left out");
+});
+
+test("names at the ends of lines neither overlap nor leave the picture", () => {
+  const made = [];
+  globalThis.document = { createElementNS: () => ({ setAttribute(name, value) { this[name] = value; }, append() {} }) };
+  made.push(...endLabels([30, 20, 16, 14, 12].map((y, k) => ({ x: 400, y, colour: "#000", text: "lane" + k })), 100).map((node) => Number(node.y)));
+  assert.ok(made.every((y) => y >= 12), String(made));
+  made.sort((a, b) => a - b).forEach((y, k) => assert.ok(!k || y - made[k - 1] >= 14, String(made)));
 });
 
 test("numbers keep their width", () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 import time
@@ -18,24 +19,24 @@ from .base import Message, Page
 REST = 1.0  # seconds for which work rests when its page is away; a server says so many times a second
 
 
-class Background:
-    """Work in a thread of its own. A page only reads what it leaves.
+class Work:
+    """A computation in a thread of its own.
 
-    Attributes
+    Parameters
     ----------
-    running
-        whether the thread is at work.
-    error, detail
-        what went wrong, in a sentence, and a traceback where it was unexpected.
+    steps
+        called in the thread with this object; an iterator that rests at each of its yields if others wait.
     """
 
-    def __init__(self, name: str = "sparsescope-page") -> None:
+    def __init__(self, steps: Callable[[Work], Iterator[None]]) -> None:
+        self.turn = TURNS.place()
         self.running = True
         self.error = self.detail = ""
+        self._steps = steps
         self._stopped = threading.Event()
         self._rests_until = 0.0
         self._thread = threading.Thread(
-            target=contextvars.copy_context().run, args=(self._guarded,), daemon=True, name=name
+            target=contextvars.copy_context().run, args=(self._work,), daemon=True, name="sparsescope-page"
         )
 
     def start(self) -> None:
@@ -50,25 +51,26 @@ class Background:
     def stop(self) -> None:
         """End after the step that is under way."""
         self._stopped.set()
+        self.turn.give_up()
 
     def rest(self) -> None:
         """Make no further step for a moment."""
         self._rests_until = time.monotonic() + REST
 
-    def rested(self) -> bool:
-        """Rest a little if the page is away; whether it is not."""
-        if time.monotonic() < self._rests_until:
-            self._stopped.wait(0.1)
-            return False
-        return True
+    @property
+    def resting(self) -> bool:
+        """Whether no further step is made at present."""
+        return time.monotonic() < self._rests_until
 
-    def work(self) -> None:
-        """Do the work, in the thread."""
-        raise TypeError(f"{type(self).__name__} does not define work")
-
-    def _guarded(self) -> None:
+    def _work(self) -> None:
         try:
-            self.work()
+            steps: Any = self._steps(self)
+            with contextlib.closing(steps):  # what is to be done after a stop is done before it is said
+                while not self.stopped:
+                    if self.resting:
+                        self._stopped.wait(0.1)
+                    elif not self._take_a_turn(steps):
+                        return
         except (ValueError, TypeError) as error:
             self.error = str(error)
         except Exception as error:  # whatever goes wrong is said on the page
@@ -76,38 +78,11 @@ class Background:
         finally:
             self.running = False
 
-
-class Work(Background):
-    """A computation in steps, in turns with all others of the process.
-
-    Parameters
-    ----------
-    steps
-        called in the thread with this object; an iterator that rests at each of its yields if others wait.
-    """
-
-    def __init__(self, steps: Callable[[Work], Iterator[None]]) -> None:
-        super().__init__()
-        self.turn = TURNS.place()
-        self._steps = steps
-
-    def stop(self) -> None:
-        """End after the step that is under way."""
-        super().stop()
-        self.turn.give_up()
-
-    def work(self) -> None:
-        """Make the steps, one turn after the other."""
-        steps = self._steps(self)
-        while not self.stopped:
-            if self.rested() and not self._take_a_turn(steps):
-                return
-
     def _take_a_turn(self, steps: Iterator[None]) -> bool:
         """Make steps for one turn; whether there are more."""
         try:
             if self.turn.take():
-                while not self.stopped and not self.turn.over():
+                while not self.stopped and not self.resting and not self.turn.over():
                     if next(steps, self) is self:
                         return False
         finally:
@@ -115,36 +90,41 @@ class Work(Background):
         return True
 
 
-class BackgroundPage(Page):
-    """Base of pages with work in the background that begins anew when a setting changes that is not in ``light``."""
+class WorkingPage(Page):
+    """Base of pages with a computation that begins anew when a setting changes that is not in ``light``."""
 
-    light: frozenset[str] = frozenset()  # settings that need no new work
+    light: frozenset[str] = frozenset()  # settings that need no new computation
 
     def __init__(self, data: Any = None, settings: Any = None) -> None:
+        if isinstance(data, Problem):
+            data, own = data_and_settings(data)
+            known = {f.name for f in type(self).fields}
+            settings = {**{key: value for key, value in own.items() if key in known}, **(settings or {})}
         super().__init__(data, settings)
-        self.work: Any = None  # a Background
+        self.work: Work | None = None
         self._said = ""
         self.forget()
         self.forget_sent()
 
     # ------------------------------------------------------------------------------------------------- for subclasses
-    def new_work(self) -> Background:
-        """Return the work for the present settings, not yet begun."""
-        raise TypeError(f"{type(self).__name__} does not define new_work")
+    def steps(self, work: Work) -> Iterator[None]:
+        """Do the work, in a thread; a yield is a point where it may rest. What it leaves is only read by the page."""
+        raise TypeError(f"{type(self).__name__} does not define steps")
 
     def forget(self) -> None:
-        """Forget what was sent and found: the work begins anew."""
+        """Forget what was sent and found: a computation begins anew."""
 
     def forget_sent(self) -> None:
         """Forget what was sent: the browser has nothing yet."""
 
     # ------------------------------------------------------------------------------------------------------- the work
     def start(self) -> None:
-        """Begin the work for the present settings."""
+        """Begin the computation of the present settings."""
         self.end()
         self.forget()
-        self.shown_again()
-        self.work = self.new_work()
+        self.forget_sent()
+        self._said = ""
+        self.work = Work(self.steps)
         self.work.start()
 
     def shown_again(self) -> None:
@@ -153,17 +133,17 @@ class BackgroundPage(Page):
         self._said = ""
 
     def end(self) -> None:
-        """End the work."""
+        """End the computation."""
         if self.work is not None:
             self.work.stop()
 
     @property
     def running(self) -> bool:
-        """Whether the work goes on."""
+        """Whether the computation goes on."""
         return self.work is not None and self.work.running
 
     def suspend(self) -> None:
-        """Let the work rest while no browser is there; said again and again, and it goes on afterwards."""
+        """Let the computation rest while no browser is there; said again and again, and it goes on afterwards."""
         if self.work is not None:
             self.work.rest()
 
@@ -186,25 +166,6 @@ class BackgroundPage(Page):
             self.end()
         else:
             raise ValueError(f"{self.title} can be started again or stopped; the actions are again and stop")
-
-
-class WorkingPage(BackgroundPage):
-    """Base of pages with a computation in steps, which takes turns with the others of the process."""
-
-    def __init__(self, data: Any = None, settings: Any = None) -> None:
-        if isinstance(data, Problem):
-            data, own = data_and_settings(data)
-            known = {f.name for f in type(self).fields}
-            settings = {**{key: value for key, value in own.items() if key in known}, **(settings or {})}
-        super().__init__(data, settings)
-
-    def steps(self, work: Work) -> Iterator[None]:
-        """Do the work, in a thread; a yield is a point where it may rest. What it leaves is only read by the page."""
-        raise TypeError(f"{type(self).__name__} does not define steps")
-
-    def new_work(self) -> Work:
-        """Return the computation for the present settings."""
-        return Work(self.steps)
 
     def told_status(self, text: str) -> list[tuple[Message, list[bytes]]]:
         """Return the message about the state of the work, if it has changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
-from ._working import Background, BackgroundPage
+from ._working import Work, WorkingPage
 from .base import Message, Names, number
 
 NONE = "none"
@@ -31,7 +32,7 @@ SOLVERS: Any = Names(solvers_of_classes)
 WITH_NONE: Any = Names(lambda: (NONE, *solvers_of_classes()))
 
 
-class RacePage(BackgroundPage):
+class RacePage(WorkingPage):
     """Two to four solvers beside each other: who is how far when."""
 
     name = "race"
@@ -65,15 +66,59 @@ class RacePage(BackgroundPage):
         **{lane: f"lane {k + 1}" for k, lane in enumerate(LANES)},
     }
 
-    # ------------------------------------------------------------------------------------------------------- running
-    def new_work(self) -> _Job:
-        """Return a race of the present settings, not yet begun."""
-        return _Job(self.settings, self.data)
+    # ----------------------------------------------------------------------------------------------------- computation
+    def forget(self) -> None:
+        """Forget the race."""
+        self.problem: Problem | None = None
+        self.run: RaceRun | None = None
+        self.parts: dict[str, list[tuple[str, float]]] = {}  # of an iteration of each solver
+        self._doing = "Reading the data …"
 
     def forget_sent(self) -> None:
-        """Forget what was sent: all points and the table go again."""
-        self._told: dict[int, int] = {}  # events of each lane that the browser has
+        """Forget what the browser has."""
+        self._told: dict[int, int] = {}  # events of each lane
+        self._looks: dict[int, int] = {}  # accuracies of each lane
+        self._reasons_said = False
 
+    def steps(self, work: Work) -> Iterator[None]:
+        """Read the data, compile, find F*, then let the lanes take turns."""
+        run = yield from self._prepared(work)
+        try:
+            while run.step() is not None:
+                yield
+        finally:
+            run.end("stopped")
+        self._doing = "Looking where the time goes"
+        parts: dict[str, list[tuple[str, float]]] = {}
+        for lane in run.lanes:
+            if lane.name not in parts:
+                yield
+                parts[lane.name] = lane.profile()
+        if work is self.work:
+            self.parts = parts
+        self._doing = "Done"
+
+    def _prepared(self, work: Work) -> Generator[None, None, RaceRun]:
+        chosen = self.settings
+        with work.turn.aside():
+            data = self.given if self.given is not None else datasets.load(chosen["dataset"])
+            parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
+            problem = Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
+        if work is self.work:
+            self.problem = problem
+        solvers = list(dict.fromkeys(chosen[lane] for lane in LANES if chosen[lane] != NONE))
+        options = {name: chosen[name] for name in ("unit", "budget", "seeds")}
+        run = RaceRun(problem, solvers, test=getattr(data, "test", None), looks=True, **options)
+        self._doing = "Compiling the solvers and finding F* …"
+        yield
+        with work.turn.aside():
+            run.prepare(in_turns=True)
+        if work is self.work:
+            self.run, self._doing = run, "Racing"
+        yield
+        return run
+
+    # --------------------------------------------------------------------------------------------------------- browser
     def picture(self) -> Message:
         """Return the names of the lanes; their points follow as they are measured."""
         chosen = [self.settings[lane] for lane in LANES if self.settings[lane] != NONE]
@@ -82,7 +127,7 @@ class RacePage(BackgroundPage):
     def controls(self) -> list[Message]:
         """Return the controls; solvers that do not take the problem say why."""
         groups = super().controls()
-        problem = None if self.work is None else self.work.problem
+        problem = self.problem
         for control in groups[0]["controls"]:
             control["live"] = False  # a race is run anew when a slider is let go
             if control["id"] not in LANES or problem is None:
@@ -98,30 +143,25 @@ class RacePage(BackgroundPage):
             for title, ids in {**titles, "Clock": tuple(rest)}.items()
         ]
 
-    # ------------------------------------------------------------------------------------------------------- looking
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what was measured since the last call, and what the race is doing."""
-        job: _Job | None = self.work
-        if job is None:
-            return []
-        messages: list[tuple[Message, list[bytes]]] = []
-        if job.problem is not None and not self._told.get(-1):
-            self._told[-1] = 1
+        if self.problem is not None and not self._reasons_said:
+            self._reasons_said = True
             self._say_controls()  # the reasons are known now
-        points = self._new_points(job)
-        status = {"type": "status", "text": job.text, "running": job.running, "error": job.error, "detail": job.detail}
-        if points or str(status) != self._said:
-            self._said = str(status)
-            if points:
-                messages.append(({"type": "points", "lanes": points, **self._optimum(job)}, []))
-            messages.append((status, []))
-            if not job.running and job.run is not None and not job.error:
-                parts = {name: _largest(found) for name, found in job.parts.items()}
-                messages.append(({"type": "table", **table(job.run.result()), "parts": parts}, []))
+        status = self.told_status(self._doing)  # asked first: whatever was measured before the end goes before it
+        points = self._new_points()
+        messages: list[tuple[Message, list[bytes]]] = []
+        if points:
+            messages.append(({"type": "points", "lanes": points, **self._optimum()}, []))
+        messages += status
+        ended = [message for message, _ in status if not message["running"] and not message["error"]]
+        if ended and self.run is not None:
+            parts = {name: _largest(found) for name, found in self.parts.items()}
+            messages.append(({"type": "table", **table(self.run.result()), "parts": parts}, []))
         return messages
 
-    def _new_points(self, job: _Job) -> list[Message]:
-        run = job.run
+    def _new_points(self) -> list[Message]:
+        run = self.run
         if run is None or run.reference is None:
             return []
         found = []
@@ -130,13 +170,23 @@ class RacePage(BackgroundPage):
             if size == begun:
                 continue
             self._told[k] = size
-            found.append({"lane": k, "name": lane.name, "seed": lane.seed, "from": begun, **_points(lane, begun, size)})
+            looks = [look for look in lane.looks[self._looks.get(k, 0) :] if look[0] < size]
+            self._looks[k] = self._looks.get(k, 0) + len(looks)
+            found.append(
+                {
+                    "lane": k,
+                    "name": lane.name,
+                    "seed": lane.seed,
+                    "from": begun,
+                    **_points(lane, begun, size),
+                    "looks": _looked(lane, looks),
+                }
+            )
         return found
 
-    @staticmethod
-    def _optimum(job: _Job) -> Message:
-        assert job.run is not None and job.run.reference is not None
-        reference = job.run.reference
+    def _optimum(self) -> Message:
+        assert self.run is not None and self.run.reference is not None
+        reference = self.run.reference
         return {"best": number(reference.objective, 15), "lower": number(reference.dual, 15)}
 
 
@@ -155,6 +205,13 @@ def _points(lane: Lane, begun: int, size: int) -> Message:
         key: [number(float(x), 15 if key == "objective" else 7) for x in lane.trace[column][:size][chosen]]
         for key, column in columns.items()
     }
+
+
+def _looked(lane: Lane, looks: list[tuple[int, float]]) -> Message:
+    """Return accuracies with the clocks of their events."""
+    at = [event for event, _ in looks]
+    made: Message = {key: [number(float(lane.trace[column][k]), 7) for k in at] for key, column in COLUMN.items()}
+    return {**made, "accuracy": [number(value, 5) for _, value in looks]}
 
 
 def table(race: Race) -> Message:
@@ -197,49 +254,6 @@ def _per_iteration(trace: Any) -> float:
     """Return the median CPU milliseconds of an iteration."""
     seconds = np.diff(trace["seconds"])
     return 1e3 * float(np.median(seconds)) if seconds.size else float("nan")
-
-
-class _Job(Background):
-    """A race in a thread of its own: read, prepare, run. Everything here is only read by the page."""
-
-    def __init__(self, settings: Message, data: Any) -> None:
-        super().__init__("sparsescope-race")
-        self._settings, self._data = settings, data
-        self.problem: Problem | None = None
-        self.run: RaceRun | None = None
-        self.text = "Reading the data …"
-        self.parts: dict[str, list[tuple[str, float]]] = {}  # of an iteration of each solver
-
-    def work(self) -> None:
-        """Prepare the race, and run it."""
-        self._prepare()
-        self._race()
-
-    def _prepare(self) -> None:
-        chosen = self._settings
-        data = self._data if self._data is not None else datasets.load(chosen["dataset"])
-        X, y = data if isinstance(data, tuple) else (data, None)
-        parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
-        self.problem = Problem(X, y, **parts) if y is not None else Problem(X, **parts)
-        solvers = list(dict.fromkeys(chosen[lane] for lane in LANES if chosen[lane] != NONE))
-        options = {name: chosen[name] for name in ("unit", "budget", "seeds")}
-        run = RaceRun(self.problem, solvers, test=getattr(data, "test", None), **options)
-        self.text = "Compiling the solvers and finding F* …"
-        run.prepare()
-        self.run = run
-
-    def _race(self) -> None:
-        assert self.run is not None
-        self.text = "Racing"
-        while not self.stopped:
-            if self.rested() and self.run.step() is None:
-                break
-        self.run.end("stopped")
-        self.text = "Looking where the time goes"
-        for lane in self.run.lanes:
-            if lane.name not in self.parts and not self.stopped:
-                self.parts[lane.name] = lane.profile()
-        self.text = "Stopped" if self.stopped else "Done"
 
 
 registry.app_pages.add(RacePage.name, RacePage)

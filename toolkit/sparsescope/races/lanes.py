@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import dataclasses
+import math
 import pstats
 import time
 from collections import Counter
@@ -18,6 +19,8 @@ from ..solvers.base import Solver
 
 UNITS = ("seconds", "passes", "iterations")
 MOST_LANES = 64
+LOOK_GROWTH = 1.3  # from one iteration whose accuracy is measured to the next
+ACCURACIES = ("test_accuracy", "test_precision_at_1", "train_accuracy", "train_precision_at_1")
 PROFILED = 0.15  # seconds of iterations under the profiler
 PRODUCTS, PYTHON = "products with X", "Python and numpy"
 CLOCK = time.thread_time
@@ -35,12 +38,23 @@ class Lane:
     trace : what it has left behind so far
     observing : CPU seconds spent beside the solver: objective, certificates, recording
     message : why it ended; empty while it runs
+    looks : with ``looks=True`` (number of the event, accuracy) at ever fewer iterations: 0, 1, 2, 3, 4, 5, 6, 7, 9, …;
+        of held-out samples where there are any
     """
 
     def __init__(
-        self, name: str, solver: Solver, seed: int | None, problem: Any, clock: Callable[[], float], **start: Any
+        self,
+        name: str,
+        solver: Solver,
+        seed: int | None,
+        problem: Any,
+        clock: Callable[[], float],
+        looks: bool = False,
+        **start: Any,
     ) -> None:
         self.name, self.solver, self.seed = name, solver, seed
+        self.looks: list[tuple[int, float]] = []
+        self._looks_at = 0 if looks else math.inf  # iteration
         self.message = ""
         self.observing = 0.0
         self._clock = clock
@@ -70,6 +84,8 @@ class Lane:
         began, spent = self._clock(), self._run.seconds
         try:
             event = self._run.advance()
+            if event.iteration >= self._looks_at:
+                self._look(event.iteration)
         except FloatingPointError as error:  # a method that diverges is a result, too
             self.message = str(error)
             return None
@@ -77,12 +93,20 @@ class Lane:
             self.observing += max(self._clock() - began - (self._run.seconds - spent), 0.0)
         return event
 
+    def _look(self, iteration: float) -> None:
+        found = self._run.measure()
+        value = next((found[name] for name in ACCURACIES if name in found), math.nan)
+        self.looks.append((len(self.trace) - 1, float(value)))
+        self._looks_at = max(iteration + 1, int(LOOK_GROWTH * iteration))
+
     def end(self, message: str) -> None:
         """End the lane; its last point gets a certificate."""
         self.message = message
         if self._run.opened:
             began = self._clock()
             self._run.observe(certify_now=True)
+            if self._looks_at < math.inf:
+                self._look(self._looks_at)
             self.observing += self._clock() - began
 
     def profile(self, seconds: float = PROFILED) -> list[tuple[str, float]]:

@@ -49,6 +49,8 @@ class RaceRun:
         function without arguments that seconds are counted with.
     test
         held-out data (X, y), for the test accuracy at the end of each lane.
+    looks
+        measure the accuracy of each lane now and then, beside its clock (``lane.looks``).
 
     Raises
     ------
@@ -71,6 +73,7 @@ class RaceRun:
         reference: Reference | None = None,
         clock: Callable[[], float] = CLOCK,
         test: Any = None,
+        looks: bool = False,
     ) -> None:
         self.problem: Any = as_problem(problem)
         if not self.problem.proves:
@@ -83,21 +86,27 @@ class RaceRun:
         seeds = check_whole("seeds", seeds, 1)
         chosen = entered(solvers, self.problem)
         self.lanes = [
-            Lane(name, made, seed, self.problem, clock, W=W, b=b, test=test)
+            Lane(name, made, seed, self.problem, clock, W=W, b=b, test=test, looks=looks)
             for name, solver in chosen.items()
             for seed, made in with_seeds(solver, seeds)
         ]
         self.reference = reference
         self._warm = False
 
-    def prepare(self) -> None:
-        """Compile the kernels of all lanes and find the reference, before any clock starts."""
+    def prepare(self, in_turns: bool = False) -> None:
+        """Compile the kernels of all lanes and find the reference, before any clock starts.
+
+        Parameters
+        ----------
+        in_turns
+            let the reference take turns with the live sessions and pages of this process.
+        """
         if not self._warm:
             for lane in self.lanes:
                 lane.warm_up()
             self._warm = True
         if self.reference is None:
-            self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS)
+            self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS, in_turns=in_turns)
 
     @property
     def done(self) -> bool:

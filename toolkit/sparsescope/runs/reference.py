@@ -17,6 +17,7 @@ from ..problems.base import BaseProblem
 from .event import Event
 from .result import Result
 from .run import as_problem, solve
+from .turns import TURNS, Turn
 
 KEPT = 64  # references that are remembered; of the oldest ones the weights go with them
 # Limits count processor seconds of the thread that computes: a busy machine delays a reference and does not weaken it.
@@ -95,15 +96,24 @@ class ReferenceJob:
         processor seconds of the solver after which the bounds reached so far are taken; ``None``: no limit.
     keep
         called with the reference when it is found.
+    in_turns
+        take turns with the other computations of this process.
     """
 
     def __init__(
-        self, problem: BaseProblem, tol: float, max_seconds: float | None, keep: Callable[[Reference], None]
+        self,
+        problem: BaseProblem,
+        tol: float,
+        max_seconds: float | None,
+        keep: Callable[[Reference], None],
+        in_turns: bool = False,
     ) -> None:
         self._cancelled, self._done = threading.Event(), threading.Event()
         self._bounds: tuple[float, float] | None = None
         self._found: Reference | None = None
         self._error: Exception | None = None
+        self._turn = TURNS.place() if in_turns else None
+        self._computes = False  # whether it holds a turn
         self._thread = threading.Thread(
             target=self._work, args=(problem, tol, max_seconds, keep), daemon=True, name="sparsescope-reference"
         )
@@ -143,6 +153,7 @@ class ReferenceJob:
         job = object.__new__(cls)
         job._cancelled, job._done, job._found, job._error = threading.Event(), threading.Event(), found, None
         job._bounds = (found.dual, found.objective)
+        job._turn, job._computes = None, False
         job._done.set()
         return job
 
@@ -175,6 +186,8 @@ class ReferenceJob:
         """End the job after the step that is under way; what it found so far is not kept."""
         if not self._done.is_set():
             self._cancelled.set()
+            if self._turn is not None:
+                self._turn.give_up()
 
     def result(self, timeout: float | None = None) -> Reference:
         """Wait for the reference.
@@ -215,15 +228,27 @@ class ReferenceJob:
         except Exception as error:  # it is raised where the reference is asked for
             self._error = error
         finally:
+            if self._turn is not None and self._computes:
+                self._turn.give_back()
             self._done.set()
 
     def _watch(self, event: Event) -> bool:
+        if self._turn is not None:  # from the first event on: compiling before it is nobody's turn
+            self._await_turn(self._turn)
         if event.gap == event.gap:
             upper = event.dual + event.gap  # with a budget F itself is no bound
             if self._bounds is not None:
                 upper = min(upper, self._bounds[1])
             self._bounds = (event.dual, upper)
         return self._cancelled.is_set()
+
+    def _await_turn(self, turn: Turn) -> None:
+        if self._computes and turn.over():
+            turn.give_back()
+            self._computes = False
+        if not self._computes:
+            turn.take()
+            self._computes = True
 
 
 def solve_reference(
@@ -284,7 +309,12 @@ _lock = threading.Lock()
 
 
 def reference(
-    problem: BaseProblem, *, tol: float = 1e-9, max_seconds: float | None = 60.0, background: bool = False
+    problem: BaseProblem,
+    *,
+    tol: float = 1e-9,
+    max_seconds: float | None = 60.0,
+    background: bool = False,
+    in_turns: bool = False,
 ) -> Any:
     """Find the certified optimum of a problem; it is computed once and remembered by the problem's content.
 
@@ -298,6 +328,8 @@ def reference(
         processor seconds of the solver after which the bounds reached so far are taken; ``None``: no limit.
     background
         return a :class:`ReferenceJob` at once instead of waiting.
+    in_turns
+        take turns with the live sessions and pages of this process, which compute one at a time.
 
     Returns
     -------
@@ -320,7 +352,7 @@ def reference(
         job = _jobs.get((key, tol, max_seconds))
         if job is None or job.done() or job.cancelled():
             job = ReferenceJob.started(
-                problem, tol, max_seconds, lambda found: _keep(key, _Kept(tol, max_seconds, found))
+                problem, tol, max_seconds, lambda found: _keep(key, _Kept(tol, max_seconds, found)), in_turns
             )
             _jobs[key, tol, max_seconds] = job
             for old in [name for name, other in _jobs.items() if other.done()]:

@@ -499,6 +499,18 @@ class Run:
         self._objective = event.objective
         return event
 
+    def measure(self) -> dict[str, float]:
+        """Return the quality of the present predictions, on training and held-out samples; it is not charged to the
+        solver's clock.
+
+        Returns
+        -------
+        dict
+            the measures by the names of an event's fields; empty before the first step, and for a problem that predicts
+            nothing.
+        """
+        return {} if self.state is None else self._measuring.measures(self.problem.natural, self.state)
+
     def observe(self, certify_now: bool = False) -> Event:
         """Return the event of the current state; its evaluation is not charged to the solver's clock.
 

@@ -12,9 +12,11 @@ function notebookTheme() {
   return "light"
 }
 
-// The kernel is asked whether it lives; a silent one is busy with a cell, or was restarted and knows nothing of the page.
-const PING_MS = 2000
-const SILENT_MS = 6000
+// The kernel is asked whether it lives. An answer that stays away is said at once as what it is, so many seconds without
+// one; the pictures are veiled when it stays away for long, or when the notebook itself says that the kernel is gone.
+const ASK_MS = 500
+const SAID_MS = 1400 // with the half second until the next question: within two seconds
+const VEIL_MS = 6000
 
 function watchKernel(model, root, iteration) {
   const box = document.createElement("p")
@@ -23,28 +25,59 @@ function watchKernel(model, root, iteration) {
   box.hidden = true
   box.style.cssText = "margin: 8px; padding: 8px 16px; border: 1px solid #d55e00; border-radius: 8px; font: 14px/1.5 system-ui, sans-serif"
   root.before(box)
-  let heard = Date.now()
-  const timer = setInterval(() => {
-    try {
-      model.send({type: "ping"})
-    } catch {
-      heard = Math.min(heard, Date.now() - SILENT_MS) // no way to the kernel any more: as good as silent
-    }
-    const silent = Date.now() - heard > SILENT_MS
-    if (silent === !box.hidden) {
-      return
-    }
-    box.hidden = !silent
-    root.style.opacity = silent ? "0.4" : ""
+  let asked = null // when, if there was no answer yet
+  let gone = false
+  let ticked = Date.now()
+  function say() {
+    const waited = asked === null ? 0 : Date.now() - asked
+    const silent = gone || waited > SAID_MS
+    const veiled = gone || waited > VEIL_MS
     const at = iteration()
     const shown = at === null ? "" : ` What you see is iteration ${at}.`
-    box.textContent = silent ? `The kernel does not answer: it is busy with a cell, or was restarted (then run the cell again).${shown}` : ""
-  }, PING_MS)
+    const why = gone
+      ? "The kernel was restarted or has ended: run the cell again."
+      : `The kernel has not answered for ${Math.round(waited / 1000)} s: it is busy with a cell, or was restarted (then run the cell again).`
+    const text = silent ? why + shown : ""
+    box.hidden = !silent
+    root.style.opacity = veiled ? "0.4" : ""
+    if (box.textContent !== text) {
+      box.textContent = text
+    }
+  }
+  function ask() {
+    const now = Date.now()
+    if (now - ticked > 4 * ASK_MS) {
+      asked = null // this page slept: the answer may lie there unread
+    }
+    ticked = now
+    try {
+      if (asked === null) {
+        model.send({type: "ping"})
+        asked = now
+      }
+    } catch {
+      gone = true // there is no way to the kernel any more
+    }
+    say()
+  }
+  const lost = () => {
+    gone = true
+    say()
+  }
+  model.on("comm_live_update", lost) // after the first view this comes when the kernel has been restarted or shut down
+  const timer = setInterval(ask, ASK_MS)
   return {
     heard() {
-      heard = Date.now()
+      asked = null
+      if (gone || !box.hidden) {
+        gone = false
+        say()
+      }
     },
-    end: () => clearInterval(timer),
+    end() {
+      clearInterval(timer)
+      model.off("comm_live_update", lost)
+    },
   }
 }
 

@@ -143,7 +143,7 @@ class Scene:
                     f"{full.n} samples × {full.m} scores are too many for contours (at most {MOST_SCORES} numbers): "
                     "choose two features, or other data"
                 )
-        self.reference = reference(self.problem, tol=1e-10, max_seconds=MOST_SECONDS)
+        self.reference = reference(self.problem, tol=1e-10, max_seconds=MOST_SECONDS, in_turns=True)
         W = self.reference.W
         self._optimum = np.asarray(W.todense() if sp.issparse(W) else W)
         self.plane = self._plane(settings)

@@ -1,4 +1,4 @@
-"""The thread that computes what the geometry page shows; the newest settings win."""
+"""The thread that computes what the geometry page shows, in turns with all others; the newest settings win."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import datasets, registry
+from ...runs.turns import TURNS
 from ...runs.watching import is_warm, warm_up
 from ...solvers.base import Solver
 from ..base import Message, number
@@ -37,6 +38,7 @@ class Worker:
     def __init__(self, data: Any) -> None:
         self._data = data
         self._wake = threading.Condition()
+        self.turn = TURNS.place()
         self._wanted: Message | None = None
         self._number = 0  # of the newest settings
         self._closed = False
@@ -64,6 +66,7 @@ class Worker:
         with self._wake:
             self._closed = True
             self._wake.notify()
+        self.turn.give_up()
 
     def news(self) -> list[Message]:
         """Return the messages that were not handed out yet."""
@@ -91,7 +94,7 @@ class Worker:
                 asked = self._number
             assert settings is not None
             try:
-                self._follow(settings, asked)
+                self._in_a_turn(settings, asked)
             except (ValueError, TypeError) as error:
                 self._keys.clear()
                 self._say({"type": "status", "text": "", "error": str(error), "detail": ""})
@@ -100,7 +103,18 @@ class Worker:
                 detail = traceback.format_exc()
                 self._say({"type": "status", "text": "", "error": f"{type(error).__name__}: {error}", "detail": detail})
 
+    def _in_a_turn(self, settings: Message, asked: int) -> None:
+        try:
+            if self.turn.take(urgent=True):  # somebody drags and waits
+                self._follow(settings, asked)
+        finally:
+            self.turn.give_back()
+
     def _newest(self, asked: int) -> bool:
+        """Whether these settings are still the newest; a point where the turn goes to others who wait."""
+        if self.turn.over():
+            self.turn.give_back()
+            self.turn.take()
         return asked == self._number and not self._closed
 
     def _status(self, text: str) -> None:
@@ -116,16 +130,18 @@ class Worker:
         data_key = tuple(settings[name] for name in OF_DATA)
         if self._changed("data", data_key):
             self._status("Reading the data …")
-            data = self._data if self._data is not None else datasets.load(settings["dataset"])
-            self._full = full_problem(data, settings)
+            with self.turn.aside():
+                data = self._data if self._data is not None else datasets.load(settings["dataset"])
+                self._full = full_problem(data, settings)
             self._keys["data"] = data_key
         scene_key = tuple(settings[name] for name in OF_SCENE)
         if self._changed("scene", scene_key):
             self._keys.pop("curves", None)
             self._status("Finding F* …")
-            self.scene = Scene(self._full, settings)
-            same = all(settings[name] == value for name, value in AS_GIVEN.items())
-            self._given = self.scene if same else Scene(self._full, {**settings, **AS_GIVEN})
+            with self.turn.aside():  # F* has a thread and turns of its own
+                self.scene = Scene(self._full, settings)
+                same = all(settings[name] == value for name, value in AS_GIVEN.items())
+                self._given = self.scene if same else Scene(self._full, {**settings, **AS_GIVEN})
             self._keys["scene"] = scene_key
         assert self.scene is not None and self._given is not None
         solvers, reasons = self._solvers(settings)
@@ -164,7 +180,8 @@ class Worker:
             )
             if not is_warm(problem, solver):
                 self._status(f"Compiling {name} …")
-                warm_up(problem, solver)
+                with self.turn.aside():
+                    warm_up(problem, solver)
             found[name] = solver
         return found, reasons
 
@@ -220,9 +237,9 @@ class Worker:
         model = scene.model(start, settings["step_length"])
         seconds = FIRST
         while self._newest(asked):
-            paths.advance(seconds)
+            self._advance(paths, seconds, asked)
             if plain is not None and paths.done:
-                plain.advance(seconds)
+                self._advance(plain, seconds, asked)
             done = paths.done and (plain is None or plain.done)
             message = self._paths_message(settings, paths, plain, start, done)
             self._say({**message, "model": model, "ms": number(1e3 * (time.perf_counter() - began), 3)})
@@ -230,6 +247,12 @@ class Worker:
                 break
             seconds = LATER
         self._status("")
+
+    def _advance(self, paths: Paths, seconds: float, asked: int) -> None:
+        """Make iterations for about so long, a turn at a time."""
+        until = time.perf_counter() + seconds
+        while not paths.done and time.perf_counter() < until and self._newest(asked):
+            paths.advance(min(seconds, TURNS.slice_seconds()))
 
     def _paths_message(
         self, settings: Message, paths: Paths, plain: Paths | None, start: tuple[float, float], done: bool

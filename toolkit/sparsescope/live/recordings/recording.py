@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import html
 import re
@@ -364,5 +365,25 @@ def known(problem: Any, solver: str) -> tuple[Any, dict[str, Any]]:
         return None, {}
     if data.name in datasets:
         settings["dataset"] = data.name
-    named = [name for name in solvers if solvers[name].__name__ == solver.partition("(")[0]]
-    return data, settings | ({"solver": named[0]} if len(named) == 1 else {})
+    return data, settings | _solver_settings(solver)
+
+
+def _solver_settings(text: str) -> dict[str, Any]:
+    """The explorer's settings for a solver that prints itself as ``Name(setting=value, …)``; none for one that is not
+    registered."""
+    try:
+        call: Any = ast.parse(text, mode="eval").body
+        given = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError, AttributeError):
+        return {}
+    for name in solvers:
+        if solvers[name].__name__ != text.partition("(")[0]:
+            continue
+        own = {f.name: given[f.name] for f in solvers.fields(name) if f.name in given and given[f.name] != f.default}
+        try:
+            same = repr(solvers.create(name, **own)) == text  # FISTA is registered with a line search and without
+        except (ValueError, TypeError):
+            continue
+        if same:
+            return {"solver": name, **{f"solver_{key}": value for key, value in own.items()}}
+    return {}

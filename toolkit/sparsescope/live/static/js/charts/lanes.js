@@ -87,7 +87,7 @@ const roomForLabels = (width) => (width < 560 ? 98 : CHART_EDGE.right);
  * The same with a linear axis: values that close in on each other. Those far below the others leave the picture: dual values
  * may begin anywhere.
  */
-export function closingChart({ lanes, far, width, height, palette, xTitle, yTitle }) {
+export function closingChart({ lanes, ...options }) {
   const drawn = lanes.filter((lane) => lane.points.length);
   if (!drawn.length) return null;
   const last = drawn.map((lane) => lane.points[lane.points.length - 1][1]);
@@ -95,32 +95,38 @@ export function closingChart({ lanes, far, width, height, palette, xTitle, yTitl
   const tops = drawn.flatMap((lane) => lane.points.map(([, y]) => y)).filter((y) => y >= best);
   const top = tops.length ? tops.sort((a, b) => a - b)[Math.floor(0.9 * (tops.length - 1))] : best;
   const span = Math.max(top - worst, 1e-12 * Math.abs(top)) || 1;
-  const low = worst - 0.6 * span;
+  return linearChart({ lanes: drawn, low: worst - 0.6 * span, high: top, room: 0.05 * span, ...options });
+}
+
+/** Measured values on a linear axis from `low` to `high`, with a little `room` above. */
+export function linearChart({ lanes, far, low, high, room = 0, width, height, palette, xTitle, yTitle, tick = (y) => short(y, 4) }) {
+  const drawn = lanes.filter((lane) => lane.points.length);
+  if (!drawn.length) return null;
   const right = roomForLabels(width);
   const X = (x) => CHART_EDGE.left + (far > 0 ? x / far : 0) * (width - CHART_EDGE.left - right);
-  const Y = (y) => CHART_EDGE.top + ((top + 0.05 * span - y) / (top + 0.05 * span - low)) * (height - CHART_EDGE.top - CHART_EDGE.bottom);
-  const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
-  const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
+  const Y = (y) => CHART_EDGE.top + ((high + room - y) / (high + room - low || 1)) * (height - CHART_EDGE.top - CHART_EDGE.bottom);
+  const { line, text } = drawing(palette);
   const nodes = [s("clipPath", { id: "closing-clip" }, s("rect", { x: CHART_EDGE.left - 4, y: CHART_EDGE.top - 4, width: width - CHART_EDGE.left - right + 8, height: height - CHART_EDGE.top - CHART_EDGE.bottom + 4 }))];
-  for (const y of linearTicks(low, top, 5)) nodes.push(line({ x1: CHART_EDGE.left, x2: width - right, y1: Y(y), y2: Y(y) }), text({ x: CHART_EDGE.left - 8, y: Y(y) + 4, "text-anchor": "end" }, short(y, 4)));
-  for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) nodes.push(line({ x1: X(x), x2: X(x), y1: CHART_EDGE.top, y2: height - CHART_EDGE.bottom }), text({ x: X(x), y: height - CHART_EDGE.bottom + 16, "text-anchor": "middle" }, short(x)));
-  nodes.push(
-    text({ x: (CHART_EDGE.left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, xTitle),
-    text({ x: 14, y: (CHART_EDGE.top + height - CHART_EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(CHART_EDGE.top + height - CHART_EDGE.bottom) / 2})` }, yTitle),
-  );
+  for (const y of linearTicks(low, high, 5)) nodes.push(line({ x1: CHART_EDGE.left, x2: width - right, y1: Y(y), y2: Y(y) }), text({ x: CHART_EDGE.left - 8, y: Y(y) + 4, "text-anchor": "end" }, tick(y)));
+  nodes.push(...clockAxis(X, { far, width, height, right, palette, xTitle, yTitle }));
   const inside = s("g", { "clip-path": "url(#closing-clip)" });
-  const ends = [];
+  const ends = new Map();
   for (const lane of drawn) {
     const places = lane.points.map(([x, y]) => [X(x), Math.min(Y(y), 4 * height)]);
     inside.append(
-      s("path", { d: places.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": 1.2, "stroke-dasharray": lane.dash, class: "closing-line", "data-lane": lane.name }),
-      dots(places, lane.colour),
+      s("path", { d: places.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": lane.thin ? 0.8 : 1.2, "stroke-dasharray": lane.dash, class: "closing-line", "data-lane": lane.name }),
+      dots(places, lane.colour, lane.thin ? 3 : 4),
     );
     const [x, y] = places[places.length - 1];
-    ends.push({ x, y: Math.min(y, height - CHART_EDGE.bottom), colour: lane.colour, text: lane.name });
+    if (!ends.has(lane.name) || ends.get(lane.name).x < x) ends.set(lane.name, { x, y: Math.min(y, height - CHART_EDGE.bottom), colour: lane.colour, text: lane.name });
   }
-  return { nodes: [...nodes, inside, ...endLabels(ends, right)], drawn };
+  return { nodes: [...nodes, inside, ...endLabels([...ends.values()], right)], drawn };
 }
+
+const drawing = (palette) => ({
+  line: (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes }),
+  text: (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words),
+});
 
 /** Dots at measured points, as one element. */
 export function dots(places, colour, size = 4) {
@@ -128,13 +134,18 @@ export function dots(places, colour, size = 4) {
 }
 
 function* chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle }) {
-  const line = (attributes) => s("line", { stroke: palette.colour("grid"), ...attributes });
-  const text = (attributes, words) => s("text", { fill: palette.colour("muted"), "font-size": 11, ...attributes }, words);
+  const { line, text } = drawing(palette);
   const every = Math.max(1, Math.ceil((top - low) / (height < 280 ? 5 : 8)));
   for (let k = top; k >= low; k -= every) {
     yield line({ x1: CHART_EDGE.left, x2: width - right, y1: Y(10 ** k), y2: Y(10 ** k) });
     yield text({ x: CHART_EDGE.left - 8, y: Y(10 ** k) + 4, "text-anchor": "end" }, powerOfTen(k));
   }
+  yield* clockAxis(X, { far, width, height, right, palette, xTitle, yTitle });
+}
+
+/** The axis of the clock, and what both axes mean. */
+function* clockAxis(X, { far, width, height, right, palette, xTitle, yTitle }) {
+  const { line, text } = drawing(palette);
   for (const x of linearTicks(0, far, Math.max(2, Math.floor(width / 140)))) {
     yield line({ x1: X(x), x2: X(x), y1: CHART_EDGE.top, y2: height - CHART_EDGE.bottom });
     yield text({ x: X(x), y: height - CHART_EDGE.bottom + 16, "text-anchor": "middle" }, short(x));
@@ -143,12 +154,13 @@ function* chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle
   yield text({ x: 14, y: (CHART_EDGE.top + height - CHART_EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(CHART_EDGE.top + height - CHART_EDGE.bottom) / 2})` }, yTitle);
 }
 
-/** Labels at the ends of lines, moved up until no two overlap. */
+/** Labels at the ends of lines, moved to the nearest place where no two overlap. */
 export function endLabels(ends, wide) {
   const placed = [];
   return ends.sort((a, b) => b.y - a.y).map((end) => {
+    const free = (y) => y >= LABEL_STEP - 4 && !placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2);
     let y = end.y + 4;
-    while (placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2)) y -= LABEL_STEP / 2;
+    for (let k = 1; k < 80 && !free(y); k++) y += (k % 2 ? -k : k) * (LABEL_STEP / 2); // up, down, further up, …
     placed.push({ x: end.x, y });
     return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
   });

@@ -2,8 +2,8 @@
 
 import { h, setText } from "../dom.js";
 import { s } from "../charts/svg.js";
-import { known, number, scientific, short } from "../charts/format.js";
-import { laneColour, logChart } from "../charts/lanes.js";
+import { count, known, number, scientific, short } from "../charts/format.js";
+import { laneColour, linearChart, logChart, seedBands } from "../charts/lanes.js";
 import { csvText } from "../save.js";
 import { mountPage } from "./frame.js";
 
@@ -11,6 +11,7 @@ export const VERSION = "1";
 
 const CLOCKS = { seconds: "CPU seconds of the solver", passes: "passes over the data", iterations: "iterations" };
 const REPLAY = 6000; // ms that a replay takes
+const SHOWS = { excess: "(F − F*)/|F*|", accuracy: "accuracy", rows: "rows in use" };
 
 export function mount(given) {
   return mountPage((page) => new RaceBody(page), given);
@@ -26,6 +27,8 @@ class RaceBody {
     this.replaying = h("button", { type: "button", class: "act", "data-testid": "race-replay", title: "watch the measured points come again, in slow motion", onclick: () => this.replay() }, "Replay");
     this.axis = h("select", { "data-testid": "race-axis", "aria-label": "x axis", onchange: () => page.requestDraw() },
       ...["seconds", "passes", "iterations"].map((unit) => h("option", { value: unit }, unit)));
+    this.what = h("select", { "data-testid": "race-shows", "aria-label": "what the lines show", onchange: () => page.requestDraw() },
+      ...Object.entries(SHOWS).map(([key, text]) => h("option", { value: key }, text)));
     this.csv = h("button", { type: "button", "data-testid": "race-csv", onclick: () => this.save() }, "CSV");
     this.status = h("span", { class: "race-status", role: "status", "data-testid": "race-status" });
     this.scrub = h("input", { type: "range", min: 0, max: 1, step: "any", value: 1, class: "race-scrub", "aria-label": "time of the race that is shown", "data-testid": "race-scrub", oninput: () => this.look(Number(this.scrub.value)) });
@@ -36,8 +39,8 @@ class RaceBody {
     this.parts = h("section", { class: "card race-parts", "aria-label": "where the time goes", "data-testid": "race-parts" });
     this.element = h(
       "div", { class: "race" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.replaying, this.scrub, h("label", { class: "inline" }, "x axis ", this.axis), this.csv, this.status),
-      h("section", { class: "card", "aria-label": "sub-optimality" }, this.plot, this.note),
+      h("div", { class: "race-bar" }, this.again, this.stopping, this.replaying, this.scrub, h("label", { class: "inline" }, "y ", this.what), h("label", { class: "inline" }, "x ", this.axis), this.csv, this.status),
+      h("section", { class: "card", "aria-label": "lines" }, this.plot, this.note),
       h("section", { class: "card race-card", "aria-label": "times", tabindex: "0" }, this.table),
       this.parts,
     );
@@ -59,9 +62,10 @@ class RaceBody {
     this.best = best;
     this.width = known(lower) ? Math.max(best - lower, 0) / (Math.abs(best) || 1) : null;
     for (const part of lanes) {
-      if (part.from === 0) this.lanes.set(part.lane, { name: part.name, seed: part.seed, seconds: [], passes: [], iterations: [], objective: [], rows: [] });
+      if (part.from === 0) this.lanes.set(part.lane, { name: part.name, seed: part.seed, seconds: [], passes: [], iterations: [], objective: [], rows: [], looks: { seconds: [], passes: [], iterations: [], accuracy: [] } });
       const lane = this.lanes.get(part.lane);
       for (const key of ["seconds", "passes", "iterations", "objective", "rows"]) lane[key].push(...part[key]);
+      for (const key of Object.keys(part.looks || {})) lane.looks[key].push(...part.looks[key]);
     }
     this.page.requestDraw();
   }
@@ -137,7 +141,8 @@ class RaceBody {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("height", height);
     const { lanes, far, unit } = this.shown();
-    const chart = logChart({ lanes: seedBands(lanes), far, width, height, palette, xTitle: CLOCKS[unit], yTitle: "(F − F*)/|F*|", band: this.width });
+    if (this.what.value !== "excess") return this.drawOther(lanes, { far, width, height, palette, xTitle: CLOCKS[unit], yTitle: SHOWS[this.what.value] }, unit);
+    const chart = logChart({ lanes: seedBands(lanes), far, width, height, palette, xTitle: CLOCKS[unit], yTitle: SHOWS.excess, band: this.width });
     if (!chart) {
       this.svg.replaceChildren(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle", fill: palette.colour("muted"), "font-size": 13 }, "The lines begin when F* is known."));
       setText(this.note, "");
@@ -146,6 +151,21 @@ class RaceBody {
     this.svg.replaceChildren(...chart.nodes);
     this.svg.setAttribute("aria-label", this.said(chart.drawn, unit));
     setText(this.note, known(this.width) ? `F* is known to ${scientific(this.width)}${this.width > chart.low ? ": the grey band" : ""}.` : "F* is not certified.");
+  }
+
+  /** Accuracy or rows over the clock, on a linear axis. */
+  drawOther(lanes, options, unit) {
+    const rows = this.what.value === "rows";
+    const limit = options.far * (this.until ?? 1);
+    const other = lanes.map((lane) => ({ ...lane, thin: lanes.filter(({ name }) => name === lane.name).length > 1, points: rows ? lane.points.map(([x, , y]) => [x, y]) : lane.looks[unit].map((x, k) => [x, lane.looks.accuracy[k]]).filter(([x, y]) => known(y) && x <= limit) }));
+    const values = other.flatMap(({ points }) => points.slice(rows || points.length < 2 ? 0 : 1).map(([, y]) => y)); // that of W = 0 says nothing
+    const least = values.reduce((a, b) => Math.min(a, b), 1);
+    const [low, high] = rows ? [0, values.reduce((a, b) => Math.max(a, b), 1)] : [Math.floor(10 * least) / 10, 1];
+    const chart = linearChart({ lanes: other, low, high, ...options, tick: rows ? count : (y) => `${short(100 * y, 3)} %` });
+    this.svg.replaceChildren(...(chart ? chart.nodes : [s("text", { x: options.width / 2, y: options.height / 2, "text-anchor": "middle", fill: options.palette.colour("muted"), "font-size": 13 }, "Nothing is measured yet.")]));
+    const last = (points) => points[points.length - 1][1];
+    this.svg.setAttribute("aria-label", chart ? `${SHOWS[this.what.value]}: ` + chart.drawn.map(({ name, points }) => `${name} ends at ${rows ? count(last(points)) : `${number(100 * last(points), 3)} %`}`).join("; ") : "");
+    setText(this.note, rows ? "" : "Accuracy on held-out samples where there are any, measured at the dots; it is not on the clock.");
   }
 
   said(lanes, unit) {
