@@ -500,8 +500,7 @@ class Run:
         return event
 
     def measure(self) -> dict[str, float]:
-        """Return the quality of the present predictions, on training and held-out samples; it is not charged to the
-        solver's clock.
+        """Return the quality of the present predictions; it is not charged to the solver's clock.
 
         Returns
         -------
