@@ -114,6 +114,7 @@ lint: $(READY_DEV)
 
 tables: $(READY_DEV)
 	$(BIN)/python docs/tables.py
+	$(BIN)/python recipe/make.py
 
 notebooks: $(READY_DEV)
 	$(BIN)/sparsescope lesson --notebooks notebooks

@@ -1,0 +1,53 @@
+"""The conda recipe says what pyproject.toml says."""
+
+from __future__ import annotations
+
+import runpy
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+import sparsescope as ss
+
+ROOT = Path(__file__).resolve().parents[2]
+yaml = pytest.importorskip("yaml")
+
+
+@pytest.fixture(scope="module")
+def recipe() -> Any:
+    return yaml.safe_load((ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8"))
+
+
+def specifiers(lines: list[str]) -> dict[str, Any]:
+    """Packages of conda's requirements with their versions."""
+    found = [Requirement(line) for line in lines]
+    return {one.name.lower(): one.specifier for one in found}
+
+
+def test_it_is_as_it_was_written() -> None:
+    made = runpy.run_path(str(ROOT / "recipe/make.py"))
+    text = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    assert text == made["recipe"](), "run: python recipe/make.py"
+    assert yaml.safe_load(text) == made["facts"]()
+
+
+def test_it_needs_what_the_distribution_needs(recipe: Any) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    run, beyond = (specifiers(recipe["requirements"][part]) for part in ("run", "run_constraints"))
+    python = run.pop("python")
+    assert python == Requirement(f"python{project['requires-python']}").specifier
+    assert run == specifiers(project["dependencies"])
+    for name in ("explore", "tables", "class", "shell"):
+        wanted = specifiers([line for line in project["optional-dependencies"][name] if "[" not in line])
+        assert wanted.items() <= (beyond | run).items()
+    assert not run.keys() & beyond.keys()
+
+
+def test_it_builds_this_version_with_its_command(recipe: Any) -> None:
+    assert recipe["package"] == {"name": "sparsescope", "version": ss.__version__}
+    assert recipe["build"]["python"]["entry_points"] == ["sparsescope = sparsescope.__main__:start"]
+    assert recipe["build"]["noarch"] == "python"
+    assert all((ROOT / name).is_file() for name in recipe["about"]["license_file"])
