@@ -80,6 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "solvers",
         "views",
+        "sweeps",
     },
     "classroom": {"registry"},
     "widgets": {"app", "extras", "datasets", "live", "problems", "registry", "runs", "version", "views"},

@@ -259,6 +259,31 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
 
 
 @pytest.mark.slow
+def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(page: Page, server: str, tmp_path: Path) -> None:
+    network = Network(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, server.rstrip("/") + "/sweep?dataset=iris&n_lams=4&solver1=bcd-ls&solver2=ssnal&tol=1e-05")
+    page.wait_for_function(SETTLED)
+    expect(page.get_by_test_id("sweep-progress")).to_have_attribute("aria-valuenow", "8")
+    expect(page.get_by_test_id("sweep-key")).to_contain_text("4 failed")
+    expect(page.get_by_test_id("sweep-failures")).to_contain_text("ssnal")
+    expect(page.get_by_test_id("sweep-best")).to_contain_text("test accuracy")
+    cells = "(table) => [...table.tBodies[0].rows].map((row) => Number(row.cells[5].textContent))"
+    page.get_by_test_id("sweep-sort-objective").click()
+    known = page.get_by_test_id("sweep-table").evaluate(cells)[:4]
+    assert known == sorted(known) and len(set(known)) == 4
+    page.get_by_test_id("sweep-sort-objective").press("Enter")
+    assert page.get_by_test_id("sweep-table").evaluate(cells)[:4] == known[::-1]
+    expect(page.get_by_test_id("sweep-sort-objective")).to_be_focused()
+    with page.expect_download() as saved:
+        page.get_by_test_id("sweep-csv").click()
+    saved.value.save_as(tmp_path / "sweep.csv")
+    lines = (tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 9 and lines[0].startswith("problem,lam,lam_ratio,solver,seed,test_accuracy")
+    assert not network.outside, network.outside
+
+
+@pytest.mark.slow
 def test_the_page_of_the_recipe_is_drawn_by_being_there(page: Page, tmp_path: Path) -> None:
     name, files = page_of_the_recipe()
     root = Path(__file__).resolve().parents[2]

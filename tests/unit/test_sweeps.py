@@ -103,9 +103,9 @@ def test_results_are_kept_by_content_and_nothing_is_done_twice(
 ) -> None:
     done: list[str] = []
 
-    def counted(given: Any, order: Any) -> Any:
+    def counted(given: Any, order: Any, between: Any) -> Any:
         done.append(order.key)
-        return work(given, order)
+        return work(given, order, between)
 
     monkeypatch.setattr(places, "work", counted)
     first = asked(problems["smooth"], folder=tmp_path, lam_ratio=0.5).run()
@@ -155,7 +155,7 @@ def test_the_table_grows_and_an_interrupt_returns_what_is_there(
         assert len(steps.result().rows) == len(ss.Sweep.load(tmp_path).rows) == count
     rows.close()
 
-    def pressed(given: Any, order: Any) -> Any:
+    def pressed(*given: Any) -> Any:
         return None  # what a task returns that Ctrl-C has ended
 
     with monkeypatch.context() as patched:
@@ -172,7 +172,7 @@ def test_tasks_of_processes_that_end_are_tried_again_and_a_culprit_is_named(
     orders = [task.order for task in steps.tasks]
     culprit, started = orders[2].key, []
 
-    def broken(given: Any, todo: list[Any], n_jobs: Any, under_way: dict[str, None]) -> Iterator[Any]:
+    def broken(given: Any, todo: list[Any], n_jobs: Any, under_way: dict[str, None], between: Any) -> Iterator[Any]:
         started.append(len(todo))
         for at, order in enumerate(todo):
             under_way.update(dict.fromkeys(one.key for one in todo[at : at + 2]))  # two workers
@@ -234,7 +234,7 @@ def test_the_command_has_its_exit_codes(monkeypatch: Any, capsys: pytest.Capture
     assert "smooth" in capsys.readouterr().out
     assert run(*few, "--solver", "nonsense") == cli.FAILED
     assert run(*few, "--jobs", "2", "--scheduler", "tcp://x:1") == cli.USAGE
-    monkeypatch.setattr(places, "work", lambda given, order: None)
+    monkeypatch.setattr(places, "work", lambda *given: None)
     assert run(*few) == cli.INTERRUPTED
     assert "0 of 1" in capsys.readouterr().out
 

@@ -129,7 +129,7 @@ def run_explore(options: argparse.Namespace) -> int:
     from .commands._data import site_of
     from .dashboard import serve
 
-    site = site_of(options.data, options.max_sessions)
+    site = site_of(options.data, options.max_sessions, options.sweep)
     if options.recording is not None:
         from .live.recordings import load_recording
 

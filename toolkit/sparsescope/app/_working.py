@@ -62,6 +62,23 @@ class Work:
         """Whether no further step is made at present."""
         return time.monotonic() < self._rests_until
 
+    def pause(self) -> None:
+        """Let others have their turn within a long step; ``KeyboardInterrupt`` if the work is to end."""
+        while not self.stopped and (self.resting or self.turn.over()):
+            self.turn.give_back()
+            try:
+                if self.resting:
+                    self._stopped.wait(0.1)
+            finally:
+                self.turn.take()
+        if self.stopped:
+            raise KeyboardInterrupt
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing for a while, without a turn; shorter if the work is to end."""
+        with self.turn.aside():
+            self._stopped.wait(seconds)
+
     def _work(self) -> None:
         try:
             steps: Any = self._steps(self)

@@ -63,6 +63,7 @@ class Page:
     menu_order: ClassVar[float] = LAST
     fields: ClassVar[tuple[Field, ...]] = ()
     records: ClassVar[bool] = False  # whether its picture can be played without the server
+    watches: ClassVar[bool] = False  # whether it shows the folder of a sweep that the server was started with
     labels: ClassVar[dict[str, str]] = {}  # of controls whose setting has another name
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -80,6 +80,11 @@ def add_server(parser: Any, address: str | None, password: str = "--token") -> N
         metavar="NAME|PATH",
         help="a data set's name (see: sparsescope datasets) or a file: .npz, Parquet, svmlight or CSV",
     )
+    parser.add_argument(
+        "--sweep",
+        metavar="FOLDER",
+        help="let the page /sweep watch this folder, which sparsescope sweep --folder fills",
+    )
     parser.add_argument("--port", type=port, help="default: 5006, or a free one where that is taken; 0: any free one")
     parser.add_argument(
         "--address",

@@ -77,7 +77,7 @@ def make_problem(options: argparse.Namespace, data: Any) -> Any:
     )
 
 
-def site_of(given: str | None, max_sessions: int) -> Any:
+def site_of(given: str | None, max_sessions: int, folder: str | None = None) -> Any:
     """Return the state of a server's pages.
 
     Parameters
@@ -86,6 +86,8 @@ def site_of(given: str | None, max_sessions: int) -> Any:
         name of a data set, or a file
     max_sessions : int
         number of pages that may be open at a time; 0: no limit
+    folder : str or None
+        folder of a sweep that is watched
 
     Raises
     ------
@@ -96,6 +98,10 @@ def site_of(given: str | None, max_sessions: int) -> Any:
     from ..dashboard import Site
 
     site = Site(max_sessions=max_sessions)
+    if folder is not None:
+        from ..sweeps.folder import Folder
+
+        site.folder = Folder(folder)
     if given is not None and given in datasets.names():
         site.settings["dataset"] = given
     elif given is not None:

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from ..classroom import Keeper, Room
     from ..dashboard import serve
 
-    site = site_of(options.data, options.sessions)
+    site = site_of(options.data, options.sessions, options.sweep)
     if options.teach:
         site.teach(Room(Keeper(options.keep)))
     serve(

@@ -75,6 +75,7 @@ class Site:
     ----------
     data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
     settings: settings for a page whose address has none (for instance `{"dataset": "digits"}`).
+    folder: the folder of a sweep, for the pages that watch one, or None.
     recording: a `Recording`, from whose end an explorer goes on, or None.
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
     local: whether only people at this machine reach the pages; set by the server, `False` hides paths in errors.
@@ -91,6 +92,7 @@ class Site:
     max_sessions: int = 0
     local: bool = True
     recording: Any = None
+    folder: Any = None
     lateness: Lateness = field(default_factory=Lateness)
     shelves: Shelves = field(default_factory=Shelves)
     port: int = 0
@@ -221,6 +223,8 @@ class Site:
 
     def _starting_with(self, name: str) -> Any:
         """Return the data of a page; the explorer goes on from the recording if there is one."""
+        if self.folder is not None and getattr(app_pages[name], "watches", False):
+            return self.folder
         return self.recording if name == FIRST and self.recording is not None else self.data
 
     def _end(self, bridge: Bridge) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from typing import Any
@@ -19,7 +19,9 @@ SHARED_BYTES = "1M"  # larger arrays are written once and mapped by all workers
 Done = tuple[str, Outcome | None]
 
 
-def at_home(given: Mapping[str, Given], orders: list[Order], n_jobs: int | None) -> Generator[Done, None, None]:
+def at_home(
+    given: Mapping[str, Given], orders: list[Order], n_jobs: int | None, between: Callable[[], None] | None = None
+) -> Generator[Done, None, None]:
     """Do tasks in processes of this machine; with one job in this process.
 
     joblib rather than ``concurrent.futures``: its workers start without importing the caller's script again, so a
@@ -38,7 +40,7 @@ def at_home(given: Mapping[str, Given], orders: list[Order], n_jobs: int | None)
         # Whatever was under way when a process ended is a suspect, and a suspect is tried alone.
         suspects = [order for order in waiting.values() if attempts[order.key]]
         try:
-            with closing(_started(given, suspects[:1] or list(waiting.values()), n_jobs, under_way)) as run:
+            with closing(_started(given, suspects[:1] or list(waiting.values()), n_jobs, under_way, between)) as run:
                 for key, outcome in run:
                     under_way.pop(key, None)
                     if waiting.pop(key, None) is not None:
@@ -61,14 +63,19 @@ def lost() -> Outcome:
 
 
 def _started(
-    given: Mapping[str, Given], orders: list[Order], n_jobs: int | None, under_way: dict[str, None]
+    given: Mapping[str, Given],
+    orders: list[Order],
+    n_jobs: int | None,
+    under_way: dict[str, None],
+    between: Callable[[], None] | None,
 ) -> Generator[Done, None, None]:
     """The results of joblib's workers; `under_way` holds the keys of the tasks that were handed out."""
+    here = effective_n_jobs(n_jobs) == 1
 
     def handed_out() -> Iterator[Any]:
         for order in orders:
             under_way[order.key] = None
-            yield delayed(_done)(given[order.problem], order)
+            yield delayed(_done)(given[order.problem], order, between if here else None)
 
     results = Parallel(
         n_jobs=n_jobs,
@@ -86,5 +93,5 @@ def _started(
             results.close()
 
 
-def _done(given: Given, order: Order) -> Done:
-    return order.key, work(given, order)
+def _done(given: Given, order: Order, between: Callable[[], None] | None) -> Done:
+    return order.key, work(given, order, between)

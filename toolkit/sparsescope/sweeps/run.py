@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,7 @@ class SweepRun:
         self._outcomes: dict[str, Outcome] = {}
         self.reused = 0
         self.message = ""
+        self.between: Callable[[], None] | None = None  # called after each iteration of a task in this process
         self._look_up()
 
     @property
@@ -163,7 +164,7 @@ class SweepRun:
 
     def _started(self, orders: list[Any]) -> Generator[Done, None, None]:
         if self._client is None:
-            yield from at_home(self._given, orders, self._n_jobs)
+            yield from at_home(self._given, orders, self._n_jobs, self.between)
             return
         with extras.needed_by("A sweep on a cluster"):
             from . import cluster

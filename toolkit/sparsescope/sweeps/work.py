@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ MEASURES = tuple(sorted(name for name in MEASURED_NAMES if name.startswith(("tra
 Outcome = dict[str, Any]
 
 
-def work(given: Given, order: Order) -> Outcome | None:
+def work(given: Given, order: Order, between: Callable[[], None] | None = None) -> Outcome | None:
     """Do a task.
 
     Parameters
@@ -35,6 +36,8 @@ def work(given: Given, order: Order) -> Outcome | None:
         the problem and held-out samples.
     order
         λ, solver and limits.
+    between
+        called after each iteration; it may raise KeyboardInterrupt to end the task.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def work(given: Given, order: Order) -> Outcome | None:
             f"this worker has sparsescope {__version__} and the sweep {order.version}; install the same", final=False
         )
     try:
-        return _fit(given, order)
+        return _fit(given, order, between)
     except KeyboardInterrupt:
         return None
     except (ValueError, TypeError, ArithmeticError, SparsescopeError) as error:
@@ -60,11 +63,13 @@ def failed(sentence: str, *, final: bool) -> Outcome:
     return {"error": sentence, "final": final, "converged": False}
 
 
-def _fit(given: Given, order: Order) -> Outcome:
+def _fit(given: Given, order: Order, between: Callable[[], None] | None) -> Outcome:
     last: list[Any] = [None]
 
     def keep(event: Any) -> None:
         last[0] = event
+        if between is not None:
+            between()
 
     limits = order.limits
     with warnings.catch_warnings():
