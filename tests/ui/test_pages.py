@@ -262,11 +262,11 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
 def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(page: Page, server: str, tmp_path: Path) -> None:
     network = Network(page)
     page.set_viewport_size({"width": 1280, "height": 720})
-    opened(page, server.rstrip("/") + "/sweep?dataset=iris&n_lams=4&solver1=bcd-ls&solver2=ssnal&tol=1e-05")
+    opened(page, server.rstrip("/") + "/sweep?dataset=iris&n_lams=4&loss=crammer-singer&solver1=ssnal&solver2=bcd-ls")
     page.wait_for_function(SETTLED)
     expect(page.get_by_test_id("sweep-progress")).to_have_attribute("aria-valuenow", "8")
     expect(page.get_by_test_id("sweep-key")).to_contain_text("4 failed")
-    expect(page.get_by_test_id("sweep-failures")).to_contain_text("ssnal")
+    expect(page.get_by_test_id("sweep-failures")).to_contain_text("bcd-ls needs a smooth loss")
     expect(page.get_by_test_id("sweep-best")).to_contain_text("test accuracy")
     cells = "(table) => [...table.tBodies[0].rows].map((row) => Number(row.cells[5].textContent))"
     page.get_by_test_id("sweep-sort-objective").click()
