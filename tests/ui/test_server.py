@@ -167,12 +167,13 @@ def test_panel_serves_all_pages_beside_each_other_and_their_links_lead_there(pag
         address = program.wait_for(r"http://localhost:\d+/prox")
         page.goto(address + "?tau=0.5")
         page.wait_for_function("() => window.__sparsescope && window.__sparsescope.received > 0")
-        for title, path in (("Geometry", "geometry"), ("Race", "race"), ("Prox", "prox")):
+        for title, path in (("Geometry", "geometry"), ("Prox", "prox"), ("Data", "data")):
             page.get_by_role("link", name=title, exact=True).click()
             page.wait_for_url(f"**/{path}*")
             page.wait_for_function("() => window.__sparsescope && window.__sparsescope.received > 0")
-        page.get_by_role("link", name="Explorer", exact=True).click()
-        page.wait_for_url("**/explorer*")
+        expect(page.get_by_role("link", name="Explorer", exact=True)).to_have_attribute("href", "./explorer")
+        page.get_by_test_id("data-to-explorer").click()  # not the one at the root, where Panel lists its files
+        page.wait_for_url("**/explorer?dataset=*")
         ExplorerPage(page, address).wait_ready()
     finally:
         program.stop()

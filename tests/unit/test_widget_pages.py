@@ -66,6 +66,24 @@ def test_every_page_is_a_widget_that_answers_as_the_page_does(name: str, sent: l
     assert "export default" in ss.show(name)._esm
 
 
+def test_the_last_picture_of_a_page_stays_in_the_notebook(sent: list[dict[str, Any]]) -> None:
+    async def cell() -> None:
+        widget = ss.show("prox", tau=0.75)
+        before = widget._repr_mimebundle_()[0]["text/html"]
+        assert "iframe" not in before, "nothing was shown yet"
+        for message in ({"type": "view", "open": True}, {"type": "ready"}):
+            widget._receive(widget, message, [])
+        widget._receive(widget, {"type": "set", "changes": {"tau": 0.5}}, [])
+        shown = widget._repr_mimebundle_()[0]["text/html"]
+        assert "iframe" in shown and "&quot;tau&quot;:0.5" in shown and "<b>Prox</b>" in shown
+        assert any(message["type"] == "picture" for message in sent)
+        widget.close()
+        assert widget._picture() and "&quot;tau&quot;:0.5" in widget._picture(), "also when the widget is closed"
+        await asyncio.sleep(0)
+
+    asyncio.run(cell())
+
+
 def test_a_page_rests_while_no_view_is_open(sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     rests: list[bool] = []
     monkeypatch.setattr(app_pages["race"], "suspend", lambda _page: rests.append(True))

@@ -275,16 +275,21 @@ class Page:
         key = msg.get("id")
         if msg.get("kind") != "recording" or not self.records or not isinstance(key, str) or len(key) > MOST_ID:
             raise ValueError(f"unknown question {brief(msg.get('kind'))}; only pages with a run can be recorded")
+        recorded = self.recording()
+        self._say({"type": "picture", **self.picture()})
+        self._say({"type": "answer", "id": key, "kind": "recording", **recorded})
+
+    def recording(self) -> Message:
+        """Return the page as it is now: the ``text`` of a file that shows it without a server, and its ``name``."""
         # Everything is said again, as to a page that is opened now: once for the file, and once more for the browser.
         self.shown_again()
-        picture = {"type": "picture", **self.picture()}
-        told = [self._about(), picture, *(message for message, _ in self.look())]
-        said = " · ".join(str(self.settings[f.name]) for f in self.fields[:MOST_SAID])
+        told = [self._about(), {"type": "picture", **self.picture()}, *(message for message, _ in self.look())]
         self.shown_again()
-        self._say(picture)
-        self._say(
-            {"type": "answer", "id": key, "kind": "recording", **page_recording(self.name, self.title, said, told)}
-        )
+        return page_recording(self.name, self.title, self.summary(), told)
+
+    def summary(self) -> str:
+        """Return the first settings, for the head of a recording."""
+        return " · ".join(str(self.settings[f.name]) for f in self.fields[:MOST_SAID])
 
     def _about(self) -> Message:
         palette = {"themes": style.THEMES, "diverging": style.DIVERGING}

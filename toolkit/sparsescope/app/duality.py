@@ -88,6 +88,7 @@ class DualityPage(WorkingPage):
     """Margins and dual rows of the samples, while F falls and D rises."""
 
     name = "duality"
+    records = True
     title = "Duality"
     menu_order = 60
     doc = "Behind each sample stands a force, its dual row. Click a bar of the margins, then a sample."

@@ -20,6 +20,7 @@ class GeometryPage(Page):
     """Contours of F on a plane of two weights, and solvers on their way from a start that is dragged."""
 
     name = "geometry"
+    records = True
     title = "Geometry"
     menu_order = 40
     doc = (

@@ -29,6 +29,7 @@ class NetworkPage(WorkingPage):
     """Graph of partial correlations along λ, with the stability of its edges."""
 
     name = "network"
+    records = True
     title = "Network"
     menu_order = 70
     doc = "Features are nodes; an edge is a partial correlation that is not zero in the sparse inverse covariance Θ."

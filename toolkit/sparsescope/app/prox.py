@@ -25,6 +25,7 @@ class ProxPage(Page):
     """prox_{τΩ}(v) = argmin_w ½‖w − v‖² + τΩ(w) of every row penalty, beside each other."""
 
     name = "prox"
+    records = True
     title = "Prox"
     menu_order = 50
     doc = (

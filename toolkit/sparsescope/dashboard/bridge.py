@@ -66,6 +66,8 @@ class ExplorerPane(JSComponent):
 
     module_address = param.String(doc="Where the browser finds the module.")
 
+    home = param.String(default="./", doc="Where the explorer is, from this page.")
+
     _esm = Path(__file__).with_name("shell.js")
 
     def __init__(self, **params: Any) -> None:

@@ -187,7 +187,7 @@ class Site:
         # What the server was started with is about the explorer; the other pages take what they know of it.
         settings = {**_known(name, self.settings), **_query(), **(fixed or {})}
         dark = _dark()
-        pane = ExplorerPane(dark=dark, module_address=up + module_address(script(name)))
+        pane = ExplorerPane(dark=dark, module_address=up + module_address(script(name)), home=(up or "./") + self.home)
         bridge = Bridge(
             pane,
             lambda: app_pages[name](self._starting_with(name), settings),

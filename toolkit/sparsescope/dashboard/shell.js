@@ -282,7 +282,7 @@ export function render({model, el}) {
         }
       },
       theme: model.dark ? "dark" : "light",
-      options: {shell: "panel", history: past, upload: (file, progress) => sendFile(new URL("../../../upload", moduleAddress), token, file, progress)},
+      options: {shell: "panel", home: model.home, history: past, upload: (file, progress) => sendFile(new URL("../../../upload", moduleAddress), token, file, progress)},
     })
     for (const [header, block] of early.splice(0)) {
       receive({header, block})

@@ -55,6 +55,7 @@ class LiveWidget(anywidget.AnyWidget):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._views = 0
+        self._last = ""  # the picture that stays when the widget is closed
         super().__init__(height=height)
         self.on_msg(self._receive)
 
@@ -70,13 +71,17 @@ class LiveWidget(anywidget.AnyWidget):
         """Return what stands where no widget can be shown."""
         raise TypeError(f"{type(self).__name__} does not define _repr_text")
 
-    def _picture(self) -> str:
-        """Return the present picture of the page as HTML without a kernel; may be empty."""
+    def _drawn(self) -> str:
+        """Return the present picture of the page as HTML without a kernel; empty if there is none."""
         return ""
+
+    def _picture(self) -> str:
+        return self._drawn() or self._last
 
     # -------------------------------------------------------------------------------------------------------- messages
     def close(self) -> None:
         """End the work and remove the views. Safe to call twice."""
+        self._last = self._picture()
         explorer, self._explorer = self._explorer, None
         if self._task is not None and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)

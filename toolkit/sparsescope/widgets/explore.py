@@ -126,7 +126,6 @@ class ExplorerWidget(LiveWidget):
     def __init__(self, data: Any = None, settings: Message | None = None, height: int = 0) -> None:
         self._data = data
         self._settings = dict(settings or {})
-        self._last = ""  # the picture that stays when the widget is closed
         super().__init__(height)
 
     @property
@@ -138,11 +137,6 @@ class ExplorerWidget(LiveWidget):
     def session(self) -> Any:
         """The running `Session`, whose `.trace` holds all that is shown; None until a view has loaded the data."""
         return None if self._explorer is None else self._explorer.session
-
-    def close(self) -> None:
-        """End the worker and remove the views. Safe to call twice."""
-        self._last = self._picture()
-        super().close()
 
     def _made(self) -> Any:
         return live.Explorer(self._data, self._settings, references=True)
@@ -162,10 +156,10 @@ class ExplorerWidget(LiveWidget):
             what = self._data.title
         return f"<sparsescope explorer of {what}: live in JupyterLab; in a browser: sparsescope explore>"
 
-    def _picture(self) -> str:
+    def _drawn(self) -> str:
         """Return the present picture of the page as HTML without a kernel: a recording that plays where frames may run,
         and a drawing where they are taken out; empty before the first event."""
         session = self.session
         if session is None or not len(session.trace):
-            return self._last
+            return ""
         return framed(of_session(session, limit=SAVED_BYTES).html(), last_picture(session))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import html
 from pathlib import Path
 from typing import Any
 
 from .. import datasets, live
 from ..app import Page
 from ..live.given import data_and_settings
-from ..live.recordings.recording import Recording
+from ..live.recordings.recording import Recording, framed
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..registry import NotAllowed, app_pages
@@ -129,6 +130,14 @@ class PageWidget(LiveWidget):
         if not self._views:
             self._rest()  # a page rests for a moment at a time
         super()._poll()
+
+    def _drawn(self) -> str:
+        """Return the page as it is now, as HTML that its own module draws without a kernel."""
+        page = self.page
+        if page is None or not page.records:
+            return ""
+        still = f"<p><b>{html.escape(page.title)}</b> {html.escape(page.summary())}</p>"
+        return framed(page.recording()["text"], still)
 
     def _repr_text(self) -> str:
         if isinstance(self._data, tuple):

@@ -62,7 +62,8 @@ export class SimplePage {
   touched() {}
 
   /** A link to another page that takes the settings along; hidden where no server has the pages. Call `renew` when they change; `also`: further settings. */
-  opener(address, text, testid, also = {}) {
+  opener(place, text, testid, also = {}) {
+    const address = place === "./" ? this.options.home || place : place;
     const link = h("a", { class: "opener", "data-testid": testid, hidden: this.options.shell !== "panel" }, text);
     link.renew = () => {
       const query = new URLSearchParams(Object.entries(this.store.settings).filter(([key]) => SHARED.includes(key)).map(([key, value]) => [key, String(value)]));

@@ -149,7 +149,7 @@ class Panel {
     nodes.push(
       s("line", { x1: ox, y1: oy, x2: qx, y2: qy, stroke: c("blue"), "stroke-width": 1 }),
       s("line", { x1: vx, y1: vy, x2: px, y2: py, stroke: c("vermillion"), "stroke-width": 2 }),
-      ...head(vx, vy, px, py, c("vermillion")),
+      ...arrowHead(vx, vy, px, py, c("vermillion")),
       s("circle", { cx: qx, cy: qy, r: 3, fill: c("blue") }),
       s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion") }),
       s("circle", { cx: vx, cy: vy, r: 7, fill: c("paper"), stroke: c("ink"), "stroke-width": 2, class: "grip" }),
@@ -188,7 +188,7 @@ class Panel {
     const [vx, vy] = at(v);
     const [px, py] = at(panel.p);
     nodes.push(
-      line([0, 0, 0], panel.taken, { stroke: c("blue") }), line(v, panel.p, { stroke: c("vermillion"), "stroke-width": 2 }), ...head(vx, vy, px, py, c("vermillion")),
+      line([0, 0, 0], panel.taken, { stroke: c("blue") }), line(v, panel.p, { stroke: c("vermillion"), "stroke-width": 2 }), ...arrowHead(vx, vy, px, py, c("vermillion")),
       s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion"), class: "space-prox" }), s("circle", { cx: vx, cy: vy, r: 6, fill: c("paper"), stroke: c("ink"), "stroke-width": 2 }),
       label(vx, vy - 10, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
     );
@@ -216,7 +216,7 @@ class Panel {
   }
 }
 
-function head(x1, y1, x2, y2, colour) {
+function arrowHead(x1, y1, x2, y2, colour) {
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length < 16) return [];
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
