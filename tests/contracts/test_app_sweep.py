@@ -118,7 +118,7 @@ def test_a_sweep_is_stopped_within_a_task_and_can_be_begun_again(
     assert [m for m in said if m["type"] == "status"][-1]["text"] == "Stopped"
     assert rows_of(said) == []
     page.on_message({"type": "set", "changes": {"solver1": "bcd-ls", "n_lams": 1, "tol": 1e-4}})
-    assert len(rows_of(until(page, lambda said: any(m.get("done") == 1 for m in said)))) == 1
+    assert len(rows_of(until(page, lambda said: any(m.get("done") == 2 for m in said)))) == 2
 
 
 def test_a_folder_that_the_server_was_started_with_is_watched(shown: Callable[..., Any], tmp_path: Path) -> None:
