@@ -6,6 +6,8 @@
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
     over blocks            the blocks in use (benchmarks/bench_reach.py)
+    crammer-singer,      → dual-cd, if dual rows and W fit into memory: the fastest measured to 1e-4 and 1e-6
+    ridge                  (benchmarks/bench_crammer_singer.py)
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
@@ -35,6 +37,7 @@ MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor (ssnal)
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
 MANY = 10_000  # entries of W from which on sparse weights pay
+MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
 
 def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
@@ -87,6 +90,12 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         return solvers.create("working-set"), (
             f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
             "with sweeps in between"
+        )
+    dual = solvers.create("dual-cd")
+    if max(problem.n, problem.d) * problem.m <= MOST_NUMBERS and dual.solves(problem) is None:
+        return dual, (
+            f"{loss} is not smooth, and {penalty} makes W a function of the dual point: exact steps on the dual of one "
+            "sample after the other, which prove the optimum"
         )
     sparse = solvers.create("pd-sparse")
     if not anywhere and sparse.solves(problem) is None:

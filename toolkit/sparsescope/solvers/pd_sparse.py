@@ -33,9 +33,10 @@ from ..kernels.sparse_rows import SIZE, START, WIDTH, clear, copied, drop_behind
 from ..kernels.sparse_scores import csr_parts, hinge_sum
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
-from ..registry import Column, check_whole, field, losses, penalties, solvers
+from ..registry import Column, check_whole, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
+from .shared.dual_points import refuses_hinge
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
@@ -297,28 +298,7 @@ class PDSparse(Solver):
     remedy = "choose a larger λ (a smaller C)"
 
     def refuses(self, problem: Problem) -> str | None:
-        if (blocks := self.refuses_blocks(problem)) is not None:
-            return blocks
-        if not any(isinstance(problem.loss, losses[name]) for name in self.losses):
-            return (
-                f"{self.name} solves the hinges of the worst pair ({', '.join(self.losses)}) and no other loss; "
-                f"the {problem.loss.title} loss is for other solvers, such as auto"
-            )
-        if not any(isinstance(problem.penalty, penalties[name]) for name in self.only_penalties):
-            return (
-                f"{self.name} needs the squared norm in the penalty, which makes W a function of the dual point: "
-                f"elastic-net or ridge, not {problem.penalty.title}"
-            )
-        if getattr(problem.penalty, "rho", 0.0) >= 1.0:
-            return f"{self.name} needs an elastic net with rho below 1 (λ₄ = ρ/(1−ρ) is infinite at 1); rho is 1"
-        if problem.regulariser.entry_terms() is None:
-            return f"{self.name} has weights of either sign, and the penalty keeps them non-negative: choose fbpd"
-        if problem.intercept:
-            return (
-                f"{self.name} has no unpenalised intercept: it would tie the dual points of all samples. Leave it "
-                "out, or add a column of ones to X"
-            )
-        return None
+        return refuses_hinge(self, problem)
 
     # -------------------------------------------------------------------------------------------------- begin and go on
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> PDSparseState:

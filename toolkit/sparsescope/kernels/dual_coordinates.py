@@ -1,0 +1,212 @@
+"""Dual coordinate descent for the Crammer–Singer hinge with ridge (Keerthi et al. 2008; solvers/dual_cd.py).
+
+The dual point of sample i is a row u_i of {u ≥ 0, Σu = C_i}, and W = Σ_i x_i (C_i·e_y − u_i)ᵀ. With the gradient
+g = Wᵀx_i + μ(1 − e_y), the dual objective has the curvature Q_i = ‖x_i‖² in all directions of one row, so its minimum
+there is a projection: u_i ← P(u_i + g/Q_i). A *face* is the set of the points whose zeros are those of a dual point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit.parts import helper, kernel, struct
+from .memory import lone_row, lone_row_as
+from .projections import cut_to_simplex
+
+OPTIMAL = 1e-12  # violations up to here, against the margin, are rounding
+READ, WRITTEN, WORST = 0, 1, 2  # what a sweep reports, by position: entries of W read and changed, largest violation
+REPORT = 3
+
+
+@struct
+class DualRows:
+    """Dual rows of all samples, and the classes that a sweep looks at.
+
+    shares (n, m) float64: u · labels (n, m) int32: active classes of each sample, counts (n,) int32: their number ·
+    gains (n,) float64: Q_i·‖move of u_i‖², at least what the last step of a sample gained and at most twice that
+    """
+
+    shares: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    gains: np.ndarray
+
+
+@struct
+class Scratch:
+    """Working rows of a sweep: g, u, move (m,) float64 and moved (m,) int32, see :func:`scratch`."""
+
+    g: np.ndarray
+    u: np.ndarray
+    move: np.ndarray
+    moved: np.ndarray
+
+
+@helper
+def scratch(m):  # type: ignore[no-untyped-def]
+    """Working rows for m classes."""
+    return Scratch(lone_row(m), lone_row(m), lone_row(m), lone_row_as(m, np.int32))  # type: ignore[call-arg]
+
+
+@helper
+def bounds_of(s, size):  # type: ignore[no-untyped-def]
+    """The largest gradient, and the smallest one where u has mass, of the first ``size`` entries."""
+    top, least = -np.inf, np.inf
+    for e in range(size):
+        top = max(top, s.g[e])
+        if s.u[e] > 0.0:
+            least = min(least, s.g[e])
+    return top, least
+
+
+@helper
+def move_row(samples, i, square, amount, labels, size, rows, W, s, report):  # type: ignore[no-untyped-def]
+    """u_i ← P(u_i + g/Q_i) over the first ``size`` labels of a list, and W with it."""
+    for e in range(size):
+        s.u[e] += s.g[e] / square
+    cut_to_simplex(s.u[:size], amount)
+    count, gain = 0, 0.0
+    for e in range(size):
+        step = rows.shares[i, labels[e]] - s.u[e]
+        if step != 0.0:
+            rows.shares[i, labels[e]] = s.u[e]
+            s.moved[count] = labels[e]
+            s.move[count] = step
+            gain += step * step
+            count += 1
+    rows.gains[i] = square * gain
+    for p in range(samples.start(i), samples.stop(i)):
+        w = W[samples.row(p, i)]
+        x = samples.entry(p, i)
+        for e in range(count):
+            w[s.moved[e]] += x * s.move[e]
+    report[WRITTEN] += count * (samples.stop(i) - samples.start(i))
+
+
+@kernel
+def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
+    """Exact steps over all classes for the samples of ``order``, one after the other.
+
+    samples : X by rows · squares (n,): Q · most (n,): C_i · slack : a class without mass stays active if its gradient
+    is less than this below the smallest one of those with mass · W (d, m): updated · report : see above, added to.
+    """
+    m = W.shape[1]
+    s = scratch(m)
+    every = np.arange(m).astype(np.int32)
+    for t in range(order.size):
+        i = order[t]
+        s.g[:m] = margin
+        s.g[y[i]] = 0.0
+        for p in range(samples.start(i), samples.stop(i)):
+            w = W[samples.row(p, i)]
+            x = samples.entry(p, i)
+            for k in range(m):
+                s.g[k] += x * w[k]
+        report[READ] += m * (samples.stop(i) - samples.start(i))
+        s.u[:m] = rows.shares[i]
+        top, least = bounds_of(s, m)
+        count = 0
+        for k in range(m):
+            if s.u[k] > 0.0 or s.g[k] > least - slack:
+                rows.labels[i, count] = k
+                count += 1
+        rows.counts[i] = count
+        rows.gains[i] = 0.0
+        report[WORST] = max(report[WORST], top - least)
+        if top - least > OPTIMAL * margin:
+            move_row(samples, i, squares[i], most[i], every, m, rows, W, s, report)
+
+
+@kernel
+def sweep_active(samples, squares, y, margin, most, order, rows, W, report):
+    """The same steps over the active classes of each sample alone, which stay as they are."""
+    s = scratch(W.shape[1])
+    for t in range(order.size):
+        i = order[t]
+        labels, size = rows.labels[i], rows.counts[i]
+        rows.gains[i] = 0.0
+        for e in range(size):
+            s.g[e] = 0.0 if labels[e] == y[i] else margin
+            s.u[e] = rows.shares[i, labels[e]]
+        add_scores(samples, i, labels, size, W, s.g)
+        report[READ] += size * (samples.stop(i) - samples.start(i))
+        top, least = bounds_of(s, size)
+        report[WORST] = max(report[WORST], top - least)
+        if top - least > OPTIMAL * margin:
+            move_row(samples, i, squares[i], most[i], labels, size, rows, W, s, report)
+
+
+@helper
+def add_scores(samples, i, labels, size, W, g):  # type: ignore[no-untyped-def]
+    """g += scores of sample i for the first ``size`` labels of a list."""
+    if size == 2:  # most samples that are not done: two sums that stay in registers
+        first, second = labels[0], labels[1]
+        a, b = 0.0, 0.0
+        for p in range(samples.start(i), samples.stop(i)):
+            w = W[samples.row(p, i)]
+            x = samples.entry(p, i)
+            a += x * w[first]
+            b += x * w[second]
+        g[0] += a
+        g[1] += b
+        return
+    for p in range(samples.start(i), samples.stop(i)):
+        w = W[samples.row(p, i)]
+        x = samples.entry(p, i)
+        for e in range(size):
+            g[e] += x * w[labels[e]]
+
+
+@kernel
+def weights_of(samples, y, most, shares, W):
+    """W = Σ_i x_i (C_i·e_y − u_i)ᵀ of dual rows u (n, m)."""
+    W[:] = 0.0
+    for i in range(y.size):
+        for k in range(W.shape[1]):
+            step = (most[i] if k == y[i] else 0.0) - shares[i, k]
+            if step != 0.0:
+                for p in range(samples.start(i), samples.stop(i)):
+                    W[samples.row(p, i), k] += samples.entry(p, i) * step
+
+
+# ------------------------------------------------------------------------------------------------------- on a face
+@kernel
+def face_weights(samples, listed, starts, labels, D, V):
+    """V (d, m) = Σ x_i d_iᵀ of a direction on a face: entries D of the samples ``listed``, with their labels."""
+    V[:] = 0.0
+    for q in range(listed.size):
+        i = listed[q]
+        for p in range(samples.start(i), samples.stop(i)):
+            v = V[samples.row(p, i)]
+            x = samples.entry(p, i)
+            for e in range(starts[q], starts[q + 1]):
+                v[labels[e]] += x * D[e]
+
+
+@kernel
+def face_slopes(samples, listed, starts, labels, V, own, S):
+    """S = what XV + ``own`` is on the face, each sample's entries made to sum to zero."""
+    for q in range(listed.size):
+        first, last = starts[q], starts[q + 1]
+        for e in range(first, last):
+            S[e] = own[e]
+        add_scores(samples, listed[q], labels[first:last], last - first, V, S[first:last])
+        total = 0.0
+        for e in range(first, last):
+            total += S[e]
+        total /= last - first
+        for e in range(first, last):
+            S[e] -= total
+
+
+@kernel
+def face_moves(listed, starts, labels, most, shares, D, length, moves):
+    """moves = P(u + length·D) − u on the face."""
+    s = scratch(shares.shape[1])
+    for q in range(listed.size):
+        i, first, last = listed[q], starts[q], starts[q + 1]
+        for e in range(first, last):
+            s.u[e - first] = shares[i, labels[e]] + length * D[e]
+        cut_to_simplex(s.u[: last - first], most[i])
+        for e in range(first, last):
+            moves[e] = s.u[e - first] - shares[i, labels[e]]
