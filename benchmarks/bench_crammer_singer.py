@@ -3,7 +3,7 @@
 Processor seconds on one thread until the objective is within 1e-2, 1e-4 and 1e-6 of the optimum, which is certified;
 medians of turns in which each contestant has one run. Ours count from a prepared problem on, without certificates, the
 copy of X by rows included; liblinear (scikit-learn's LinearSVC) from the arrays on, at the largest of its tolerances
-whose weights are that good. λ = 1/(nC). ``chosen`` is the solver that `auto` takes.
+whose weights are that good. λ = 1/(nC).
 
     python benchmarks/bench_crammer_singer.py [--cases …] [--solvers …] [--repeats 3] [--limit 10] [--fresh] [--print]
 """
@@ -143,7 +143,6 @@ def measure(case: str, names: list[str], repeats: int, limit: float) -> dict[str
         "d": problem.d,
         "m": problem.m,
         "contestants": contestants,
-        "chosen": ss.solvers.Auto().init(problem).delegate.name,
         "gap of the optimum": gap,
         "problem s": common.clock() - began,
         "repeats": repeats,
@@ -172,7 +171,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def report(rows: list[dict[str, Any]]) -> None:
     """Tables and bars."""
     for row in rows:
-        print(f"\n{row['case']} (n = {row['n']}, d = {row['d']}, m = {row['m']}; auto: {row['chosen']})")
+        print(f"\n{row['case']} (n = {row['n']}, d = {row['d']}, m = {row['m']})")
         common.show(
             [
                 {"solver": name} | {level: entry and entry["cpu"] for level, entry in found["levels"].items()}

@@ -43,6 +43,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
         "bench_covariance",
         "bench_splitting",
         "bench_least_squares",
+        "bench_crammer_singer",
     )
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -295,6 +296,34 @@ def test_the_splitting_methods_are_judged_and_shown(
     stored["rows"] = stored["rows"][:3]
     (tmp_path / "splitting.json").write_text(json.dumps(stored))
     assert tables.text(tmp_path) == ""
+
+
+def test_the_hinge_with_ridge_is_judged_and_shown(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench, tables = tool("bench_crammer_singer"), tool("tables")
+    found = {"liblinear": [0.1, 0.4, None], "dual-cd": [0.2, 0.2, 0.3], "pd-sparse": [0.4, 0.8, 0.2]}
+    levels = [f"{level:.0e}" for level in bench.LEVELS]
+    contestants = {
+        name: {"levels": {level: s and {"cpu": s} for level, s in zip(levels, seconds, strict=True)}}
+        for name, seconds in found.items()
+    }
+    rows = [{"case": "a", "n": 9, "d": 2, "m": 3, "contestants": contestants, "repeats": 3, "limit": 8.0}]
+    assert bench.ratios(rows) == [2.0, 0.5, None]
+    assert bench.summary(rows)["largest ratio to pd-sparse"] == pytest.approx([0.5, 0.25, 1.5])
+    bench.report(rows)
+    assert "dual-cd ÷ liblinear to 1e-02" in capsys.readouterr().out
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
+    (tmp_path / "crammer_singer.json").write_text(json.dumps(stored))
+    shown = tables.text(tmp_path)
+    assert "| a | .10/.40/– | .20/.20/.30 | .40/.80/.20 |" in shown and "liblinear `-s 4`" in shown
+
+
+@pytest.mark.parametrize("case", ["iris, C = 1"])
+def test_the_hinge_with_ridge_is_measured(tool: Any, case: str) -> None:
+    row = tool("bench_crammer_singer").measure(case, ["dual-cd", "pd-sparse"], 1, 20.0)
+    assert set(row["contestants"]) == {"liblinear", "dual-cd", "pd-sparse"} and row["gap of the optimum"] <= 1e-8
+    assert all(level["cpu"] > 0.0 for level in row["contestants"]["dual-cd"]["levels"].values())
 
 
 def pd_sparse_rows(seconds: float | None, power: float) -> list[dict[str, Any]]:
