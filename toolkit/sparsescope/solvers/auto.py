@@ -7,7 +7,7 @@
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
     over blocks            the blocks in use (benchmarks/bench_reach.py)
     crammer-singer,      → dual-cd, if dual rows and W fit into memory: of our own the fastest on seven of the eight
-    ridge                  stored problems (benchmarks/bench_crammer_singer.py); ssnal is on the eighth, with 216 weights
+    ridge                  stored problems (benchmarks/bench_crammer_singer.py); ssnal is on one, of 216 weights
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
