@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 import sparsescope as ss
+from sparsescope import datasets
 from sparsescope.app import Page
+from sparsescope.app.data import correlations
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
@@ -229,6 +232,48 @@ def test_shelves_are_found_by_their_key_and_forgotten_when_nobody_uses_them(tmp_
     assert len(shelves) == 1
     shelves.sweep([], -1.0)
     assert len(shelves) == 0
+
+
+def test_a_seed_splits_an_upload_anew(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    np.savez(tmp_path / "plain.npz", X=X, y=y)
+    np.savez(tmp_path / "own.npz", X=X[:40], y=y[:40], X_test=X[40:], y_test=y[40:])
+    shelf = Shelf()
+    plain = shelf.put(read_upload(tmp_path / "plain.npz", "plain.npz")).name
+    own = shelf.put(read_upload(tmp_path / "own.npz", "own.npz")).name
+    rows = shelf.put(read_upload(written(tmp_path, "t.csv", table(60, 3)), "t.csv")).name
+    with visible(shelf):
+        for name in (plain, rows):
+            first, again, other = (datasets.load(name, seed=seed) for seed in (0, 5, 6))
+            assert first is shelf.get(name).data and not np.array_equal(again.X, other.X)  # type: ignore[union-attr]
+            assert again.X.shape == other.X.shape == first.X.shape and again.name == name
+            assert datasets.load(name, seed=6) is other, "the last split is kept"
+        assert np.array_equal(datasets.load(own, seed=5).X, datasets.load(own).X), "its own test part stays"
+        page = app_pages["data"](None, {"dataset": plain})
+        page.on_message({"type": "ready"})
+        page.on_message({"type": "set", "changes": {"seed": 5}})
+        limit = time.monotonic() + 120
+        while shelf.get(plain).options["seed"] != 5 and time.monotonic() < limit:  # type: ignore[union-attr]
+            page.poll()
+            time.sleep(0.01)
+        page.close()
+        assert np.array_equal(datasets.load(plain).X, datasets.load(plain, seed=5).X), "the page of the data chose it"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_largest_correlations_are_those_of_numpy(sparse: bool) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.6)
+    X[:, 4] = -2.0 * X[:, 1] + 0.01 * rng.normal(size=50)
+    X[:, 5] = 3.0  # does not vary
+    found = correlations(sp.csc_array(X) if sparse else X, list("abcdef"))
+    expected = np.corrcoef(X[:, :5].T)
+    assert (found[0]["first"], found[0]["second"]) in (("b", "e"), ("e", "b")) and found[0]["value"] < -0.99
+    for pair in found:
+        i, j = "abcdef".index(pair["first"]), "abcdef".index(pair["second"])
+        assert pair["value"] == pytest.approx(expected[i, j], abs=2e-3)
+    assert len(found) == 10 and "f" not in {name for pair in found for name in (pair["first"], pair["second"])}
 
 
 def test_pages_take_an_upload_by_its_name_and_refuse_that_of_another_browser(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,8 @@ from .base import Message, Page, number
 MOST_COLUMNS = 200  # of a table that are shown; the others keep their roles
 MOST_CLASSES = 30
 MOST_FEATURES = 12
+MOST_CORRELATED = 400  # features whose correlations are looked at: those that vary most
+MOST_PRODUCTS = 40_000_000  # samples times features, at most
 RARE = 5  # samples: features with fewer are rare
 MOST_ROLES = 1000  # in one message
 
@@ -142,7 +144,7 @@ class DataPage(Page):
     def _read(self, names: set[str]) -> None:
         chosen, item, given = self.settings, self._item(), self.data
         self._version = -1
-        if item is not None and item.table is not None and (names - {"dataset"} or item.options != self._options()):
+        if item is not None and item.splits and (names - {"dataset"} or item.options != self._options()):
             self._rebuild(item, {})
             return
 
@@ -272,15 +274,48 @@ def described(data: Any) -> Message:
         ],
         "more_classes": max(m - MOST_CLASSES, 0),
         "frequent": [{"name": str(names[j]), "share": number(used[j] / data.n, 3)} for j in frequent],
+        "correlations": correlations(X, names),
         "unused": int(np.count_nonzero(used == 0)),
         "rare": int(np.count_nonzero((used > 0) & (used < RARE))),
         "few": RARE,
     }
 
 
+def correlations(X: Any, names: Sequence[str]) -> list[Message]:
+    """Return the pairs of features with the largest correlations in size, of the features that vary most.
+
+    Parameters
+    ----------
+    X
+        training samples (n, d), dense or sparse.
+    names
+        of the features.
+    """
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).mean(axis=0)).ravel()
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    varies = np.flatnonzero(spread > 1e-9 * np.sqrt(square))
+    shown = varies[np.argsort(-spread[varies], kind="stable")[: min(MOST_CORRELATED, MOST_PRODUCTS // max(n, 1))]]
+    part = X[:, shown]
+    products = part.T @ part
+    products = np.asarray(products.toarray() if sp.issparse(products) else products) / n
+    found = (products - np.outer(mean[shown], mean[shown])) / np.outer(spread[shown], spread[shown])
+    i, j = np.triu_indices(len(shown), 1)
+    order = np.argsort(-np.abs(found[i, j]), kind="stable")[:MOST_FEATURES]
+    return [
+        {
+            "first": str(names[shown[i[k]]]),
+            "second": str(names[shown[j[k]]]),
+            "value": number(float(np.clip(found[i[k], j[k]], -1, 1)), 3),
+        }
+        for k in order
+    ]
+
+
 def _split(data: Dataset) -> str:
     if data.name.startswith(PREFIX):
-        return "made when the file was read"
+        return "by the share and the seed at the left, unless the file has a test part"
     return "came with the data" if data.own_split else "by the share and the seed at the left"
 
 

@@ -94,7 +94,8 @@ def load(
     """
     key = os.fspath(name_or_path)
     if key.startswith(PREFIX):
-        return _uploaded(key)
+        # Zero is what pages pass where nobody chose: the split is then that of the page of the data.
+        return _uploaded(key, {n: v for n, v in (("test_size", test_size), ("seed", seed)) if v})
     if key in registry and target is not None:
         raise ValueError(f"target= names the label column of a CSV or Parquet table; {key!r} is not one")
     options = {"test_size": test_size, "seed": seed}
@@ -111,8 +112,8 @@ def load(
     return loaded
 
 
-def _uploaded(key: str) -> Dataset:
-    found = load_visible(key)
+def _uploaded(key: str, options: dict[str, Any]) -> Dataset:
+    found = load_visible(key, **options)
     if found is None:
         raise UnknownName(NOT_HERE.format(repr(key)))
     return found

@@ -24,7 +24,7 @@ from ..inputs.archives import limited_memory
 from .base import Dataset
 from .columns import Column, check_roles, from_table, look_at
 from .files import FORMATS, SUFFIXES, TABLE_SUFFIXES, read_file
-from .raw import finish
+from .raw import Raw, finish
 from .tables import read_table
 
 PREFIX = "upload:"
@@ -86,6 +86,7 @@ class Upload:
     error : why not
     report : sentences on what was read and left out
     table, columns, roles : of tables only
+    raw : of other files what was read, so that it can be split anew; ``None`` where the file has a test part
     """
 
     name: str
@@ -97,11 +98,18 @@ class Upload:
     columns: tuple[Column, ...] = ()
     roles: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
+    raw: Raw | None = None
+
+    @property
+    def splits(self) -> bool:
+        """Whether the split into training and test samples can be made anew."""
+        return self.table is not None or self.raw is not None
 
     @property
     def size(self) -> int:
         """Bytes in memory, about."""
         table = 0 if self.table is None else int(self.table.memory_usage(deep=True).sum())
+        table += 0 if self.raw is None else _bytes(self.raw.X)
         if self.data is None:
             return table
         return table + sum(_bytes(X) for X in (self.data.X, self.data.X_test) if X is not None)
@@ -109,6 +117,8 @@ class Upload:
     def with_roles(self, roles: dict[str, str], **options: Any) -> Upload:
         """Return the table read with other roles of its columns (or options of :func:`from_table`)."""
         roles, options = {**self.roles, **roles}, {**self.options, **options}
+        if self.raw is not None:
+            return replace(self, options=options, data=_finished(self.raw, self.name, self.title, options))
         made = replace(self, roles=roles, options=options, data=None, error="", report=())
         try:
             check_roles(roles, list(self.columns))
@@ -149,15 +159,19 @@ def read_upload(path: Path, given_name: str, limits: Limits = LIMITS, **options:
             rows, columns = (int(k) for k in np.shape(raw.X))
             entries = int(raw.X.nnz) if sp.issparse(raw.X) else rows * columns
             limits.check_shape(rows, columns, limits.features, entries)
-            split = {key: options[key] for key in ("test_size", "seed")}
-            data = finish(raw, name, **split, scale=None, dtype="float64")
+            data = _finished(raw, name, title, options)
     except ValueError as error:
         if not suffix_of(title) and "readable" in str(error):
             raise ValueError(f"{title} has a format that is not known; known: {FORMATS}") from None
         raise ValueError(_said(str(error).replace(str(path), title))) from None
-    data = replace(data, title=title, own_split=True, source=f"file {title}")
     told = f"{rows:,} rows and {columns:,} features were read; values scaled by the rule {data.scaling!r}."
-    return Upload(name, title, data, report=(told,), options=options)
+    return Upload(name, title, data, report=(told,), options=options, raw=raw if raw.X_test is None else None)
+
+
+def _finished(raw: Raw, name: str, title: str, options: dict[str, Any]) -> Dataset:
+    split = {key: options[key] for key in ("test_size", "seed")}
+    data = finish(raw, name, **split, scale=None, dtype="float64")
+    return replace(data, title=title, own_split=True, source=f"file {title}")
 
 
 def _said(text: str) -> str:
@@ -204,6 +218,7 @@ class Shelf:
         self.version = 0  # grows when something changes
         self._lock = threading.Lock()
         self._items: dict[str, Upload] = {}
+        self._other: tuple[Upload, dict[str, Any], Dataset | None] | None = None  # the last other split
 
     @property
     def items(self) -> list[Upload]:
@@ -254,18 +269,28 @@ class Shelf:
         with self._lock:
             if upload.name in self._items:
                 self._items[upload.name] = upload
+                self._other = None
                 self.version += 1
 
     def remove(self, name: str) -> None:
         """Forget a file."""
         with self._lock:
             self._items.pop(name, None)
+            self._other = None
             self.version += 1
 
-    def load(self, name: str) -> Dataset | None:
-        """Return a data set, or ``None``."""
+    def load(self, name: str, **options: Any) -> Dataset | None:
+        """Return a data set, or ``None``; with ``test_size`` or ``seed`` split anew where the file has no test part."""
         item = self.get(name)
-        return None if item is None else item.data
+        if item is None or not item.splits or item.data is None:
+            return None if item is None else item.data
+        wanted = {**item.options, **options}
+        if wanted == item.options:
+            return item.data
+        other = self._other
+        if other is None or other[0] is not item or other[1] != wanted:
+            self._other = other = (item, wanted, item.with_roles({}, **options).data)
+        return other[2]
 
 
 VISIBLE: ContextVar[Shelf | None] = ContextVar("sparsescope-shelf", default=None)
@@ -287,10 +312,10 @@ def visible_names() -> list[str]:
     return [] if shelf is None else shelf.names()
 
 
-def load_visible(name: str) -> Dataset | None:
-    """Return a data set that can be seen here, or ``None``."""
+def load_visible(name: str, **options: Any) -> Dataset | None:
+    """Return a data set that can be seen here, or ``None``; options as for :meth:`Shelf.load`."""
     shelf = VISIBLE.get()
-    return None if shelf is None else shelf.load(name)
+    return None if shelf is None else shelf.load(name, **options)
 
 
 __all__ = ["FORMATS", "LIMITS", "PREFIX", "Limits", "Shelf", "Upload", "read_upload", "visible"]

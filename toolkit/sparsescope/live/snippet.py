@@ -95,8 +95,9 @@ def _problem_lines(settings: Mapping[str, Any]) -> tuple[list[str], dict[str, An
     else:
         uploaded = chosen["dataset"].removeprefix(PREFIX)
         if uploaded != chosen["dataset"]:
+            seed = f", seed={chosen['seed']}" if chosen["seed"] else ""
             lines.append(
-                f"data = ss.datasets.load({uploaded!r})  # the path of the file that was uploaded as this name"
+                f"data = ss.datasets.load({uploaded!r}{seed})  # the path of the file that was uploaded as this name"
             )
         else:
             lines.append(f"data = ss.datasets.load({chosen['dataset']!r}, seed={chosen['seed']})")

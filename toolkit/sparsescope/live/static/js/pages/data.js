@@ -48,9 +48,11 @@ class DataBody {
     this.links = PAGES.map(([address, text]) => page.opener(address, `Open in ${text}`, "data-to-" + text.toLowerCase()));
     this.classes = h("div", { class: "class-sizes", role: "list", "aria-label": "classes", tabindex: "0" });
     this.frequent = h("div", { class: "class-sizes", role: "list", "aria-label": "most frequent features" });
+    this.pairs = h("div", { class: "class-sizes data-pairs", role: "list", "aria-label": "largest correlations", "data-testid": "data-pairs" });
     this.none = h("p", { class: "page-doc", "data-testid": "data-none" });
     this.whole = h("div", { class: "data-parts" },
-      h("div", {}, this.facts), h("div", {}, this.classesTitle = h("h2", { class: "minor" }), this.classes), this.often = h("div", {}, h("h2", { class: "minor" }, "features that are not zero most often"), this.frequent));
+      h("div", {}, this.facts), h("div", {}, this.classesTitle = h("h2", { class: "minor" }), this.classes), this.often = h("div", {}, h("h2", { class: "minor" }, "features that are not zero most often"), this.frequent),
+      this.related = h("div", {}, h("h2", { class: "minor", title: "of the features that vary most, in the training samples" }, "features of largest correlation"), this.pairs));
     this.element = h("div", { class: "data" },
       this.drop, this.table,
       h("section", { class: "card data-card", "aria-label": "the data" }, h("div", { class: "data-head" }, this.title, ...this.links), this.about, this.none, this.whole));
@@ -174,6 +176,12 @@ class DataBody {
     const top = Math.max(...data.classes.map(({ train }) => train), 1);
     this.classes.replaceChildren(...data.classes.map(({ name, train, test }) => bar(name, train / top, known(test) ? `${count(train)} + ${count(test)}` : count(train))));
     show(this.often, data.sparse);
+    show(this.related, data.correlations.length > 0);
+    this.pairs.replaceChildren(...data.correlations.map(({ first, second, value }) => {
+      const row = bar(`${first} – ${second}`, Math.abs(value), number(value, 2));
+      row.classList.toggle("is-minus", value < 0);
+      return row;
+    }));
     this.frequent.replaceChildren(...data.frequent.map(({ name, share }) => bar(name, share, `${number(100 * share, 2)} %`)));
   }
 }
