@@ -272,6 +272,24 @@ def test_a_sweep_whose_driver_is_killed_goes_on_where_it_was(tmp_path: Path) -> 
     pd.testing.assert_frame_equal(table(resumed.run()), table(ss.sweep(problem, **options)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_in_a_terminal_keeps_what_is_done(jobs: str, tmp_path: Path) -> None:
+    given = ["sweep", "digits", "--lam-ratio", "0.9", "0.01", "0.02", "--solver", "ista", "--tol", "1e-12"]
+    given += ["--max-iter", "1000000", "--jobs", jobs, "--folder", str(tmp_path)]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "sparsescope", *given],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert started.stdout is not None
+    first = started.stdout.readline()
+    os.killpg(started.pid, signal.SIGINT)  # as a terminal sends it: to the workers too
+    said, wrong = started.communicate(timeout=120)
+    assert first.startswith("digits") and started.returncode == cli.INTERRUPTED, wrong
+    assert "interrupted: 1 of 3 tasks are done" in said and not wrong
+    assert len(ss.Sweep.load(tmp_path).rows) == 1
+
+
 def larger() -> Any:
     """A problem whose fits take long enough for a worker to be killed between them."""
     rng = np.random.default_rng(0)

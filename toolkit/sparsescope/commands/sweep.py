@@ -124,6 +124,7 @@ def _line(row: dict[str, Any]) -> str:
 def _tell(found: Any) -> None:
     best, failures = found.best(), len(found.failures)
     again = f", {found.reused} of them found in the folder" if found.reused else ""
-    say(f"{found.message}: {len(found.rows)} of {found.total}{again}" + (f"; {failures} failed" if failures else ""))
+    count = f": {len(found.rows)} of {found.total}{again}" if found.complete else ""
+    say(f"{found.message}{count}" + (f"; {failures} failed" if failures else ""))
     if best is not None:
         say(f"best: {_line(best)}")

@@ -125,7 +125,7 @@ def tasks_of(
 def content_of(problem: Any, test: Any) -> str:
     """Return the digest of all that a task's result depends on beside λ, solver and limits."""
     digest = hashlib.sha256(data_key(problem).encode())
-    digest.update(repr((problem.intercept, problem.feature_names)).encode())
+    digest.update(repr((problem.intercept, problem.m, problem.feature_names)).encode())
     for part in () if test is None else test:
         for array in _arrays(part):
             digest.update(repr((array.shape, array.dtype.str)).encode())
