@@ -24,6 +24,7 @@ from numpydoc.docscrape import NumpyDocString
 from numpydoc.docscrape_sphinx import SphinxDocString
 
 import sparsescope as ss
+from sparsescope import registry
 
 # Rooms whose names are not all public, and of them the modules that are. The others serve these.
 MODULES = (
@@ -241,3 +242,33 @@ def test_docstrings_begin_with_a_verb_or_a_noun_and_hold_no_idioms() -> None:
         if QUESTION.match(doc) or any(f" {idiom} " in f" {' '.join(doc.split())} " for idiom in IDIOMS)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# Data of a problem, which problems make; of the registered parts' bases nobody makes one.
+SHOWN_ELSEWHERE = {"Design"}
+
+
+def _reached() -> dict[str, Any]:
+    """Functions and classes that somebody reaches as ``ss.name`` or ``ss.room.name``; of parts the registered ones."""
+    registries = [registry.losses, registry.penalties, registry.solvers, registry.views]
+    registered = {id(entry.make) for known in registries for entry in known.parts.values()}
+    bases = (ss.losses.Loss, ss.penalties.Penalty, ss.solvers.Solver, ss.solvers.State, ss.views.View)
+    found = {}
+    for room in ("", "datasets", "estimators", "losses", "penalties", "solvers", "stopping", "views"):
+        home: Any = getattr(ss, room) if room else ss
+        listed = getattr(home, "__all__", None)
+        for name in listed or [key for key in vars(home) if not key.startswith("_")]:
+            value = getattr(home, name)
+            part = inspect.isclass(value) and issubclass(value, bases)
+            defined = _own(value) if listed else getattr(value, "__module__", None) == home.__name__
+            named = inspect.isclass(value) or inspect.isfunction(value)
+            if named and defined and (not part or id(value) in registered):
+                found[f"{room}.{name}".lstrip(".")] = value
+    return found
+
+
+def test_every_name_that_is_reached_has_an_example() -> None:
+    names = _reached()
+    assert len(names) > 90
+    bare = sorted(name for name, value in names.items() if ">>> " not in (value.__doc__ or ""))
+    assert set(bare) <= SHOWN_ELSEWHERE, f"without Examples: {', '.join(bare)}"

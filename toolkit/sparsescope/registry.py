@@ -23,7 +23,16 @@ from typing import Any, ClassVar
 
 
 class SparsescopeError(Exception):
-    """Base of the errors that this package defines; each is a built-in error as well, such as ``ValueError``."""
+    """Base of the errors that this package defines; each is a built-in error as well, such as ``ValueError``.
+
+    Examples
+    --------
+    >>> try:
+    ...     ss.Problem(ss.datasets.load("iris"), penalty="l3")
+    ... except ss.SparsescopeError as error:
+    ...     str(error)[:20]
+    "unknown penalty 'l3'"
+    """
 
 
 class NotAllowed(SparsescopeError, ValueError):
@@ -31,7 +40,15 @@ class NotAllowed(SparsescopeError, ValueError):
 
 
 class UnknownName(SparsescopeError, KeyError, ValueError):
-    """Error for a name that no registered part has; the message suggests the nearest one and lists the known ones."""
+    """Error for a name that no registered part has; the message suggests the nearest one and lists the known ones.
+
+    Examples
+    --------
+    >>> ss.registry.solvers.create("bcd-l")
+    Traceback (most recent call last):
+    ...
+    sparsescope.registry.UnknownName: ...
+    """
 
     def __str__(self) -> str:  # KeyError would show the repr of the message, quotes and all
         return str(self.args[0]) if self.args else ""
@@ -59,6 +76,12 @@ class Field:
         ``"float"``, ``"int"``, ``"bool"`` or ``"choice"``.
     open_low
         exclude the lower bound itself.
+
+    Examples
+    --------
+    >>> rho = ss.registry.penalties.fields("elastic-net")[0]
+    >>> rho.name, rho.default
+    ('rho', 0.5)
     """
 
     name: str
@@ -257,6 +280,12 @@ def check_whole(name: str, value: Any, low: int) -> int:
     ------
     NotAllowed
         unless it is a whole number of at least ``low``.
+
+    Examples
+    --------
+    >>> from sparsescope.registry import check_whole
+    >>> check_whole("k", 3, 1)
+    3
     """
     try:
         fits = not isinstance(value, bool) and int(value) == value and value >= low
@@ -315,6 +344,25 @@ def documented(doc: str | None, fields: tuple[Field, ...]) -> str:
     plain = str.maketrans({"|": r"\|", "*": r"\*"})  # no markup
     lines = [f"{f.name}\n    {f.doc.strip().translate(plain)} (default {f.default!r}; {f.bounds()})." for f in fields]
     return "\n".join([text, "", "Parameters", "----------", *lines])
+
+
+def exampled(doc: str | None, example: str) -> str:
+    """Return a class's docstring with a section Examples.
+
+    Parameters
+    ----------
+    doc
+        the docstring as it stands in the class.
+    example
+        lines with ``>>>`` and what they print.
+
+    Returns
+    -------
+    str
+        the docstring; unchanged if it has such a section.
+    """
+    text = inspect.cleandoc(doc or "")
+    return text if "Examples\n--------" in text else "\n".join([text, "", "Examples", "--------", example])
 
 
 class RowFunctions:
@@ -433,10 +481,20 @@ class Registry:
         noun for messages, such as ``"loss"``.
     home
         package whose import registers the parts.
+    example
+        runnable lines that choose a part by its ``{name}``, for the docstrings of its classes; empty: none.
+
+    Examples
+    --------
+    >>> "l1/l2" in ss.registry.penalties
+    True
+    >>> ss.registry.penalties.create("elastic-net", rho=0.3)
+    ElasticNet(rho=0.3, nonnegative=False)
     """
 
-    def __init__(self, kind: str, home: str | None = None) -> None:
+    def __init__(self, kind: str, home: str | None = None, example: str = "") -> None:
         self.kind = kind
+        self._example = example
         self._home = home  # the package whose import registers the parts; imported when a name is first asked for
         self._loaded = home is None
         self._known: dict[str, Entry] = {}
@@ -485,6 +543,8 @@ class Registry:
             name: Entry(name, make, title or getattr(make, "title", None) or name, first, presets, order),
         }
         self._known = dict(sorted(known.items(), key=lambda item: item[1].order))  # a stable sort
+        if self._example and inspect.isclass(make):
+            make.__doc__ = exampled(make.__doc__, self._example.format(name=name))
         return make
 
     def entry(self, name: str) -> Entry:
@@ -647,11 +707,20 @@ class Registry:
         return f"Registry({self.kind}: {', '.join(self._entries)})"
 
 
-losses = Registry("loss", "sparsescope.losses")
-penalties = Registry("penalty", "sparsescope.penalties")
+CREATE = """\
+>>> part = ss.registry.{room}.create("{{name}}")  # with its defaults; the name alone does as well
+>>> ss.registry.{room}.name_of(part)
+'{{name}}'"""
+DRAW = """\
+>>> figure = ss.views.draw("{name}", ss.Recorder().trace)  # of a run: result.trace
+>>> type(figure).__name__
+'Figure'"""
+
+losses = Registry("loss", "sparsescope.losses", CREATE.format(room="losses"))
+penalties = Registry("penalty", "sparsescope.penalties", CREATE.format(room="penalties"))
 problems = Registry("kind of problem", "sparsescope.problems")
-solvers = Registry("solver", "sparsescope.solvers")
-views = Registry("view", "sparsescope.views")
+solvers = Registry("solver", "sparsescope.solvers", CREATE.format(room="solvers"))
+views = Registry("view", "sparsescope.views", DRAW)
 datasets = Registry("data set", "sparsescope.datasets")
 pages = Registry("page", "sparsescope.live.pages")  # of the explorer: one for each kind of problem
 app_pages = Registry("page of the app", "sparsescope.app")

@@ -136,6 +136,13 @@ def find(name: str | os.PathLike[str]) -> Path:
     ------
     UnknownName
         if there is none; lists the known ones.
+
+    Examples
+    --------
+    >>> ss.datasets.find("no-such-file.csv")
+    Traceback (most recent call last):
+    ...
+    sparsescope.registry.UnknownName: ...
     """
     key = os.fspath(name)
     path = find_file(key)
@@ -164,6 +171,11 @@ def names() -> list[str]:
     -------
     list[str]
         the names.
+
+    Examples
+    --------
+    >>> "digits" in ss.datasets.names()
+    True
     """
     known = registry.names()
     return known + [name for name in files_found() if name not in known] + visible_names()
@@ -197,6 +209,11 @@ def describe() -> Listing:
     -------
     Listing
         one line per data set.
+
+    Examples
+    --------
+    >>> ss.datasets.describe()[0].name == ss.datasets.names()[0]
+    True
     """
     lines = [Listed(name, registry.title(name), registry.doc(name), None) for name in registry.names()]
     lines += [

@@ -56,6 +56,11 @@ def fetch(name: str, *, again: bool = False, **options: Any) -> Dataset:
         if it cannot be fetched, or not be kept; the message names the reason and the source.
     ValueError
         if the kept copy is damaged.
+
+    Examples
+    --------
+    >>> data = ss.datasets.fetch("news20")  # doctest: +SKIP
+    >>> data = ss.datasets.load("news20")  # afterwards, without a network  # doctest: +SKIP
     """
     if name not in SOURCES:
         near = difflib.get_close_matches(name, SOURCES, 1, cutoff=0.5)

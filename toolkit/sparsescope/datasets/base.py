@@ -26,6 +26,12 @@ class Truth(NamedTuple):
         numbers of its non-zero rows, (k,).
     values
         these rows, (k, m); a sparse matrix for very many classes.
+
+    Examples
+    --------
+    >>> data = ss.datasets.make_text(n=60, d=80, m=3)
+    >>> data.truth.values.shape == (len(data.truth.rows), 3)
+    True
     """
 
     rows: np.ndarray
@@ -93,6 +99,13 @@ class Dataset:
     ValueError
         when shapes disagree, a value is not finite, a label is out of range, or only one class (or only empty and
         full label sets) occurs.
+
+    Examples
+    --------
+    >>> data = ss.datasets.load("wine")
+    >>> data.n, data.d, data.m, data.scaling
+    (134, 13, 3, 'standard')
+    >>> X, y = data
     """
 
     name: str

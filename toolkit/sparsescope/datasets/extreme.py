@@ -102,6 +102,12 @@ def make_extreme(
     ------
     ValueError
         for arguments outside these bounds.
+
+    Examples
+    --------
+    >>> data = ss.datasets.make_extreme(n=200, d=150, m=40)
+    >>> data.d, data.m
+    (150, 40)
     """
     _check(n, d, m, multilabel, labels, length, words, signal, tail, noise)
     check_options(test_size, seed, scale, dtype)

@@ -78,6 +78,12 @@ def make_multilabel_text(
     ------
     ValueError
         for arguments outside these bounds.
+
+    Examples
+    --------
+    >>> data = ss.datasets.make_multilabel_text(n=200, d=150, m=5)
+    >>> data.d, data.m, data.y.ndim
+    (150, 5, 2)
     """
     informative = default_informative(d, m) if informative is None else informative
     check_sizes(n, d, m, length, density, informative, signal, noise)

@@ -106,6 +106,12 @@ def make_text(
     ------
     ValueError
         for arguments outside these bounds.
+
+    Examples
+    --------
+    >>> data = ss.datasets.make_text(n=200, d=150, m=4)
+    >>> data.d, data.m
+    (150, 4)
     """
     informative = default_informative(d, m) if informative is None else informative
     check_sizes(n, d, m, length, density, informative, signal, noise)

@@ -109,6 +109,16 @@ def load(path: str | Path) -> Any:
         if there is no such file.
     ValueError
         if the file is something else, damaged, of a later version, or its parts do not fit together.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> X, y = ss.datasets.load("iris")
+    >>> model = ss.SparseClassifier(lam_ratio=0.1).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = ss.estimators.load(model.save(f"{folder}/iris.npz"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
     """
     try:
         arrays = read_arrays(path)

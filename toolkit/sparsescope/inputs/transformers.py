@@ -133,6 +133,12 @@ class RandomFourierFeatures(RandomMap):
 
     scikit-learn's ``RBFSampler`` is the same map with a given width, 1/gamma. Here the width follows the data (the
     median heuristic of Agarwal et al. 2013, App. A.2.1), and float32 data stay float32.
+
+    Examples
+    --------
+    >>> X = ss.datasets.load("iris").X
+    >>> ss.transformers.RandomFourierFeatures(20, random_state=0).fit_transform(X).shape
+    (112, 20)
     """
 
     kind = "fourier"
@@ -142,12 +148,25 @@ class RandomLogits(RandomMap):
     """Logistic functions of random projections (Agarwal et al. 2013, App. A.2.1).
 
     On digits fewer of them are needed than of Fourier features.
+
+    Examples
+    --------
+    >>> X = ss.datasets.load("iris").X
+    >>> ss.transformers.RandomLogits(20, random_state=0).fit_transform(X).shape
+    (112, 20)
     """
 
     kind = "logits"
 
 
 class RandomProducts(RandomMap):
-    """Products of two random projections of the centred data: random polynomials of degree 2."""
+    """Products of two random projections of the centred data: random polynomials of degree 2.
+
+    Examples
+    --------
+    >>> X = ss.datasets.load("iris").X
+    >>> ss.transformers.RandomProducts(20, random_state=0).fit_transform(X).shape
+    (112, 20)
+    """
 
     kind = "products"

@@ -76,6 +76,11 @@ def names() -> list[str]:
     -------
     list[str]
         the names.
+
+    Examples
+    --------
+    >>> "multiclass-squared-hinge+l1/l2" in ss.objectives.names() or len(ss.objectives.names()) > 3
+    True
     """
     return [objective.name for objective in OBJECTIVES]
 
@@ -97,6 +102,12 @@ def get(name: str) -> Objective:
     ------
     UnknownName
         (a ValueError and KeyError) for an unknown name; suggests the nearest one.
+
+    Examples
+    --------
+    >>> name = ss.objectives.names()[0]
+    >>> ss.objectives.get(name).name == name
+    True
     """
     for objective in OBJECTIVES:
         if objective.name == name:

@@ -63,6 +63,11 @@ def convert(
     ------
     ValueError
         for an unknown name or a parameter that is not positive.
+
+    Examples
+    --------
+    >>> ss.scalings.convert("liblinear", 100, C=1.0).lam > 0
+    True
     """
     if name not in NAMES:
         raise ValueError(f"unknown scaling {name!r}; known: {', '.join(NAMES)}")

@@ -45,6 +45,13 @@ class SequenceProblem(Problem):
     ------
     ValueError, TypeError
         as for :class:`sparsescope.problems.prediction.Problem`, and for non-smooth losses.
+
+    Examples
+    --------
+    >>> problem = ss.SequenceProblem(ss.datasets.load("iris"))
+    >>> result = ss.solve(problem, max_iter=3)
+    >>> problem.predict(result.model, X=problem.design.matrix[:2]).shape
+    (2,)
     """
 
     kind = "sequence"

@@ -57,6 +57,13 @@ class RaceRun:
     TypeError, ValueError
         for arguments that are not allowed, a solver that does not take the problem, or solvers that minimise
         different functions.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> run = ss.RaceRun(problem, ["bcd-ls", "fista-ls"], budget=3, unit="iterations")
+    >>> run.run().names
+    ('bcd-ls', 'fista-ls')
     """
 
     def __init__(

@@ -49,6 +49,13 @@ class Race:
         clock of the race, and the share of it that each lane could spend.
     reference
         certified optimum that all lanes are measured against.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> race = ss.race(problem, ["bcd-ls", "fista-ls"], budget=3, unit="iterations")
+    >>> race.names
+    ('bcd-ls', 'fista-ls')
     """
 
     problem: Any

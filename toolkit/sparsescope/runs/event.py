@@ -69,6 +69,13 @@ class Event:
     Notes
     -----
     Every number of ``info`` is also an attribute; one that another solver reports, or that was not measured, is NaN.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> event = next(iter(ss.Run(problem, "bcd-ls")))
+    >>> event.iteration, event.nonzero_rows, event.certified
+    (0, 0, True)
     """
 
     iteration: float

@@ -117,6 +117,15 @@ class Path:
         changes of the given λ.
     message
         reason why the path ended.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> found = ss.path(problem, n_lams=3, ratio=0.5)
+    >>> len(found), bool(found.converged.all())
+    (3, True)
+    >>> found.weights(2).shape
+    (4, 3)
     """
 
     points: tuple[Point, ...]

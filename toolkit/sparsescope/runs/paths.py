@@ -147,6 +147,15 @@ class PathRun(Run):
     ------
     ValueError
         for values that are not allowed.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> run = ss.PathRun(problem, n_lams=3, ratio=0.5)
+    >>> for event in run:
+    ...     pass
+    >>> run.position, len(run.path)
+    (2, 3)
     """
 
     def __init__(

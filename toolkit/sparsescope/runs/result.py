@@ -44,6 +44,15 @@ class Result:
     excess
         for a problem with a budget η on the mean loss, the amount by which W violates it (0 as soon as a feasible
         point is known); NaN for others.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> result = ss.solve(problem, tol=1e-6)
+    >>> result.converged, result.W.shape
+    (True, (4, 3))
+    >>> result.relative_gap <= 1e-6
+    True
     """
 
     W: Any

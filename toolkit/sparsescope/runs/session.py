@@ -80,6 +80,17 @@ class Session:
     ------
     ValueError
         if the solver cannot solve the problem.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> session = ss.Session(problem, "bcd-ls")
+    >>> session.step(3)
+    >>> session.wait_idle(60)
+    True
+    >>> int(session.trace["iteration"][-1])
+    3
+    >>> session.close()
     """
 
     def __init__(

@@ -23,6 +23,15 @@ class Stop:
 
     Rules may have a memory (those of Blondel et al. compare with the first iteration): use a new rule, or call
     :meth:`reset`, for each run.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> class Few(ss.stopping.Stop):
+    ...     def check(self, event):
+    ...         return "three rows are in use" if event.nonzero_rows >= 3 else None
+    >>> ss.solve(problem, "bcd-ls", tol=0, stop=Few()).message.startswith("three rows")
+    True
     """
 
     def check(self, event: Event) -> str | None:
@@ -71,6 +80,12 @@ class AnyOf(Stop):
     ----------
     rules
         the rules, asked in this order.
+
+    Examples
+    --------
+    >>> rule = ss.stopping.Gap(1e-6) | ss.stopping.Iterations(100)
+    >>> type(rule).__name__
+    'AnyOf'
     """
 
     rules: tuple[Stop, ...]
@@ -109,6 +124,11 @@ def rounding_gap(n: int) -> float:
     -------
     float
         the relative gap.
+
+    Examples
+    --------
+    >>> ss.stopping.rounding_gap(100) < ss.stopping.rounding_gap(10_000) < 1e-13
+    True
     """
     return EPS * max(16.0, math.sqrt(n))
 
@@ -127,6 +147,12 @@ class Gap(Stop):
         relative gap to reach.
     of_null
         share of ``tol``·F(0) that is enough as well.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, stop=ss.stopping.Gap(1e-3)).relative_gap <= 1e-3
+    True
     """
 
     tol: float = 1e-6
@@ -186,6 +212,12 @@ class Precision(Stop):
         units in the last place.
     patience
         iterations without progress.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, tol=0, stop=ss.stopping.Precision()).relative_gap < 1e-12
+    True
     """
 
     ulps: float = 100.0
@@ -234,6 +266,12 @@ class Violation(Stop):
         compare with the first event that has a violation (their Eq. 10: sum for cyclic, max for random selection).
     _first
         the violation of that event; set by the rule.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, tol=0, stop=ss.stopping.Violation(1e-4, relative=False)).violation <= 1e-4
+    True
     """
 
     tol: float = 1e-6
@@ -281,6 +319,13 @@ class PaperViolation(Stop):
         ``"sum"`` or ``"max"``; ``None``: by the selection of the solver.
     _first
         the violation of the first outer iteration; set by the rule.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> result = ss.solve(problem, "bcd-ls", stop=ss.stopping.PaperViolation(1e-2))
+    >>> "violation" in result.message
+    True
     """
 
     tol: float = 1e-3
@@ -317,6 +362,12 @@ class Iterations(Stop):
     ----------
     limit
         largest number of iterations.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, "bcd-ls", stop=ss.stopping.Iterations(3)).iterations
+    3
     """
 
     limit: int
@@ -336,6 +387,12 @@ class Passes(Stop):
     ----------
     limit
         largest number of passes.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, "fista-ls", stop=ss.stopping.Passes(10)).passes >= 10
+    True
     """
 
     limit: float
@@ -355,6 +412,12 @@ class Seconds(Stop):
     ----------
     limit
         largest number of seconds.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> ss.solve(problem, "ista", stop=ss.stopping.Seconds(0.01)).seconds < 10
+    True
     """
 
     limit: float
@@ -374,6 +437,13 @@ class Objective(Stop):
     ----------
     target
         the objective to reach.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> best = ss.reference(problem).objective
+    >>> ss.solve(problem, stop=ss.stopping.Objective(1.01 * best)).objective <= 1.01 * best
+    True
     """
 
     target: float
@@ -393,6 +463,14 @@ class HeldOut(Stop):
     ----------
     patience
         number of events in a row, among those that carry the measure.
+
+    Examples
+    --------
+    >>> data = ss.datasets.load("iris")
+    >>> problem = ss.Problem(data, lam_ratio=0.1)
+    >>> result = ss.solve(problem, "fista-ls", tol=0, stop=ss.stopping.HeldOut(3), test=data.test)
+    >>> result.iterations < 1000
+    True
     """
 
     patience: int = 3
@@ -437,6 +515,13 @@ class Settled(Stop):
         number of iterations in a row.
     of_null
         see above.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> result = ss.solve(problem, "fista-ls", tol=0, stop=ss.stopping.Settled(1e-6))
+    >>> result.iterations < 1000 and result.relative_gap < 1e-2
+    True
     """
 
     rel: float = 1e-6

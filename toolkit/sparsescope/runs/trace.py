@@ -38,6 +38,13 @@ class Trace(TraceTables, TraceFiles):
         memory for the snapshots of W; when it is full, every second one is dropped.
     recent_bytes
         memory for W after each of the newest events, which are not saved: live sessions step back through them.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> trace = ss.solve(problem, tol=1e-4).trace
+    >>> bool(trace["objective"][-1] < trace["objective"][0])
+    True
     """
 
     # ------------------------------------------------------------------------------------------------------ reading
@@ -430,6 +437,15 @@ class Recorder:
     ----------
     trace
         the trace to append to; ``None``: a new one.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> recorder = ss.Recorder()
+    >>> for event in ss.Run(problem, "bcd-ls", stop=ss.stopping.Iterations(5), callbacks=[recorder]):
+    ...     pass
+    >>> recorder.trace["iteration"]
+    array([0., 1., 2., 3., 4., 5.])
     """
 
     def __init__(self, trace: Trace | None = None) -> None:

@@ -54,6 +54,13 @@ class SweepRun:
         says so.
     OSError
         for a folder that cannot be written, or a scheduler that does not answer.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> run = ss.SweepRun(problem, lam_ratio=[0.5, 0.1], tol=1e-4)
+    >>> len(list(run))
+    2
     """
 
     def __init__(

@@ -35,6 +35,13 @@ class Sweep:
         number of rows that were found in the folder and not computed.
     message
         what ended the sweep; empty while it goes on.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> found = ss.sweep(problem, lam_ratio=[0.5, 0.1], tol=1e-4)
+    >>> len(found.rows), found.complete
+    (2, True)
     """
 
     rows: tuple[Row, ...] = field(repr=False)

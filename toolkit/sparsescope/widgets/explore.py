@@ -53,6 +53,13 @@ def explore(X: Any = None, y: Any = None, *, height: int = 0, **settings: Any) -
     ------
     ValueError
         for data or settings that cannot be used; the message says which and what is allowed.
+
+    Examples
+    --------
+    >>> widget = ss.explore("iris", lam_ratio=0.2)  # the last expression of a cell shows it
+    >>> widget.settings["lam_ratio"]
+    0.2
+    >>> widget.close()
     """
     if isinstance(X, Recording):
         if y is not None:

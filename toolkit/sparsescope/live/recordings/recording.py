@@ -41,6 +41,13 @@ class Recording:
         facts of the problem and the run (JSON).
     block
         the arrays that the header places.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> recording = ss.record(ss.solve(problem, tol=1e-4))
+    >>> recording.html().startswith("<!doctype html>")
+    True
     """
 
     def __init__(self, header: dict[str, Any], block: bytes) -> None:
@@ -236,6 +243,16 @@ def load_recording(path: str | Path) -> Recording:
     ------
     BadRecording
         (a ``ValueError``) if the file is no recording, is damaged, or is of a later version; the message says which.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = ss.record(ss.solve(problem, tol=1e-4)).save(f"{folder}/run.html")
+    ...     recording = ss.load_recording(path)
+    >>> "iteration" in recording.columns
+    True
     """
     target = Path(path).expanduser()
     size = target.stat().st_size

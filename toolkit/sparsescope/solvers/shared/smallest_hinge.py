@@ -54,6 +54,13 @@ class SmallestHinge:
         see ``lower``.
     iterations
         iterations it took.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), loss="crammer-singer")
+    >>> found = ss.solvers.smallest_hinge(problem, max_iter=2000)
+    >>> 0.0 <= found.lower <= found.reached < problem.loss.margin
+    True
     """
 
     reached: float
@@ -90,6 +97,13 @@ def smallest_hinge(
     ------
     ValueError
         for another loss, or a ``tol`` that is not positive.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), loss="crammer-singer")
+    >>> found = ss.solvers.smallest_hinge(problem, max_iter=2000)
+    >>> 0.0 <= found.lower <= found.reached < problem.loss.margin
+    True
     """
     if not tol > 0.0:
         raise ValueError(f"tol is {tol!r}; a positive number is needed")

@@ -85,6 +85,13 @@ def search_eta0(
         for arguments that are not allowed.
     FloatingPointError
         if every candidate diverges.
+
+    Examples
+    --------
+    >>> problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    >>> found = ss.solvers.search_eta0(problem, candidates=(0.1, 1.0), iterations=1)
+    >>> found.solver.eta0 in (0.1, 1.0)
+    True
     """
     _check(candidates, iterations, share, by)
     tried = [solvers.create("fobos", eta0=eta0, seed=seed, **settings) for eta0 in candidates]
