@@ -90,6 +90,7 @@ def paths(quick: bool) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Measure, store and print; see the top of this file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller data, few λ and folds; nothing is stored")
     parser.add_argument("--repeats", type=int, default=5)

@@ -220,7 +220,10 @@ def test_students_have_no_word_in_what_is_the_teachers_and_no_message_ends_the_c
         teacher, student = await room.teacher(), await room.student()
         assert set(TEACHERS) | {"hello"} == set(room.hub._TEACHER)
         for kind in TEACHERS:
-            assert await student.refusal(kind, question=QUESTION, on=True, name="iris") == "this is not for this page"
+            assert (
+                await student.refusal(kind, question=QUESTION, on=True, name="iris")
+                == "this page may not send this message"
+            )
         nonsense: list[Any] = [None, 5, [], "x", {}, {"question": {}}, ["x"], True, 1e308, {"kind": []}]
         for kind in TEACHERS:
             for value in nonsense:

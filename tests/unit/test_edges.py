@@ -66,14 +66,16 @@ def test_shares_count_the_halves_that_have_an_edge(study: EdgeStudy) -> None:
 def test_features_that_are_constant_in_a_half_have_no_edges_there() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 4))
-    X[:, 3] = 0.0
-    X[0, 3] = 1.0  # in some halves only
+    X[:, 0] = 0.0
+    X[0, 0] = 1.0  # in some halves only
+    X[:, 3] = X[:, 2] + 0.1 * X[:, 3]  # an edge in every half, under its own name
     problem = ss.CovarianceProblem.from_data(X, correlation=True)
     made = EdgeStudy(problem, X, n_lams=3, ratio=0.1, resamples=6)
     for _ in made.steps():
         pass
     assert made.selections.halves == 6 and not made.notes
     assert any(0 not in half(40, 0, b) for b in range(6))
+    assert made.share(1, np.array([[2, 3], [0, 2], [0, 3]])) == pytest.approx([1.0, 0.0, 0.0])
 
 
 # ---------------------------------------------------------------------------------------------------------------- page

@@ -98,7 +98,7 @@ def test_sorting_orders_labels_by_their_scores() -> None:
         z = np.round(rng.standard_normal(60), 1)
         order = rng.permutation(60)[:m].astype(float)
         before = sorted(order)
-        for sort in (pairs.sort_by_score, pairs.sort_by_score.py_func):
+        for sort in (pairs.sort_by_score, interpreted(pairs.sort_by_score)):
             mixed = rng.permutation(order)
             sort(z, mixed)
             assert sorted(mixed) == before and (np.diff(z[mixed.astype(int)]) >= 0).all()

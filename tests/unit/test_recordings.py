@@ -245,6 +245,7 @@ DAMAGE: dict[str, tuple[Callable[[str], bytes], str]] = {
     "a column of objects": (other(run__proved={"best": ["object", 0, 1], "lower": None}), "places best"),
     "rows that are not there": (other(problem__d=1), "does not have"),
     "a start elsewhere": (other(start={"rows": ["int32", 0, 2**40], "values": None}), "outside"),
+    "a picture of no event": (other(pictures=[{"index": 2**53 + 1, "kinds": {}}]), "index of a picture"),
     "a picture without shape": (other(pictures=[{"index": 0, "kinds": {"matrix": {}}}]), "shape"),
 }  # fmt: skip
 

@@ -109,6 +109,27 @@ def test_near_the_solution_newton_steps_converge_faster_than_any_constant_factor
     assert excess[3] <= 1e-9
 
 
+def test_a_newton_step_owes_what_sweeps_would_have_gained_less_what_it_gained(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), loss="logistic", lam_ratio=0.05)
+    solver, steps = WorkingSet(), []
+    step = Newton.step
+
+    def noted(newton: Newton, *given: Any) -> Any:
+        steps.append(step(newton, *given))
+        return steps[-1]
+
+    monkeypatch.setattr(Newton, "step", noted)
+    state = solver.init(problem)
+    for _ in range(3):
+        WorkingSet(newton=False).step(problem, state)
+    assert solver._newton(problem, state) and state.debt is not None
+    (done,) = steps
+    q, least = state.ratio, done.read / (15.0 * state.cost)
+    sweeps = [state.drop * q * (1.0 - q**k) / (1.0 - q) for k in (1.0, least + 1.0, done.read / state.cost + 1.0)]
+    gain = done.before - done.after
+    assert gain > 0.0 and sweeps[0] - gain <= state.debt <= sweeps[2] - gain
+
+
 def test_no_row_in_use_means_no_newton_step() -> None:
     problem = on_digits()
     assert Newton(problem, 30).step(problem, WorkingSet().init(problem)) is None

@@ -6,14 +6,18 @@ from lightning.classification import CDClassifier
 
 
 class Solver(BaseSolver):
+    """lightning's CDClassifier, for ℓ1/ℓ2."""
+
     name = "lightning"
     sampling_strategy = "iteration"
     requirements = ["pip::sklearn-contrib-lightning"]
 
     def skip(self, X, y, m, loss, penalty, lam):
+        """Return whether it cannot solve the problem, and the reason."""
         return penalty != "l1/l2" or m < 3, "the multiclass form of CDClassifier is for l1/l2 and three classes or more"
 
     def set_objective(self, X, y, m, loss, penalty, lam):
+        """Take the problem; α is nλ."""
         self.X, self.y = (X.tocsc() if hasattr(X, "tocsc") else np.asfortranarray(X)), y
         names = {"logistic": "log", "multiclass-squared-hinge": "squared_hinge"}
         self.model = CDClassifier(
@@ -21,6 +25,7 @@ class Solver(BaseSolver):
         )
 
     def run(self, n_iter):
+        """Solve from zero with this many iterations."""
         if n_iter == 0:
             self.W = np.zeros((self.X.shape[1], int(self.y.max()) + 1))
             return
@@ -28,4 +33,5 @@ class Solver(BaseSolver):
         self.W = self.model.coef_.T
 
     def get_result(self):
+        """Return W."""
         return {"W": self.W}

@@ -242,7 +242,7 @@ def _shown(item: Upload) -> Message:
 def described(data: Any) -> Message:
     """Return what a browser shows of a data set; of other data only that they were handed over."""
     if data is None:
-        return {"type": "described", "none": "The columns make no data set yet: see above."}
+        return {"type": "described", "none": "The columns do not form a data set yet; see the report above."}
     if not isinstance(data, Dataset):
         return {"type": "described", "none": "These data were handed over in Python; the other pages show them."}
     X, m = data.X, data.m

@@ -91,7 +91,7 @@ class DualityPage(WorkingPage):
     records = True
     title = "Duality"
     menu_order = 60
-    doc = "Behind each sample stands a force, its dual row. Click a bar of the margins, then a sample."
+    doc = "Margins and dual rows of the samples. Click a bar of the margins, then a sample."
     light = frozenset({"shown", "sample", "true", "found"})
 
     dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")

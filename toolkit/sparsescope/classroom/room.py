@@ -206,7 +206,7 @@ class Room:
         if known is not None and known.page != page:
             raise Refused(f"there is a question with the name {question.id}")
         if len(self.asked) >= MOST_QUESTIONS and known is None:
-            raise Refused(f"{MOST_QUESTIONS} questions were asked; take some from the board")
+            raise Refused(f"{MOST_QUESTIONS} questions were asked; remove some from the board")
         self.asked[question.id] = Asked(question, self._clock(), page=page)
         self._forget_answers(question.id)
         self._keep_asked(question.id)

@@ -117,7 +117,7 @@ class Hub:
                 raise Refused("a message is an object with a type")
             known = self._STUDENT if connection.student else self._TEACHER
             if message["type"] not in known:
-                raise Refused("this is not for this page")
+                raise Refused("this page may not send this message")
             known[message["type"]](self, connection, message)
         except Refused as refusal:
             connection.say(json.dumps({"type": "refused", "text": str(refusal), "id": _short(message)}))

@@ -62,7 +62,7 @@ class Shelves:
         """Keep a shelf that holds something. Raises ValueError where the server has no room."""
         others = [other for other, _ in self._shelves.values() if other is not shelf]
         if len(others) >= MOST_SHELVES or sum(other.size for other in others) + shelf.size > MOST_BYTES:
-            raise ValueError("this server keeps as many files as it can; try again later")
+            raise ValueError("the server's space for uploaded files is full; try again later")
         self._shelves[shelf.key] = (shelf, time.monotonic())
 
     def sweep(self, in_use: Iterable[Shelf], seconds: float) -> None:

@@ -129,7 +129,7 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
     read = 0
     if m > FEW_LABELS:
         for p in range(first, last):
-            read += rows.head[samples.row(p, i) * parts + q, FRONT]
+            read += rows.head[np.intp(samples.row(p, i) * parts + q), FRONT]
     listed = m > FEW_LABELS and m > read
     if not listed:
         for k in range(q, m, parts):
@@ -153,7 +153,7 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
                 drawn += 1
             x = np.copysign(step * drawn, x)
         if x != 0.0:
-            r = samples.row(p, i) * parts + q
+            r = np.intp(samples.row(p, i) * parts + q)
             count = add_row(rows, r, x, threshold, listed, count, s)
             read += rows.head[r, FRONT]
     return (count if listed else -1), read
@@ -247,7 +247,8 @@ def lacking(samples, i, rows, parts, most):  # type: ignore[no-untyped-def]
     left = rows.labels.size - rows.used[0]
     need = np.int64(0)
     for p in range(samples.start(i), samples.stop(i)):
-        for r in range(samples.row(p, i) * parts, (samples.row(p, i) + 1) * parts):
+        begin = np.intp(samples.row(p, i) * parts)
+        for r in range(begin, begin + parts):
             if ordered(rows, r):
                 continue
             size = rows.head[r, SIZE] + most

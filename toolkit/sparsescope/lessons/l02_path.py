@@ -223,8 +223,8 @@ LESSON = Lesson(
     title="λ_max and the path",
     minutes=20,
     idea=(
-        "One gradient at W = 0 says at which λ the first feature enters and which it is; what follows is a path that "
-        "turns, not a ranking."
+        "The gradient at W = 0 determines the λ at which the first feature enters, and which feature it is; what "
+        "follows is a path that turns, not a ranking."
     ),
     needs=("weights", "objective", "lambda", "seed", "penalty", "l1", "l1/l2", "l1/linf", "rows in use",
            "lambda max", "gap", "dual norm"),

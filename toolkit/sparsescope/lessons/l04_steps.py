@@ -255,8 +255,8 @@ LESSON = Lesson(
     title="Step sizes",
     minutes=20,
     idea=(
-        "A step is a promise about curvature; constants promise for the worst imaginable data, a line search asks the "
-        "data."
+        "A step size rests on a bound of the curvature; constants hold for the worst possible data, a line search "
+        "adapts to the data at hand."
     ),
     needs=("weights", "gradient step", "objective", "lambda", "seed", "lambda max", "coordinate descent", "fista",
            "prox"),

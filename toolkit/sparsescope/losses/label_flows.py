@@ -106,7 +106,7 @@ def cut_lonely_labels(U, Y):  # type: ignore[no-untyped-def]
     for i in range(n):
         size = 0
         for r in range(m):
-            size += Y[i, r]
+            size += 1 if Y[i, r] != 0 else 0  # and not Y[i, r] itself: interpreted, a sum of uint8 overflows
         if 0 < size < m:
             counted += 1
             for r in range(m):

@@ -35,7 +35,7 @@ def extremes(z, y):  # type: ignore[no-untyped-def]
         mine, other = (z[r], -np.inf) if inside else (np.inf, z[r])
         low = mine if mine < low else low
         high = other if other > high else high
-        size += y[r]
+        size += 1 if y[r] != 0 else 0  # and not y[r] itself: interpreted, a sum of uint8 overflows
     return low, high, size
 
 

@@ -47,7 +47,7 @@ FEATURES = Setting(
 )
 DIAGONAL = Setting(
     "diagonal",
-    field(True, doc="Whether the diagonal of Θ pays as well. Changed during a run, Θ stays (warm start)."),
+    field(True, doc="Whether the diagonal of Θ is penalised too. Changed during a run, Θ stays (warm start)."),
     label="penalise the diagonal",
     formula="λ Σ_ij |Θ_ij|, over all entries or over those with i ≠ j",
     effect=PART,
@@ -70,7 +70,7 @@ class Covariances(Kind):
     task: ClassVar[str] = "covariance"
     offer: ClassVar[tuple[str, str]] = (
         "Network of the features",
-        "Which pairs of features are tied to each other when all others are known: a sparse inverse covariance Θ.",
+        "Conditional dependence graph of the features: a sparse inverse covariance Θ.",
     )
     settings: ClassVar[tuple[Setting, ...]] = (CORRELATION, FEATURES, DIAGONAL, ORDER)
     takes: ClassVar[tuple[str, ...]] = (CovarianceProblem.kind,)

@@ -22,7 +22,7 @@ SPECTRUM = {
     "id": "spectrum",
     "title": "Spectrum of the data",
     "kind": "spectrum",
-    "empty": "The singular values of X say how hard the data are for methods that know no curvature.",
+    "empty": "The singular values of X show how ill-conditioned the data are for first-order methods.",
 }
 ONE_SCORE = (
     "two classes have one score here: every row of W is a single weight, so the row penalties ℓ1/ℓ2 and ℓ1/ℓ∞ "
@@ -33,7 +33,7 @@ THRESHOLD = {
     "id": "threshold",
     "title": "Threshold strip",
     "kind": "threshold",
-    "empty": "The gradient of the first weights is on its way.",
+    "empty": "The gradient at the first weights is being computed.",
 }
 WORDS = {
     "id": "words",
@@ -46,7 +46,7 @@ CONFUSION = {
     "id": "confusion",
     "title": "Confusion",
     "kind": "confusion",
-    "empty": "Which classes are taken for which, and the samples that are: computed from the newest weights.",
+    "empty": "Confusion matrix with the misclassified samples, computed from the newest weights.",
 }
 # Columns of problems with label sets, instead of accuracies.
 OF_SETS = tuple(f"{part}_{measure}" for part in ("train", "test") for measure in SET_MEASURES)

@@ -61,7 +61,7 @@ class Sequences(Predictions):
     lam_setting: ClassVar[str] = RIDGE.name
     words: ClassVar[Mapping[str, tuple[str, str]]] = {
         "loss": (
-            "What is wrong with a prediction: stages lower its mean. Another loss begins a new sequence.",
+            "The error of a prediction; stages lower its mean. Another loss begins a new sequence.",
             "F = (1/n) Σ_i ℓ(ŷ_i, y_i), ŷ_i the prediction after all stages so far",
         ),
         "solver": (

@@ -1,0 +1,127 @@
+"""Small kernels and helpers by themselves: slips that a whole run would only pay for in time, or never show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import interpreted
+from sparsescope.kernels.augmented import loss_curvature
+from sparsescope.kernels.covariance import slope_of
+from sparsescope.kernels.proximal import prox_rows
+from sparsescope.kernels.stochastic import catch_up
+from sparsescope.losses import label_flows
+from sparsescope.losses.logistic import largest
+from sparsescope.losses.pairs import active_sides, extremes
+from sparsescope.problems.covariance_certificate import dual_value
+from sparsescope.solvers.shared.augmented import Lagrangian
+
+
+def test_the_largest_entry_is_found_wherever_it_stands() -> None:
+    for size in range(1, 14):
+        for at in range(size):
+            z = -1.0 - np.arange(size, dtype=float)
+            z[at] = 2.0
+            assert interpreted(largest)(z) == 2.0
+            z[at] = -0.5
+            assert interpreted(largest)(z) == -0.5
+
+
+def test_a_slope_is_an_inner_product_whatever_the_length() -> None:
+    rng = np.random.default_rng(0)
+    for p in (1, 2, 7, 8, 9, 16, 19):
+        Sigma, u = rng.standard_normal((p, p)), rng.standard_normal(p)
+        for i in range(p):
+            assert interpreted(slope_of)(Sigma, u, i) == pytest.approx(Sigma[i] @ u)
+
+
+@pytest.mark.parametrize("shape", [(5, 2), (2, 5)])
+def test_every_row_has_its_prox(shape: tuple[int, int]) -> None:
+    V = np.random.default_rng(0).standard_normal(shape)
+    penalty = ss.Problem(np.eye(shape[0]), np.arange(shape[0]) % 2, penalty="l1/l2", lam=0.1).row_penalty
+    out = np.full(shape, np.nan)
+    interpreted(prox_rows)(V, 0.3, penalty, out)
+    norms = np.linalg.norm(V, axis=1, keepdims=True)
+    np.testing.assert_allclose(out, np.maximum(1.0 - 0.3 / norms, 0.0) * V)
+
+
+@pytest.mark.parametrize("adds_up", [False, True])
+def test_a_row_that_the_steps_bring_to_zero_is_said_to_be_zero(adds_up: bool) -> None:
+    penalty, taus = ss.penalties.ElasticNet(rho=0.5), np.full(4, 0.1)
+    sums = np.concatenate([[0.0], np.cumsum([penalty.addend(tau) for tau in taus])])
+    small, large = np.array([1e-3, 0.0, -1e-3]), np.array([3.0, 0.0, 0.0])
+    assert not interpreted(catch_up)(small, penalty, adds_up, taus, sums, 0, 4) and not small.any()
+    assert interpreted(catch_up)(large, penalty, adds_up, taus, sums, 0, 4) and large[0] > 0.0
+    expected = np.array([3.0, 0.0, 0.0])
+    for tau in taus:
+        penalty.prox(expected.copy(), tau, expected)
+    np.testing.assert_allclose(large, expected)
+
+
+def test_the_curvature_of_the_losses_has_a_column_for_each_direction() -> None:
+    rng = np.random.default_rng(0)
+    Z, Y = rng.standard_normal((3, 4)), np.array([0, 3, 1])
+    loss = ss.losses.Logistic()
+    C = np.full((3, 4, 4), np.nan)
+    interpreted(loss_curvature)(Z, Y, loss, C)
+    for z, found in zip(Z, C, strict=True):
+        p = np.exp(z) / np.exp(z).sum()
+        np.testing.assert_allclose(found, np.diag(p) - np.outer(p, p), rtol=1e-12)
+
+
+def test_labels_with_an_active_hinge_are_counted_on_both_sides() -> None:
+    z, y = np.array([2.0, 0.4, -1.0, 1.2, 0.0, -3.0]), np.array([1, 1, 0, 0, 0, 0], np.uint8)
+    low, high, size = interpreted(extremes)(z, y)
+    assert (low, high, size) == (0.4, 1.2, 2)
+    # in the set: those below high + 1 = 2.2; off it: those above low − 1 = −0.6
+    assert interpreted(active_sides)(z, y, low, high) == (2, 2)
+    assert interpreted(active_sides)(np.array([3.0, *z[1:]]), y, low, high) == (1, 2)
+
+
+@pytest.mark.parametrize("size", [255, 256, 300])
+def test_sets_of_more_than_255_labels_are_counted_without_a_compiler_too(size: int) -> None:
+    """A sum of uint8 overflows in plain Python, and not in compiled code."""
+    y = np.zeros(2 * size, np.uint8)
+    y[:size] = 1
+    assert interpreted(extremes)(np.zeros(2 * size), y)[2] == size
+    U = np.where(y == 1, -1.0, 1.0)[None] / size
+    given = U.copy()
+    interpreted(label_flows.cut_lonely_labels)(U, y[None])
+    assert not U.any(), "with one sample all labels are lonely"
+    both = np.vstack([given, -given])
+    kept: Any = both.copy()
+    interpreted(label_flows.cut_lonely_labels)(kept, np.vstack([y, 1 - y]))
+    np.testing.assert_array_equal(kept, both)
+
+
+def test_where_the_signs_of_theta_give_no_dual_point_the_scaled_inverse_does() -> None:
+    """With the whole diagonal Λ added: that makes the determinant, and so the bound, as large as it may be."""
+    S, Lam = np.array([[1.0, 0.9], [0.9, 1.0]]), np.array([[0.1, 0.5], [0.5, 0.1]])
+    Theta = np.array([[1.0, 0.2], [0.2, 1.0]])
+    assert np.linalg.eigvalsh(S + np.copysign(Lam, Theta))[0] < 0.0, "the first choice of U is no dual point"
+    Sigma = np.linalg.inv(Theta)
+    wanted = 1.1 * Sigma[0, 1] / Sigma[0, 0] - 0.9  # off the diagonal, of Σ with the variances S + Λ
+    off = 0.9 + wanted * min(1.0, 0.5 / abs(wanted))
+    assert dual_value(S, Lam, Theta, Sigma) == pytest.approx(np.log(1.1**2 - off**2) + 2.0)
+
+
+def test_at_an_exact_optimum_a_step_reports_no_sweeps() -> None:
+    problem = ss.CovarianceProblem(np.diag([1.0, 2.0]), lam=0.1)
+    for name in ("quic", "lhac-covariance"):
+        solver = ss.registry.solvers.create(name)
+        state = solver.init(problem)
+        solver.step(problem, state)  # two features that have nothing to do with each other: the diagonal is the answer
+        assert (state.inner_sweeps, state.coordinate_steps, state.step_flops) == (0.0, 0.0, 0.0)
+
+
+def test_a_gradient_of_zero_is_settled_whatever_the_multipliers_would_do() -> None:
+    problem = ss.Problem(np.eye(4), np.arange(4) % 2, loss="logistic", lam=0.1)
+    point = Lagrangian(problem, np.zeros((4, 2)), np.zeros((4, 2)))
+    point.Pn = point.P.copy()  # the multipliers stay where they are
+    point.G = np.ones_like(point.G)
+    assert not point.settled()
+    point.G = 1e-17 * np.ones_like(point.G)
+    assert point.settled()
