@@ -62,6 +62,23 @@ def test_labels_that_nothing_predicts_at_a_small_lam(loss: str, penalty: Any) ->
     assert found.reason.startswith("ssnal: working-set did not end in"), "or the problem is no longer a hard one"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(90, 220, 10), (150, 130, 10), (100, 1000, 2), (40, 500, 10)], ids=str)
+@pytest.mark.parametrize("size", [16, 64])
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+def test_labels_that_nothing_predicts_with_many_weights(loss: str, size: int, shape: tuple[int, int, int]) -> None:
+    """n·d·m is at most 2e5, and W has more entries than can be factored as one system in time."""
+    n, d, m = shape
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 8)) @ rng.standard_normal((8, d)) + 0.1 * rng.standard_normal((n, d))
+    X, y = X * np.exp(rng.standard_normal(d)), rng.integers(0, m, n)
+    y[:m] = np.arange(m)
+    problem = ss.Problem(X, y, loss=loss, penalty=ss.penalties.BlockL1Linf(size), intercept=True)
+    problem = problem.with_lam(0.002 * problem.lam_max)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=4000, record=False, certify_every=10)
+    assert found.converged and problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9)
+
+
 def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
     X, _ = factors()
     singular = np.linalg.svd(X, compute_uv=False)

@@ -14,6 +14,7 @@ from sparsescope.kernels.augmented import envelope, envelope_curvature
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.auto import LONG
+from sparsescope.solvers.shared.proximal_point import ProximalPoint
 
 HINGE = "crammer-singer"
 
@@ -201,3 +202,42 @@ def test_a_live_change_between_smooth_losses_and_hinges_takes_duals_of_the_new_l
     last = list(run)[-1]
     best = ss.solve(run.problem, "working-set", tol=1e-10).objective
     assert last.relative_gap <= 1e-7 and last.objective <= best * (1 + 1e-6)
+
+
+# -------------------------------------------------------------------------------- proximal points, for smooth losses
+def wide(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Few samples whose labels nothing predicts."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.1 * rng.standard_normal((n, d))
+    return X, np.arange(n) % m
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", ss.penalties.BlockL1Linf(4)])
+def test_both_systems_of_a_newton_step_are_those_of_its_columns(penalty: Any) -> None:
+    problem = ss.Problem(*wide(12, 9, 3), loss="logistic", penalty=penalty, intercept=True, lam=0.02).natural
+    rng = np.random.default_rng(0)
+    core = ProximalPoint(problem, rng.standard_normal((10, 3)))
+    columns = core.columns()
+    assert columns.count > 3
+    A = np.stack([columns.times(unit) for unit in np.eye(columns.count)], axis=2)
+    R, C = rng.standard_normal((12, 3)), rng.standard_normal((12, 3, 3))
+    C = C @ C.transpose(0, 2, 1)
+    assert columns.transposed(R) == pytest.approx(np.einsum("ikq,ik->q", A, R))
+    assert np.tril(columns.gram(C)) == pytest.approx(np.tril(np.einsum("ikq,ikr,irp->qp", A, C, A)))
+    seen = np.einsum("ika,ikq->iaq", C, A).reshape(36, -1)
+    assert columns.outer(C) == pytest.approx(seen @ seen.T)
+    # and A Aᵀ is √σX J √σXᵀ, J the derivative of the prox: along any direction of Z, to first order
+    D, _ = core.direction()
+    before, step = core.Z - core.X @ core.W, 1e-7
+    _, W = core.dual(core.Z + step * D)
+    after = core.Z + step * D - core.X @ W
+    assert after == pytest.approx((1.0 - step) * before, abs=1e-9 * float(np.abs(before).max()))
+
+
+@pytest.mark.parametrize("penalty", [ss.penalties.BlockL1Linf(16), "l1/l2"])
+def test_a_wide_problem_whose_labels_nothing_predicts(penalty: Any) -> None:
+    problem = ss.Problem(*wide(20, 210, 3), loss="logistic", penalty=penalty, intercept=True)
+    problem = problem.with_lam(0.005 * problem.lam_max)
+    found = ss.solve(problem, "ssnal", tol=1e-9, max_iter=500, record=False)
+    assert found.converged, found
+    assert problem.objective(found.W, found.b) - found.dual <= 1e-9 * found.objective * (1 + 1e-6)

@@ -11,8 +11,8 @@
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
-    smooth loss, few     → ssnal takes over: after these, corners of the penalty are left that they find slowly
-    weights, 1500 steps
+    smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
+    systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
@@ -32,6 +32,7 @@ from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solver, State, settings
 from .shared.newton import able
+from .shared.proximal_point import suits
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor (ssnal)
@@ -121,11 +122,10 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
 
 
 def small_exact(problem: Problem) -> Solver | None:
-    """``ssnal`` where W is so small that it is cheap to factor a system of all weights, else ``None``."""
+    """``ssnal`` where its systems are cheap to factor, else ``None``: hinges need one of all weights."""
     exact = solvers.create("ssnal")
-    if problem.d < FEW and problem.rows * problem.m <= SMALL and exact.solves(problem) is None:
-        return exact
-    return None
+    few = suits(problem) or (problem.d < FEW and problem.rows * problem.m <= SMALL)
+    return exact if few and exact.solves(problem) is None else None
 
 
 def _sums_entries(problem: Problem) -> bool:
@@ -197,8 +197,8 @@ class Auto(Solver):
         if exact is None or exact == state.delegate:
             return None
         return exact, (
-            f"{state.delegate.name} did not end in {LONG} iterations, and W is small: augmented Lagrangians by "
-            "semismooth Newton steps, which reach high accuracy in tens to hundreds of iterations"
+            f"{state.delegate.name} did not end in {LONG} iterations, and the systems are small: semismooth "
+            "Newton steps, which reach high accuracy in tens to hundreds of iterations"
         )
 
     def step(self, problem: Problem, state: Any) -> None:

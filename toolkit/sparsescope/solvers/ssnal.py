@@ -11,22 +11,29 @@ that U and V lie on enter as projections (solvers/shared/augmented.py). A smooth
 its gradient, and only P is a multiplier. The weights shown are V, which comes out of a prox; the gap is proved with U,
 for smooth losses with their gradients at V. One outer iteration is one Newton step. With many features, the steps are
 those of the problem on the ones that matter (solvers/shared/restriction.py).
+
+Smooth losses with small systems (few samples or few features) take the method of the paper itself: proximal points W,
+each found by Newton steps on its dual, whose systems have the size of the pieces in use (shared/proximal_point.py).
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+import dataclasses
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..kernels.rows import loss_gradient
 from ..kernels.splitting import hinge_facts, smoothed_duals
+from ..problems.base import Certificate
+from ..problems.certificate import certify
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
 from .shared.columns import DUAL_COLUMNS
 from .shared.pieces import has_derivatives
+from .shared.proximal_point import ProximalPoint, suits
 from .shared.restriction import Restriction, choose, worthwhile
 from .shared.splitting import ACTIVE, SplittingState
 
@@ -41,7 +48,7 @@ class AugmentedState(State):
         super().__init__(problem, coef)
         self.U = U
         self.smooth = bool(problem.loss.smooth)
-        self.core: Lagrangian | None = None
+        self.core: Lagrangian | ProximalPoint | None = None
         self.part: Restriction | None = None
         self.choices = 0
 
@@ -96,7 +103,7 @@ class SSNAL(Solver):
                 "not define; choose another penalty or solver"
             )
         if problem.n * problem.m**2 > MOST_CURVATURES or (
-            problem.rows * problem.m > MOST_WEIGHTS and not worthwhile(problem)
+            problem.rows * problem.m > MOST_WEIGHTS and not (worthwhile(problem) or suits(problem))
         ):
             return (
                 f"{self.name} factors a system of all weights, at most {MOST_WEIGHTS}, and keeps n·m² numbers; the "
@@ -146,17 +153,21 @@ class SSNAL(Solver):
         state.trials, state.step_size = float(core.trials), core.size
         state.passes += (4.0 + core.trials) * core.problem.design.nnz / max(problem.design.nnz, 1)
         state.working_set = float(core.problem.rows)
-        if moved and worthwhile(problem):
+        if moved and worthwhile(problem) and isinstance(core, Lagrangian):
             self._choose(problem, state)
 
     def _choose(self, problem: Problem, state: AugmentedState) -> None:
         """The features to work on, and the Lagrangian on them."""
+        if suits(problem):
+            state.core = ProximalPoint(problem, state.coef)
+            return
         part = None
         if worthwhile(problem):
             part = choose(problem, state.U, state.coef, problem.n * problem.lam, state.part, state.choices)
             state.choices += 1
         if state.core is not None and part is state.part:
             return
+        assert not isinstance(state.core, ProximalPoint)
         old, state.part = state.core, part
         state.working = None if part is None else part.flags.astype(np.uint8)
         W = state.coef if part is None else state.coef[part.coef_rows]
@@ -164,18 +175,26 @@ class SSNAL(Solver):
         if old is not None:
             state.core.resume(old)
 
+    def certificate(self, problem: Problem, state: AugmentedState, work: Any) -> Certificate:
+        core, proved = state.core, -np.inf
+        if isinstance(core, ProximalPoint):
+            # U = ∇ℓ(Z) at the scores of the dual problem, which rounding in the weights does not reach.
+            proved = certify(problem, state.coef, core.Z, work).dual
+        found = super().certificate(problem, state, work)
+        if not proved > found.dual:
+            return found
+        gap = found.objective - proved
+        return dataclasses.replace(found, dual=proved, gap=gap, relative_gap=gap / problem.scale(found.objective))
+
     @staticmethod
     def _show(problem: Problem, state: AugmentedState) -> None:
         """Weights, scores and dual rows of the state: those of the Lagrangian's last point."""
         core, part = state.core, state.part
         assert core is not None
-        d = core.problem.d
         rows = slice(0, problem.rows) if part is None else part.coef_rows
-        shown = core.W.copy()
-        shown[:d] = core.V
         if part is not None:
             state.coef[: problem.d] = 0.0
-        state.coef[rows] = shown
+        state.coef[rows] = core.shown
         state.U[:] = core.Un
         problem.design.matmul(state.coef, state.Z)
 

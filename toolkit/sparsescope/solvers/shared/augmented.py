@@ -50,7 +50,7 @@ class Lagrangian:
         self.smooth = bool(problem.loss.smooth)
         self.strength = n * problem.lam
         self.W = W.astype(np.float64)
-        self.index = _index(problem)
+        self.index = vectors_of(problem)
         unit = 1.0 if self.smooth else problem.loss.margin
         self.sigma = 1.0 / unit
         mean = float(problem.design.squared_norms.sum()) / max(d, 1)
@@ -76,6 +76,11 @@ class Lagrangian:
         """Take over how another one, of the same problem on other features, has set its steps."""
         self.sigma, self.rho, self.damping = old.sigma, old.rho, old.damping
         self.stale = True
+
+    @property
+    def shown(self) -> np.ndarray:
+        """The weights of the point: V, which comes out of a prox, and the intercept."""
+        return np.concatenate([self.V, self.W[self.problem.d :]])
 
     def _multiplier(self) -> np.ndarray:
         """A point of nλ∂Ω: for hinges the one nearest to −XᵀU, which is −XᵀU less its prox; for smooth losses one at
@@ -268,7 +273,7 @@ class Lagrangian:
             H[used[:, :, None], used[:, None, :]] -= self.rho * J
 
 
-def _index(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]] | None:
+def vectors_of(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]] | None:
     """The vectors that Ω is a sum over: their places in the flat W (vectors, length), and the numbers of their rows or
     blocks, one pair for each length; ``None`` where these are single entries with weights."""
     d, m = problem.d, problem.m
