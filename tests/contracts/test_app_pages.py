@@ -261,6 +261,32 @@ def test_the_prox_page_draws_what_the_penalties_compute() -> None:
     assert "tied" in next(p for p in tied if p["name"] == "l1/linf")["saying"].lower()
 
 
+def test_v_is_a_row_of_the_w_that_python_fits_until_a_hand_takes_it() -> None:
+    import numpy as np
+
+    import sparsescope as ss
+
+    page = app_pages["prox"](None, {"source": "wine", "row": "2"})
+    page.on_message({"type": "ready"})
+    said: list[dict[str, Any]] = []
+    limit = time.monotonic() + 240.0
+    while not any("W: " in m.get("note", "") for m in said) and time.monotonic() < limit:
+        said += told(page)
+        time.sleep(0.01)
+    picture = said[-1]
+    problem = ss.Problem(ss.datasets.load("wine"), lam_ratio=0.1)
+    W = ss.solve(problem, tol=1e-8).W
+    j = int(np.argsort(-np.linalg.norm(W, axis=1))[1])
+    assert picture["v"] == pytest.approx(list(W[j] * 2.0 / np.abs(W[j]).max()), abs=0.05)
+    assert problem.feature_name(j) in picture["note"] and "number 2 of" in picture["note"]
+    shown = {c["id"] for g in page.controls() for c in g["controls"]}
+    assert "row" in shown and not shown & {"v1", "count"}
+    page.on_message({"type": "set", "changes": {"source": "by hand", "count": 3, "v1": 1.0}})
+    picture = [m for m in told(page) if m["type"] == "picture"][-1]
+    assert picture["v"][0] == 1.0 and len(picture["v"]) == 3 and picture["note"] == ""
+    page.close()
+
+
 def test_more_entries_are_bars_and_have_their_controls() -> None:
     page = app_pages["prox"](None, {"count": "5"})
     assert len(page.picture()["v"]) == 5 and all(not panel["zero_set"] for panel in page.picture()["panels"])

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import (
+    datasets,
     penalties,  # noqa: F401  (registers them)
     registry,
 )
+from ..live.jobs import Jobs
+from ..problems.prediction import Problem
 from ..registry import field
-from .base import Message, Page, number
+from ..runs.run import solve
+from .base import Message, Names, Page, number
 
 REACH = 2.5  # the largest entry of v
+LARGEST = 2.0  # what the largest entry of a row of W is made
+MOST_ROWS = 50
+RATIO = 0.1  # of λ_max, at which W is fitted
+MOST_SECONDS = 20.0  # of its solver
+BY_HAND = "by hand"
+SOURCES: Any = Names(lambda: (BY_HAND, *datasets.names()))
 MOST = 8
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 181)
 SAME = 1e-9  # entries closer than this are tied; smaller ones are zero
@@ -34,6 +45,8 @@ class ProxPage(Page):
         "at prox(v)."
     )
 
+    source: ClassVar[Any] = field(BY_HAND, choices=SOURCES, doc="what v is: yours, or a row of W fitted to these data")
+    row: ClassVar[Any] = field(1, 1, MOST_ROWS, "which row of W: 1 is the one of largest norm")
     count: ClassVar[Any] = field(2, 2, MOST, "m: entries of v; two are drawn as a plane, more as bars")
     tau: ClassVar[Any] = field(0.8, 0.0, REACH, "τ: step times λ, what the penalty weighs")
     rho: ClassVar[Any] = field(0.5, 0.0, 1.0, "ρ: of the penalties that mix two parts")
@@ -48,19 +61,73 @@ class ProxPage(Page):
     v7: ClassVar[Any] = field(0.0, -REACH, REACH, "seventh entry of v")
     v8: ClassVar[Any] = field(0.9, -REACH, REACH, "eighth entry of v")
 
-    labels: ClassVar[dict[str, str]] = {"count": "m", "tau": "τ", "rho": "ρ", "nonnegative": "W ≥ 0", "space": "3-D"}
+    labels: ClassVar[dict[str, str]] = {
+        "source": "v",
+        "count": "m",
+        "tau": "τ",
+        "rho": "ρ",
+        "nonnegative": "W ≥ 0",
+        "space": "3-D",
+    }
+
+    def __init__(self, data: Any = None, settings: Any = None) -> None:
+        super().__init__(data, settings)
+        self._jobs = Jobs("sparsescope-prox")
+        self._fitted: _Rows | None = None
+
+    # ------------------------------------------------------------------------------------------------- a row of W as v
+    def start(self) -> None:
+        """Fit W where v is one of its rows."""
+        self.changed({"source"})
+
+    def changed(self, names: set[str]) -> None:
+        """Fit W to other data."""
+        source = self.settings["source"]
+        if "source" in names and source != BY_HAND and (self._fitted is None or self._fitted.source != source):
+            self._jobs.start(lambda: _fit(source))
+
+    def look(self) -> list[tuple[Message, list[bytes]]]:
+        """Return the picture of a row once W is fitted."""
+        outcome = self._jobs.collect()
+        if outcome is None:
+            return []
+        if outcome.value is None:
+            return [({"type": "error", "text": outcome.error, "detail": ""}, [])]
+        self._fitted = outcome.value
+        controls = {"type": "controls", "groups": self.controls(), "settings": self.settings}
+        return [(controls, []), ({"type": "picture", **self.picture()}, [])]
+
+    def end(self) -> None:
+        """Forget what is being fitted."""
+        self._jobs.cancel()
+
+    @property
+    def _rows(self) -> _Rows | None:
+        """The rows of W where v is one of them; ``None`` also while W is being fitted."""
+        fitted = self._fitted
+        return fitted if fitted is not None and fitted.source == self.settings["source"] else None
 
     @property
     def v(self) -> np.ndarray:
-        """The vector, (count,)."""
+        """The vector, (count,): a row of W, or what hands have chosen."""
+        if self._rows is not None:
+            return self._rows.vector(self.settings["row"])
         return np.array([self.settings[f"v{k + 1}"] for k in range(self.settings["count"])])
+
+    def _note(self) -> str:
+        """Say which row v is."""
+        if self.settings["source"] == BY_HAND:
+            return ""
+        return "Fitting W …" if self._rows is None else self._rows.sentence(self.settings["row"])
 
     def controls(self) -> list[Message]:
         """Return the controls without the entries of v beyond its length."""
         groups = super().controls()
         for control in (c for g in groups for c in g["controls"] if c["id"] == "space"):
             control.update(disabled=len(self.v) != 3, reason="Space has three directions: choose m = 3.")
-        beyond = {f"v{k + 1}" for k in range(self.settings["count"], MOST)}
+        by_hand = self.settings["source"] == BY_HAND
+        beyond = {f"v{k + 1}" for k in range(self.settings["count"] if by_hand else 0, MOST)}
+        beyond |= {"row"} if by_hand else {"count"}
         return [{**g, "controls": [c for c in g["controls"] if c["id"] not in beyond]} for g in groups]
 
     def picture(self) -> Message:
@@ -69,6 +136,7 @@ class ProxPage(Page):
         return {
             "v": [number(x) for x in v],
             "tau": tau,
+            "note": self._note(),
             "reach": REACH,
             "space": bool(self.settings["space"]) and len(v) == 3,
             "panels": [self._panel(*part, v, tau) for part in self._parts()],
@@ -114,6 +182,56 @@ class ProxPage(Page):
         """Return the names of penalties that apply this one to every block of features in a class."""
         rows = {name: getattr(registry.penalties[name], "row", None) for name in registry.penalties}
         return [name for name, row in rows.items() if row is not None and type(penalty) in (row, type(row))]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of W that are not zero, the largest norms first."""
+
+    source: str
+    title: str  # of the data
+    rows: list[np.ndarray]
+    names: list[str]
+    used: int  # rows that are not zero; those of the largest norms are here
+    of: str  # what W is the optimum of
+
+    def _at(self, row: int) -> int:
+        return min(row, len(self.rows)) - 1
+
+    def _shown(self, row: int) -> np.ndarray:
+        """The entries that are drawn: the largest, in the order of the classes; two at least."""
+        w = self.rows[self._at(row)]
+        chosen = np.sort(np.argsort(-np.abs(w), kind="stable")[:MOST])
+        return w[chosen] if w.size > 1 else np.array([w[0], 0.0])
+
+    def vector(self, row: int) -> np.ndarray:
+        """Return a row as v, its largest entry made :data:`LARGEST`."""
+        shown = self._shown(row)
+        return np.round(shown * (LARGEST / np.abs(shown).max()), 4)
+
+    def sentence(self, row: int) -> str:
+        """Say which row it is, and what was done with it."""
+        w, factor = self.rows[self._at(row)], LARGEST / float(np.abs(self._shown(row)).max())
+        part = f"; its {MOST} largest of {w.size} entries" if w.size > MOST else ""
+        return (
+            f"v is the row of W of norm number {self._at(row) + 1} of {self.used}, “{self.names[self._at(row)]}”, times {factor:.3g}"
+            f"{part}. W: {self.of} on {self.title}."
+        )
+
+
+def _fit(source: str) -> _Rows:
+    """Return the rows of W at λ = λ_max/10 on some data, with the usual loss and penalty."""
+    data = datasets.load(source)
+    problem = Problem(data, lam_ratio=RATIO)
+    found = solve(problem, tol=1e-4, max_seconds=MOST_SECONDS, record=False)
+    W = np.asarray(found.W.toarray() if hasattr(found.W, "toarray") else found.W)
+    norms = np.linalg.norm(W, axis=1)
+    order = [int(j) for j in np.argsort(-norms, kind="stable")[:MOST_ROWS] if norms[j] > 0]
+    if not order:
+        raise ValueError(f"W is zero on {source} at {RATIO:g} λ_max; choose other data")
+    names = [str(problem.feature_name(j)) for j in order]
+    of = f"{problem.loss.title} with {problem.penalty.title} at {RATIO:g} λ_max, relative gap {found.relative_gap:.0e}"
+    return _Rows(source, data.title, [W[j] for j in order], names, int(np.count_nonzero(norms)), of)
 
 
 def parameters(penalty: Any) -> str:

@@ -1,6 +1,6 @@
 // The prox page: a panel for each penalty; v is dragged in any of them.
 
-import { formula, h, setText } from "../dom.js";
+import { formula, h, setSymbols, setText, show } from "../dom.js";
 import { s } from "../charts/svg.js";
 import { number } from "../charts/format.js";
 import { mountPage } from "./frame.js";
@@ -10,6 +10,7 @@ export const VERSION = "1";
 const SIZE = 260; // of a panel's picture, in its own units
 const PAD = 14;
 const STEP = 0.05; // of an arrow key
+const BY_HAND = "by hand";
 const NAMES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
 export function mount(given) {
@@ -24,24 +25,38 @@ class ProxBody {
     this.page = page;
     this.panels = new Map();
     this.yaw = -0.6; // of the pictures in space, in radians
-    this.element = h("div", { class: "prox-grid", "data-testid": "prox-grid" });
+    this.grid = h("div", { class: "prox-grid", "data-testid": "prox-grid" });
+    this.note = h("p", { class: "page-doc", role: "status", hidden: true, "data-testid": "prox-note" });
+    this.element = h("div", {}, this.note, this.grid);
   }
 
   draw(picture) {
     this.picture = picture;
+    setSymbols(this.note, picture.note || "");
+    show(this.note, Boolean(picture.note));
     const names = picture.panels.map((panel) => panel.name).join(" ");
     if (names !== this.names) {
       this.panels = new Map(picture.panels.map((panel) => [panel.name, new Panel(this, panel)]));
-      this.element.replaceChildren(...[...this.panels.values()].map((panel) => panel.element));
+      this.grid.replaceChildren(...[...this.panels.values()].map((panel) => panel.element));
       this.names = names;
     }
     for (const panel of picture.panels) this.panels.get(panel.name).draw(panel, picture);
   }
 
+  /** Whether v is a row of W. */
+  ofData() {
+    const { source } = this.page.store.settings;
+    return source !== undefined && source !== BY_HAND;
+  }
+
   /** Move entries of v: {0: 1.5, 1: 0.2}. */
   move(entries) {
-    const { reach } = this.picture;
+    const { reach, v } = this.picture;
     const changes = {};
+    if (this.ofData()) { // a hand takes the row as it stands
+      Object.assign(changes, { source: BY_HAND, count: v.length });
+      entries = { ...v, ...entries };
+    }
     for (const [k, value] of Object.entries(entries)) changes[`v${Number(k) + 1}`] = Number(Math.min(reach, Math.max(-reach, value)).toFixed(3));
     this.page.set(changes);
   }
@@ -100,7 +115,7 @@ class Panel {
   key(event) {
     const { v } = this.picture;
     const { settings } = this.body.page.store; // the newest wish, which the picture may not show yet
-    const at = (k) => settings[`v${k + 1}`];
+    const at = (k) => (this.body.ofData() ? v[k] : settings[`v${k + 1}`]);
     const size = event.shiftKey ? 5 * STEP : STEP;
     const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!way) return;
