@@ -213,10 +213,9 @@ class _Rows:
         """Say which row it is, and what was done with it."""
         w, factor = self.rows[self._at(row)], LARGEST / float(np.abs(self._shown(row)).max())
         part = f"; its {MOST} largest of {w.size} entries" if w.size > MOST else ""
-        return (
-            f"v is the row of W of norm number {self._at(row) + 1} of {self.used}, “{self.names[self._at(row)]}”, times {factor:.3g}"
-            f"{part}. W: {self.of} on {self.title}."
-        )
+        at = self._at(row)
+        which = f"“{self.names[at]}”, number {at + 1} of {self.used} by norm"
+        return f"v is a row of W: {which}, times {factor:.3g}{part}. W: {self.of} on {self.title}."
 
 
 def _fit(source: str) -> _Rows:
