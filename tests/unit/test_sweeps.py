@@ -346,6 +346,23 @@ def test_a_killed_worker_of_a_cluster_changes_nothing_and_data_are_sent_once_a_w
     pd.testing.assert_frame_equal(table(found), table(ss.sweep(problem, **MANY)))
 
 
+@pytest.mark.slow
+def test_cross_validation_on_a_cluster_has_the_same_scores() -> None:
+    distributed, joblib = pytest.importorskip("distributed"), pytest.importorskip("joblib")
+    data = ss.datasets.load("wine")
+    here = ss.SparseClassifierCV(n_lams=5, cv=4).fit(data.X, data.y)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        there = ss.SparseClassifierCV(n_lams=5, cv=4).fit(data.X, data.y)
+        seen = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert any(seen.values())
+    np.testing.assert_array_equal(there.scores_, here.scores_)
+    assert there.lam_ == here.lam_
+
+
 def _count_arrivals() -> None:
     from sparsescope.sweeps import cluster
 
