@@ -333,6 +333,8 @@ for loss in (name for name in losses if losses[name].smooth and not losses[name]
         problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.05, intercept=True)
         for solver in ("bcd-ls", "fista-ls") if problem.regulariser.blocks is None else ("fista-ls", "sparsa"):
             found[f"{loss}+{penalty}+{solver}"] = ss.solve(problem, solver, tol=0.0, max_iter=3).objective
+problem = ss.Problem(X, y, loss="crammer-singer", penalty="elastic-net", lam=0.05)
+found["crammer-singer+elastic-net+pd-sparse"] = ss.solve(problem, "pd-sparse", tol=0.0, max_iter=3).objective
 print(json.dumps(found))
 """
 
@@ -342,7 +344,7 @@ def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
     X, y = X[::5], y[::5]
     (tmp_path / "data.json").write_text(json.dumps({"X": X.tolist(), "y": y.tolist()}))
     found = run_python(INTERPRETED, tmp_path, PYTHONPATH=str(PACKAGE.parent), NUMBA_DISABLE_JIT="1")
-    assert len(found) == 2 * len(SMOOTH) * len(list(penalties))
+    assert len(found) == 2 * len(SMOOTH) * len(list(penalties)) + 1
     assert not (tmp_path / "cache").exists(), "nothing is compiled"
     for name, value in found.items():
         loss, penalty, solver = name.split("+")
