@@ -181,6 +181,8 @@ def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
             found.add(round(t, 9))
         assert len(found) == 1
     assert solver.price(problem, state, 1.1 * whole) == 0.0, "a budget that is kept without force costs nothing"
+    state.level = 1e3
+    assert solver.price(problem, state, 0.0) == 1e3, "no budget at all: a force that leaves no hinge is kept"
 
 
 def level(v: np.ndarray, total: float) -> float:
