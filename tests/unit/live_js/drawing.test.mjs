@@ -81,6 +81,18 @@ test("an axis reads the same way in one chart", () => {
   assert.deepEqual(format.tickTexts([0.005, 0.01]), ["5·10⁻³", "0.01"]);
 });
 
+test("events within the first sweep have the room of one iteration", () => {
+  const axis = new TimeAxis();
+  axis.follow(Float64Array.from([0]));
+  assert.deepEqual(axis.range, [0, 20]);
+  axis.follow(Float64Array.from([0, 0.25, 0.5]));
+  assert.deepEqual(axis.range, [0, 1]);
+  axis.follow(Float64Array.from([0, 0.25, 0.5, 1, 1.25]));
+  assert.deepEqual(axis.range, [0, format.roundUp(1.25)]);
+  axis.follow(Float64Array.from([0, 1, 1.5]));
+  assert.deepEqual(axis.range, [0, 20], "watched from a later iteration on");
+});
+
 test("the time axis grows in steps, follows a zoom and goes back", () => {
   const axis = new TimeAxis();
   axis.follow(Float64Array.from([0, 1, 33]));

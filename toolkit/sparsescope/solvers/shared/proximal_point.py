@@ -24,10 +24,11 @@ from scipy.linalg import cho_factor, cho_solve
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient
 from ...problems.prediction import Problem
+from .armijo import backtrack
 from .augmented import vectors_of
 from .pieces import row_functions
 
-ARMIJO, BACKTRACK, TRIALS = 1e-4, 0.5, 25
+ARMIJO, TRIALS = 1e-4, 25
 INNER = 0.1  # the centre moves when the decrease to come is this share of what the proximal terms hold
 FIRST = 1e5  # first σ, in units of 1/‖X‖²
 QUICK, SLOW = 4, 12  # Newton steps up to which σ grows a lot, and a little
@@ -94,17 +95,16 @@ class ProximalPoint:
         """A Newton step; then the centre moves near the minimum, or after ``patience`` steps. Whether it did."""
         D, slope = self.direction()
         before, noise = self.value, NOISE * (abs(self.value) + float(np.abs(self.Un * self.Z).sum()))
-        size, self.trials = 1.0, 0
-        while True:
-            self.trials += 1
-            value, W = self.dual(self.Z + size * D)
-            if value <= before + ARMIJO * size * slope + noise or self.trials >= TRIALS:
-                break
-            size *= BACKTRACK
-        self.Z = self.Z + size * D
-        self.value, self.W, self.size = value, W, size
+        start = self.Z
+
+        def trial(size: float) -> float:
+            self.Z, self.size = start + size * D, size
+            self.evaluate()
+            return self.value
+
+        self.trials = backtrack(trial, slope, noise, TRIALS, before, ARMIJO).trials
         self.steps += 1
-        settled = size == 1.0 and -0.5 * slope <= max(INNER * self.held(self.W), noise)
+        settled = self.size == 1.0 and -0.5 * slope <= max(INNER * self.held(self.W), noise)
         if settled or self.steps >= patience:
             self.move(settled)
             return True

@@ -167,7 +167,7 @@ export class RasterChart {
 
   drawLegend(area, visible) {
     const { palette, store } = this.context;
-    const key = [palette.theme, visible, area.left + area.width, store.status && store.status.nonzero_rows, store.active.size, store.working.size, store.working.open.size].join();
+    const key = [palette.theme, visible, area.left + area.width, store.status && store.status.nonzero_rows, store.active.size, store.working.size, store.working.open.size, this.sweep() !== null].join();
     if (key === this.legendKey) return;
     this.legendKey = key;
     this.legend.style.left = area.left + area.width + 8 + "px";
@@ -182,6 +182,7 @@ export class RasterChart {
     this.legend.replaceChildren(
       entry("blue", "entered"), entry("kept", words(store.problem).raster.kept), entry("vermillion", "left"),
       ...(store.working.size ? [entry("worked", "worked on")] : []),
+      ...(this.sweep() !== null ? [entry("purple", "sweep is here")] : []),
       h("span", { class: "legend-note" }, `now ${status ? count(status.nonzero_rows) : 0}`),
       h("span", { class: "legend-note" }, `ever ${count(store.active.size)}`),
       ...(store.working.open.size ? [h("span", { class: "legend-note" }, `working ${count(store.working.open.size)}`)] : []),
@@ -198,18 +199,24 @@ export class RasterChart {
     context.fillRect(Math.round(area.left + part * area.width), area.top, 1, area.height);
   }
 
-  /** The row that the sweep under way visited last. */
+  /** The height of the row that the sweep under way visited last; null between sweeps. */
+  sweep() {
+    const { status } = this.context.store;
+    return this.lines.height(status ? status.row_cursor : null);
+  }
+
+  /** That row: a line with an arrow within the picture, for the legend stands beside it. */
   drawSweep(context, area) {
-    const { store, palette } = this.context;
-    const at = this.lines.height(store.status ? store.status.row_cursor : null);
+    const at = this.sweep();
     if (at === null) return;
     const y = Math.round(area.top + at * area.height);
-    context.fillStyle = palette.colour("purple");
+    const right = area.left + area.width;
+    context.fillStyle = this.context.palette.colour("purple");
     context.fillRect(area.left, y, area.width, 1);
     context.beginPath();
-    context.moveTo(area.left + area.width, y);
-    context.lineTo(area.left + area.width + 6, y - 4);
-    context.lineTo(area.left + area.width + 6, y + 4);
+    context.moveTo(right - 7, y + 0.5);
+    context.lineTo(right, y - 4);
+    context.lineTo(right, y + 5);
     context.fill();
   }
 

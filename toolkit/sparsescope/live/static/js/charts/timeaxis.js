@@ -30,10 +30,16 @@ export class TimeAxis {
     this.version += 1;
   }
 
+  /** The end of an axis on which little has happened. Events within the first iteration get the room of one. */
+  least(clock) {
+    if (this.x === "seconds") return 0.02;
+    return this.x === "iterations" && clock && firstPositive(clock) % 1 > 0 ? 1 : 20;
+  }
+
   /** Follow the data. The end grows in round steps, so axes stand still most of the time. */
   follow(clock, others = []) {
     let low = 0;
-    let high = this.x === "seconds" ? 0.02 : 20;
+    let high = this.least(clock);
     if (clock && clock.length) {
       const last = this.x === "features" ? greatest(clock) : clock[clock.length - 1];
       if (Number.isFinite(last)) high = Math.max(high, roundUp(last));
