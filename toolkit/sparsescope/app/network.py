@@ -16,7 +16,8 @@ from ..problems.covariance import CovarianceProblem
 from ..registry import field
 from ..runs.edges import EdgeStudy
 from ..views.theta import graph
-from ._working import Work, WorkingPage
+from ._studies import StudyPage
+from ._working import Work
 from .base import Message, number
 
 MOST_EDGES = 1000  # at one λ that are sent: the strongest
@@ -25,7 +26,7 @@ LAM_LOW = 1e-3
 SHARE_SECONDS = 0.4  # between two counts of the halves
 
 
-class NetworkPage(WorkingPage):
+class NetworkPage(StudyPage):
     """Graph of partial correlations along λ, with the stability of its edges."""
 
     name = "network"
@@ -33,8 +34,6 @@ class NetworkPage(WorkingPage):
     title = "Network"
     menu_order = 70
     doc = "Features are nodes; an edge is a partial correlation that is not zero in the sparse inverse covariance Θ."
-    light = frozenset({"lam_ratio", "threshold"})
-    _epoch = 0  # counts studies
 
     dataset: ClassVar[Any] = field("breast_cancer", choices=tuple(datasets.names()), doc="the data")
     features: ClassVar[Any] = field(40, 2, MOST_NODES, "number of nodes: the features of largest variance")
@@ -57,21 +56,24 @@ class NetworkPage(WorkingPage):
         "resamples": "halves",
         "threshold": "stable π",
     }
+    groups: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Network": ("dataset", "features", "correlation", "diagonal", "lam_ratio"),
+        "Path": ("n_lams", "ratio", "seed"),
+        "Stability": ("resamples", "threshold"),
+    }
 
     # ----------------------------------------------------------------------------------------------------- computation
     def forget(self) -> None:
         """Forget the study."""
-        self._study: EdgeStudy | None = None
+        super().forget()
         self._source: Any = None
         self._left_out: list[str] = []
-        self._doing = "Reading the data …"
         self._pairs: list[np.ndarray] = []  # of each λ: the edges that are sent
         self._told_points: list[Message] = []
-        self._epoch += 1
 
     def forget_sent(self) -> None:
         """Forget what the browser has."""
-        self._sent_points, self._sent_begin = 0, False
+        super().forget_sent()
         self._sent_shares: tuple[int, int, float] = (-1, -1, 0.0)  # halves, number of the λ, threshold
         self._sent_at = 0.0
 
@@ -91,41 +93,13 @@ class NetworkPage(WorkingPage):
             yield
 
     # --------------------------------------------------------------------------------------------------------- browser
-    def picture(self) -> Message:
-        """Return the chosen λ; edges follow as they are found."""
-        return {"epoch": self._epoch, "lam_ratio": self.settings["lam_ratio"]}
+    def found(self, study: EdgeStudy) -> Iterator[Message]:
+        """Return the edges of new λ, and the shares of halves that have those at the chosen λ."""
+        yield from self._points(study)
+        yield from self._shares(study)
 
-    def controls(self) -> list[Message]:
-        """Return the controls in three groups."""
-        made = {c["id"]: {**c, "live": c["id"] in self.light} for c in super().controls()[0]["controls"]}
-        groups = {
-            "Network": ("dataset", "features", "correlation", "diagonal", "lam_ratio"),
-            "Path": ("n_lams", "ratio", "seed"),
-            "Stability": ("resamples", "threshold"),
-        }
-        return [{"title": title, "controls": [made[name] for name in ids]} for title, ids in groups.items()]
-
-    def look(self) -> list[tuple[Message, list[bytes]]]:
-        """Return what was found since the last call."""
-        study = self._study
-        messages: list[Message] = []
-        if study is not None:
-            if not self._sent_begin:
-                self._sent_begin = True
-                messages += self._begin(study)
-            messages += [*self._points(study), *self._shares(study)]
-        return [(message, []) for message in messages] + self.told_status(self._status(study))
-
-    def _status(self, study: EdgeStudy | None) -> str:
-        if study is None or not study.points:
-            return self._doing
-        if study.stage == "path":
-            return f"λ {len(study.points)} of {study.lams.size}"
-        if study.stage == "resamples":
-            return f"half {min(study.done + 1, study.resamples)} of {study.resamples}"
-        return " ".join(["Done.", *study.notes])
-
-    def _begin(self, study: EdgeStudy) -> Iterator[Message]:
+    def begin(self, study: EdgeStudy) -> Iterator[Message]:
+        """Return the λ, the nodes, and what was left out."""
         problem = study.problem
         if self._left_out:
             yield {"type": "notices", "notices": self._left_out}
@@ -182,11 +156,6 @@ class NetworkPage(WorkingPage):
             "bound": number(found.false_bound(k, threshold), 3),
             "threshold": threshold,
         }
-
-    def _nearest(self, study: EdgeStudy) -> int:
-        """The number of the λ that is nearest to the chosen one."""
-        ratios = study.lams / study.problem.lam_reference
-        return int(np.argmin(np.abs(np.log(ratios / self.settings["lam_ratio"]))))
 
 
 def _problem(source: Any, chosen: Message) -> tuple[CovarianceProblem, Any, list[str]]:

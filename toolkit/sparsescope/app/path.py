@@ -13,7 +13,8 @@ from ..problems.prediction import Problem
 from ..registry import field
 from ..runs.path_result import Point
 from ..runs.study import PathStudy, row_norms
-from ._working import Work, WorkingPage, no_classes
+from ._studies import StudyPage
+from ._working import Work, no_classes
 from .base import Message, number
 
 MOST_LINES = 500  # rows that are drawn as lines
@@ -25,7 +26,7 @@ HEAD_SECONDS = 0.03  # between two pictures of the iterate, at least
 SHARE_SECONDS = 0.5  # between two tables of shares
 
 
-class PathPage(WorkingPage):
+class PathPage(StudyPage):
     """Weights against λ while the path is computed, with what tells one λ from another."""
 
     name = "path"
@@ -33,8 +34,6 @@ class PathPage(WorkingPage):
     title = "Path"
     menu_order = 30
     doc = "One problem at falling λ, each solved from the solution before it to a gap of 1e-4. Click to choose λ."
-    light = frozenset({"lam_ratio", "threshold"})
-    _epoch = 0  # counts studies
 
     dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")
     loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=tuple(registry.losses), doc="the loss")
@@ -58,23 +57,26 @@ class PathPage(WorkingPage):
         "resamples": "halves",
         "threshold": "stable π",
     }
+    groups: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Problem": ("dataset", "loss", "penalty", "intercept", "lam_ratio"),
+        "Path": ("n_lams", "ratio", "seed"),
+        "Behind it": ("folds", "resamples", "threshold"),
+    }
 
     # ----------------------------------------------------------------------------------------------------- computation
     def forget(self) -> None:
         """Forget the study."""
-        self._study: PathStudy | None = None
-        self._doing = "Reading the data …"
+        super().forget()
         self._head: _Iterate | None = None
-        self._epoch += 1
         self._lines: dict[int, int] = {}  # row -> number of its line
         self._norms: list[tuple[np.ndarray, np.ndarray]] = []  # of each λ: rows, norms
 
     def forget_sent(self) -> None:
         """Forget what the browser has."""
-        self._sent_points = self._sent_lines = 0
+        super().forget_sent()
+        self._sent_lines = 0
         self._sent_scores, self._sent_halves, self._sent_at = "", -1, 0.0
         self._sent_stable: tuple[int, float] | None = None  # number of the λ, threshold
-        self._sent_begin = False
 
     def steps(self, work: Work) -> Iterator[None]:
         """Read the data, then work through the study."""
@@ -102,44 +104,17 @@ class PathPage(WorkingPage):
             yield
 
     # --------------------------------------------------------------------------------------------------------- browser
-    def picture(self) -> Message:
-        """Return the chosen λ; lines and curves follow as they are measured."""
-        return {"epoch": self._epoch, "lam_ratio": self.settings["lam_ratio"]}
+    def found(self, study: PathStudy) -> Iterator[Message]:
+        """Return new λ, the iterate at the present one, scores of the folds and shares of the halves."""
+        yield from self._points(study)
+        yield from self._heads(study)
+        yield from self._scores(study)
+        yield from self._shares(study)
 
-    def controls(self) -> list[Message]:
-        """Return the controls in three groups."""
-        made = {c["id"]: {**c, "live": c["id"] in self.light} for c in super().controls()[0]["controls"]}
-        groups = {
-            "Problem": ("dataset", "loss", "penalty", "intercept", "lam_ratio"),
-            "Path": ("n_lams", "ratio", "seed"),
-            "Behind it": ("folds", "resamples", "threshold"),
-        }
-        return [{"title": title, "controls": [made[name] for name in ids]} for title, ids in groups.items()]
-
-    def look(self) -> list[tuple[Message, list[bytes]]]:
-        """Return what was found since the last call."""
-        study, messages = self._study, []
-        if study is not None:
-            if not self._sent_begin:
-                self._sent_begin = True
-                messages.append(self._begin(study))
-            messages += [*self._points(study), *self._heads(study), *self._scores(study), *self._shares(study)]
-        return [(message, []) for message in messages] + self.told_status(self._status(study))
-
-    def _status(self, study: PathStudy | None) -> str:
-        if study is None or not study.points:
-            return self._doing
-        if study.stage == "path":
-            return f"λ {len(study.points)} of {study.lams.size}"
-        if study.stage == "folds":
-            return f"fold {min(study.done + 1, study.folds)} of {study.folds}"
-        if study.stage == "resamples":
-            return f"half {min(study.done + 1, study.resamples)} of {study.resamples}"
-        return " ".join(["Done.", *study.notes])
-
-    def _begin(self, study: PathStudy) -> Message:
+    def begin(self, study: PathStudy) -> Iterator[Message]:
+        """Return the λ, and the sizes of the problem."""
         problem = study.problem
-        return {
+        yield {
             "type": "begin",
             "epoch": self._epoch,
             "lams": [number(x) for x in study.lams],
@@ -238,11 +213,6 @@ class PathPage(WorkingPage):
             "bound": number(study.selections.false_bound(k, threshold), 3),
             "threshold": threshold,
         }
-
-    def _nearest(self, study: PathStudy) -> int:
-        """The number of the λ that is nearest to the chosen one."""
-        ratios = study.lams / study.problem.lam_reference
-        return int(np.argmin(np.abs(np.log(ratios / self.settings["lam_ratio"]))))
 
 
 class _Iterate(NamedTuple):

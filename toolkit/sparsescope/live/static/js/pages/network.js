@@ -4,8 +4,8 @@ import { h, setText } from "../dom.js";
 import { s } from "../charts/svg.js";
 import { count, known, linearTicks, logTicks, number, plural, scientific, short, tickTexts } from "../charts/format.js";
 import { NetworkChart } from "../charts/network.js";
-import { Tooltip } from "../charts/tooltip.js";
 import { mountPage } from "./frame.js";
+import { StudyBody } from "./study.js";
 
 export const VERSION = "1";
 
@@ -18,39 +18,19 @@ export function mount(given) {
   return mountPage((page) => new NetworkBody(page), given);
 }
 
-class NetworkBody {
+class NetworkBody extends StudyBody {
   constructor(page) {
-    this.page = page;
-    this.tooltip = new Tooltip();
+    super(page, "network", "Compute again", { task: "covariance" });
     this.store = { picture: null, problem: { epoch: 0, d: 0, places: null, grid: false }, status: { iteration: 1 }, settings: {} };
     this.chart = new NetworkChart({ id: "network", title: "Network", empty: "The network begins at λ_max, without edges." }, this.context(), 480);
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": "network-again", onclick: () => page.link.do("again") }, "Compute again");
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": "network-stop", onclick: () => page.link.do("stop") }, "Stop");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": "network-status" });
-    this.explorer = page.opener("./", "Open in the explorer", "network-explorer", { task: "covariance" });
-    this.facts = h("p", { class: "path-facts", "aria-live": "polite", "data-testid": "network-facts" });
     this.lines = s("svg", { class: "path-svg" });
-    this.plot = h("div", { class: "chart-plot path-curves", tabindex: "0", role: "application", "data-testid": "network-lines" }, this.lines);
-    this.plot.addEventListener("keydown", (event) => this.key(event));
-    this.plot.addEventListener("pointerdown", (event) => {
-      this.plot.setPointerCapture(event.pointerId);
-      this.held = true;
-      this.point(event);
-    });
-    this.plot.addEventListener("pointermove", (event) => this.held && this.point(event));
-    for (const type of ["pointerup", "pointercancel"]) this.plot.addEventListener(type, () => (this.held = false));
+    this.plot = this.figure("network-lines", "path-curves", this.lines);
     this.listTitle = h("h2", {}, "Edges at this λ");
     this.note = h("p", { class: "prox-saying", "data-testid": "network-stability" });
     this.list = h("div", { class: "path-list", role: "list", tabindex: "0", "aria-label": "edges at the chosen λ", "data-testid": "network-list" });
-    this.element = h(
-      "div", { class: "path network" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.explorer, this.status),
-      this.facts,
-      h("div", { class: "path-columns" }, this.chart.box.element,
-        h("section", { class: "card path-side", "aria-label": "edges" }, h("h2", {}, "Edges along λ"), this.plot, this.listTitle, this.note, this.list)),
-      this.tooltip.element,
-    );
-    this.clear();
+    this.element = this.layout("path network", [], this.chart.box.element,
+      h("section", { class: "card path-side", "aria-label": "edges" }, h("h2", {}, "Edges along λ"), this.plot, this.listTitle, this.note, this.list));
+    this.forget();
   }
 
   /** What the chart of the explorer asks of a page. */
@@ -72,7 +52,7 @@ class NetworkBody {
     };
   }
 
-  clear() {
+  forget() {
     this.begun = null;
     this.points = [];
     this.shares = null;
@@ -80,62 +60,17 @@ class NetworkBody {
     this.chart.context.selected = null;
   }
 
-  // -------------------------------------------------------------------------------------------------------- messages
-  begin(picture) {
-    if (picture.epoch !== this.epoch) this.clear();
-    this.epoch = picture.epoch;
-    this.ratio = picture.lam_ratio;
-    this.explorer.renew();
+  onBegin(message) {
+    super.onBegin(message);
+    this.store.problem = { epoch: message.epoch, d: message.p, places: message.places, grid: message.grid };
   }
 
-  take(message) {
-    if (message.type === "begin") {
-      this.clear();
-      this.begun = message;
-      this.store.problem = { epoch: message.epoch, d: message.p, places: message.places, grid: message.grid };
-    } else if (message.type === "points") this.points.push(...message.points);
-    else if (message.type === "shares") this.shares = message;
-    else if (message.type === "status") this.onStatus(message);
-    this.page.requestDraw();
+  onPoints(message) {
+    this.points.push(...message.points);
   }
 
-  /** Whether all that was asked for is there. */
-  settled() {
-    return this.ended === true;
-  }
-
-  onStatus({ text, running, error, detail }) {
-    this.ended = !running;
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.stopping.disabled = !running;
-  }
-
-  // ------------------------------------------------------------------------------------------------------------ hands
-  at() {
-    if (!this.begun) return 0;
-    const far = this.begun.ratios.map((ratio) => Math.abs(Math.log(ratio / this.ratio)));
-    return far.indexOf(Math.min(...far));
-  }
-
-  choose(k) {
-    if (!this.begun) return;
-    this.ratio = Math.min(1, this.begun.ratios[Math.min(this.begun.ratios.length - 1, Math.max(0, k))]);
-    this.page.set({ lam_ratio: this.ratio });
-    this.explorer.renew();
-    this.page.requestDraw();
-  }
-
-  key(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5, Home: -1e9, End: 1e9 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    this.choose(this.at() + step);
-  }
-
-  point(event) {
-    const part = (event.clientX - this.plot.getBoundingClientRect().left - SIDE.left) / (this.plot.clientWidth - SIDE.left - SIDE.right);
-    this.choose(Math.round(part * (this.begun ? this.begun.ratios.length - 1 : 0)));
+  axis() {
+    return { plot: this.plot, left: SIDE.left, wide: this.plot.clientWidth - SIDE.left - SIDE.right };
   }
 
   // ---------------------------------------------------------------------------------------------------------- drawing

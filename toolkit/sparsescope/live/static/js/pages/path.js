@@ -4,8 +4,8 @@ import { fitCanvas, formula, h, setText, show, symbols } from "../dom.js";
 import { levelled, lowered, s } from "../charts/svg.js";
 import { count, known, linearTicks, logTicks, number, roundUp, scientific, short, tickTexts } from "../charts/format.js";
 import { FONT } from "../charts/palette.js";
-import { Tooltip } from "../charts/tooltip.js";
 import { mountPage } from "./frame.js";
+import { StudyBody } from "./study.js";
 
 export const VERSION = "1";
 
@@ -22,16 +22,11 @@ export function mount(given) {
 
 const percent = (value, digits = 1) => (known(value) ? (100 * value).toFixed(digits) + " %" : "–");
 
-class PathBody {
+class PathBody extends StudyBody {
   constructor(page) {
-    this.page = page;
-    this.tooltip = new Tooltip();
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": "path-again", onclick: () => page.link.do("again") }, "Grow again");
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": "path-stop", onclick: () => page.link.do("stop") }, "Stop");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": "path-status" });
+    super(page, "path", "Grow again");
     this.best = this.jump("best", "best λ", "the λ of the largest mean score of the folds");
     this.oneSe = this.jump("one-se", "one-s.e. λ", "the largest λ whose mean score is within one standard error of the best");
-    this.explorer = page.opener("./", "Open in the explorer", "path-explorer");
     this.what = h("select", { "data-testid": "path-what", "aria-label": "what the lines show", onchange: () => page.requestDraw() },
       h("option", { value: "norm" }, "‖Wⱼ‖"), h("option", { value: "share" }, "share of halves"));
     this.canvas = h("canvas", {});
@@ -41,41 +36,18 @@ class PathBody {
     this.curvePlot = this.figure("path-curves", "path-curves", this.curves);
     this.sizes = s("svg", { class: "path-svg" });
     this.sizePlot = this.figure("path-rows", "path-rows", this.sizes);
-    this.facts = h("p", { class: "path-facts", "data-testid": "path-facts", "aria-live": "polite" });
     this.note = h("p", { class: "prox-saying", "data-testid": "path-note" });
     this.list = h("div", { class: "path-list", role: "list", tabindex: "0", "aria-label": "rows at the chosen λ", "data-testid": "path-list" });
     this.listNote = h("p", { class: "prox-saying", "data-testid": "path-stability" });
     const head = h("div", { class: "path-head" }, h("h2", {}, "Weights along λ"), h("label", { class: "inline" }, "lines ", this.what), this.note);
-    this.element = h(
-      "div", { class: "path" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.best, this.oneSe, this.explorer, this.status),
-      this.facts,
-      h("div", { class: "path-columns" },
-        h("section", { class: "card path-charts", "aria-label": "path" }, head, this.plot, this.curvePlot, this.sizePlot),
-        h("section", { class: "card path-side", "aria-label": "rows" }, this.listTitle = h("h2", {}, "Rows at this λ"), this.listNote, this.list)),
-      this.tooltip.element,
-    );
+    this.element = this.layout("path", [this.best, this.oneSe],
+      h("section", { class: "card path-charts", "aria-label": "path" }, head, this.plot, this.curvePlot, this.sizePlot),
+      h("section", { class: "card path-side", "aria-label": "rows" }, this.listTitle = h("h2", {}, "Rows at this λ"), this.listNote, this.list));
     this.forget();
   }
 
   jump(key, text, title) {
     return h("button", { type: "button", class: "act", disabled: true, title, "data-testid": "path-" + key, onclick: () => this.choose(this.chosen[key === "best" ? "best" : "one_se"]) }, text);
-  }
-
-  /** A chart: the pointer and the arrow keys move λ. */
-  figure(testid, name, ...children) {
-    const node = h("div", { class: "chart-plot " + name, tabindex: "0", role: "application", "data-testid": testid }, ...children);
-    node.addEventListener("keydown", (event) => this.key(event));
-    node.addEventListener("pointerdown", (event) => {
-      node.setPointerCapture(event.pointerId);
-      this.held = true;
-      this.point(event);
-    });
-    node.addEventListener("pointermove", (event) => (this.held ? this.point(event) : this.hover(event)));
-    node.addEventListener("pointerup", () => (this.held = false));
-    node.addEventListener("pointercancel", () => (this.held = false));
-    node.addEventListener("pointerleave", () => this.leave());
-    return node;
   }
 
   forget() {
@@ -92,24 +64,6 @@ class PathBody {
   }
 
   // -------------------------------------------------------------------------------------------------------- messages
-  begin(picture) {
-    if (picture.epoch !== this.epoch) this.forget();
-    this.epoch = picture.epoch;
-    this.ratio = picture.lam_ratio;
-    this.explorer.renew();
-  }
-
-  take(message) {
-    const takers = { begin: "onBegin", points: "onPoints", head: "onHead", scores: "onScores", shares: "onShares", stable: "onStable", status: "onStatus" };
-    if (takers[message.type]) this[takers[message.type]](message);
-    this.page.requestDraw();
-  }
-
-  onBegin(message) {
-    this.forget();
-    this.begun = message;
-  }
-
   onPoints(message) {
     message.values.forEach((values) => values.forEach((value, at) => this.lines[at].values.push(value)));
     message.lines.forEach((line, at) => this.lines.push({ ...line, values: message.pasts.map((past) => past[at]) }));
@@ -127,61 +81,19 @@ class PathBody {
     this.best.disabled = this.oneSe.disabled = !this.chosen;
   }
 
-  onShares(message) {
-    this.shares = message;
-  }
-
   onStable(message) {
     this.stable = message;
   }
 
-  /** Whether all that was asked for is there. */
-  settled() {
-    return this.ended === true;
-  }
-
-  onStatus({ text, running, error, detail }) {
-    this.ended = !running;
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.stopping.disabled = !running;
-  }
-
   // ------------------------------------------------------------------------------------------------------------ hands
-  /** The number of the λ of the path that is nearest to the chosen one. */
-  at() {
-    if (!this.begun) return 0;
-    const far = this.begun.ratios.map((ratio) => Math.abs(Math.log(ratio / this.ratio)));
-    return far.indexOf(Math.min(...far));
-  }
-
-  choose(k) {
-    if (!this.begun) return;
-    const at = Math.min(this.begun.ratios.length - 1, Math.max(0, k));
-    this.ratio = Math.min(1, this.begun.ratios[at]);
-    this.page.set({ lam_ratio: this.ratio });
-    this.explorer.renew();
-    this.page.requestDraw();
-  }
-
-  key(event) {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5, Home: -1e9, End: 1e9 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    this.choose(this.at() + step);
-  }
-
-  point(event) {
-    if (!this.begun || !this.frame) return;
-    const part = (event.clientX - this.plot.getBoundingClientRect().left - EDGE.left) / this.frame.wide;
-    this.choose(Math.round(part * (this.begun.ratios.length - 1)));
+  axis() {
+    return this.frame && { plot: this.plot, left: EDGE.left, wide: this.frame.wide };
   }
 
   hover(event) {
     if (!this.frame || event.currentTarget !== this.plot) return;
-    const box = this.plot.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const k = Math.round(((x - EDGE.left) / this.frame.wide) * (this.begun.ratios.length - 1));
+    const y = event.clientY - this.plot.getBoundingClientRect().top;
+    const k = this.under(event);
     let [found, least] = [null, NEAR];
     for (const line of this.shown()) {
       const value = line.values[k];
