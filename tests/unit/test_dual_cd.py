@@ -12,7 +12,9 @@ import scipy.sparse as sp
 import sparsescope as ss
 from helpers import digits, iris, objective, text
 from sparsescope.kernels.dual_coordinates import sweep_all
+from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers import auto
 from sparsescope.solvers.dual_cd import DualCD, DualState
 from sparsescope.solvers.shared.dual_face import Face, descend
 
@@ -156,12 +158,31 @@ def test_a_change_of_lambda_shows_the_old_weights_until_there_are_better_ones() 
         assert last.objective == pytest.approx(cold.objective, rel=3e-8)
 
 
-def test_it_takes_the_dual_point_of_another_solver() -> None:
-    problem = problem_on("digits", lam=0.05)
-    run = ss.Run(problem, "pd-sparse", stop=Gap(1e-8) | Iterations(500))
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("into", ["dual-cd", "pd-sparse", "ssnal", "fbpd"])
+@pytest.mark.parametrize("out_of", ["dual-cd", "pd-sparse"])
+def test_the_dual_point_goes_with_a_switch_of_solver(out_of: str, into: str, weighted: bool) -> None:
+    X, y = iris()
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(y)) if weighted else None
+    problem = ss.Problem(X, y, loss="crammer-singer", penalty="ridge", lam=0.02, sample_weight=weights)
+    run = ss.Run(problem, out_of, stop=Gap(1e-9) | Iterations(500))
     list(run)
-    run.change(solver="dual-cd")
-    assert run.observe(certify_now=True).relative_gap <= 1e-6
+    run.change(solver=solvers.create(into, seed=5) if into == out_of else into)
+    assert run.state is not None
+    found = run.solver.certificate(problem.natural, run.state, problem.natural.workspace(run.state.sparse))
+    assert found.relative_gap <= 1e-7, "that of the new state's own dual point"
+
+
+def test_auto_hands_few_weights_on_where_sweeps_are_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "LEAST_WORK", 0.0)
+    X, y = iris()
+    problem = ss.Problem(X, y, loss="crammer-singer", penalty="ridge", lam=1e-6)
+    run = ss.Run(problem, "auto", stop=Gap(1e-6) | Iterations(5000))
+    reasons = [run.reason for _ in run]
+    assert "certified" in run.message and reasons[0].startswith("dual-cd: ")
+    assert reasons[-1].startswith("ssnal: dual-cd did not end in")
+    given = ss.solve(problem_on("iris"), "auto", W=np.ones((4, 3)), tol=1e-3, record=False)
+    assert given.converged and "dual-cd" in given.reason
 
 
 def test_a_copy_shares_the_data_and_goes_its_own_way() -> None:

@@ -11,6 +11,7 @@
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
+    dual-cd, few weights → ssnal takes over after as much work as it needs itself
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
@@ -37,6 +38,9 @@ from .shared.proximal_point import suits
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor (ssnal)
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
+# Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
+# as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
+DUAL_WORK, LEAST_WORK = 0.5, 5e6
 MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
@@ -128,6 +132,12 @@ def small_exact(problem: Problem) -> Solver | None:
     return exact if few and exact.solves(problem) is None else None
 
 
+def _overdue(problem: Problem, state: Any) -> bool:
+    """Whether dual-cd has done as much work as ssnal would need in all."""
+    pairs = float(problem.d * problem.m) ** 2
+    return isinstance(state.delegate, solvers["dual-cd"]) and state.work > LEAST_WORK + DUAL_WORK * problem.n * pairs
+
+
 def _sums_entries(problem: Problem) -> bool:
     """Whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
     terms = problem.regulariser.entry_terms()
@@ -187,17 +197,18 @@ class Auto(Solver):
         return state
 
     def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
-        if not problem.samples or problem.stages or not problem.loss.smooth:
+        if not problem.samples or problem.stages:
             return None
         if state.chosen_at is None:
             state.chosen_at = state.iteration - 1
-        if state.iteration - state.chosen_at != LONG:
+        done = state.iteration - state.chosen_at
+        if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
             return None
         exact = small_exact(problem)
         if exact is None or exact == state.delegate:
             return None
         return exact, (
-            f"{state.delegate.name} did not end in {LONG} iterations, and the systems are small: semismooth "
+            f"{state.delegate.name} did not end in {done} iterations, and the systems are small: semismooth "
             "Newton steps, which reach high accuracy in tens to hundreds of iterations"
         )
 

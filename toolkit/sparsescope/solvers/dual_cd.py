@@ -49,8 +49,8 @@ class DualState(State):
     rows : the dual rows u, and what sweeps keep of each sample · V (d, m) float64: W(u) · coef : the weights shown: V
     in the precision of the data, or weights that the run began at while ``held``, their objective, is below that of V
     samples, squares, lengths : X by rows, ‖x_i‖² and stored entries · most (n,): C_i · margin : μ · slack : see
-    :func:`sweep_all` · naps, missed (n,): sweeps that a sample is left out of, and those it still misses · faces : when
-    conjugate gradients are due
+    :func:`sweep_all` · work : entries of W read and changed by sweeps so far · naps, missed (n,): sweeps that a sample
+    is left out of, and those it still misses · faces : when conjugate gradients are due
     """
 
     def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
@@ -69,7 +69,7 @@ class DualState(State):
         )
         self.naps, self.missed = np.zeros((2, n), dtype=np.int8)
         self.faces = FaceSteps()
-        self.report = np.zeros(REPORT)
+        self.report, self.work = np.zeros(REPORT), 0.0
         self.rng = np.random.default_rng(seed)
         self.margin, self.slack, self.C = NAN, NAN, NAN
         self.most = np.empty(0)
@@ -253,6 +253,7 @@ class DualCD(Solver):
             if gain < pace * (work(report) - before):
                 break
         state.passes += 2.0 * visits / problem.n
+        state.work += work(report)
         state.faces.swept(work(report), gained)
         if self.faces:
             state.passes += state.faces.phase(state)

@@ -124,7 +124,7 @@ class PDSparseState(State):
         U[:] = 0.0
         U[np.repeat(samples, sizes), self.active.labels[at]] = self.active.values[at]
         U[np.repeat(samples, np.diff(self.indptr)), self.targets] = -self.alpha
-        U /= np.broadcast_to(np.asarray(self.most, dtype=np.float64), samples.shape)[:, None]
+        U /= self.C  # a sample's weight is in its row, as in those of the other solvers
         return True
 
     def moved(self) -> None:

@@ -35,7 +35,7 @@ from .shared.columns import DUAL_COLUMNS
 from .shared.pieces import has_derivatives
 from .shared.proximal_point import ProximalPoint, suits
 from .shared.restriction import Restriction, choose, worthwhile
-from .shared.splitting import ACTIVE, SplittingState
+from .shared.splitting import ACTIVE
 
 MOST_WEIGHTS = 3000  # rows of W by classes that a factored system may have
 MOST_CURVATURES = 30_000_000  # samples by classes squared
@@ -130,7 +130,7 @@ class SSNAL(Solver):
     def warm_start_from(self, problem: Problem, state: State) -> AugmentedState:
         taken = super().warm_start_from(problem, state)
         assert isinstance(taken, AugmentedState)
-        if isinstance(state, SplittingState | AugmentedState) and not taken.smooth:
+        if not taken.smooth:
             state.dual_rows(taken.U)
         return taken
 

@@ -202,8 +202,10 @@ class Splitting(Solver):
     def warm_start_from(self, problem: Problem, state: State) -> SplittingState:
         taken = super().warm_start_from(problem, state)
         assert isinstance(taken, SplittingState)
-        if isinstance(state, SplittingState) and state.dual_rows(taken.U):
-            self.carry(problem, state, taken)
+        # A budget has a multiplier besides its dual rows, which only states of this family know.
+        if (self.follows_lam or isinstance(state, SplittingState)) and state.dual_rows(taken.U):
+            if isinstance(state, SplittingState):
+                self.carry(problem, state, taken)
             taken.settle()
         return taken
 
