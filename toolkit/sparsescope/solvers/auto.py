@@ -11,7 +11,7 @@
     crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
-    dual-cd, few weights → ssnal takes over after as much work as it needs itself
+    dual-cd, few weights → ssnal goes on from its dual point after as much work as it needs itself
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
