@@ -371,7 +371,7 @@ class PathBody extends StudyBody {
       const useful = known(stable.bound) && stable.bound < stable.count;
       const bound = useful ? ` At most ${number(stable.bound, 2)} of them are expected to be there by chance, if rows without effect are exchangeable.` : " So many rows are selected that the bound on those there by chance says nothing.";
       setText(this.listNote, `${count(stable.count)} stable: in ${percent(stable.threshold, 0)} or more of ${this.shares ? this.shares.halves : ""} halves at this λ or a larger one (✓).${bound}`);
-    } else setText(this.listNote, "");
+    } else setText(this.listNote, this.begun && !this.points[k] ? "The path has not come to this λ yet." : "");
     const key = JSON.stringify([k, this.points.length > k, this.epoch, this.hot, rows.length, stable && [stable.at, stable.count, stable.threshold, stable.rows.length], this.shares && this.shares.halves]);
     if (key === this.listKey) return;
     this.listKey = key;
