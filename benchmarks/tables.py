@@ -44,6 +44,7 @@ def text(folder: Path = RESULTS) -> str:
             crammer_singer(folder),
             pd_sparse(folder),
             constants(folder),
+            reach(folder),
             remarks(folder),
             compiling(folder),
         )
@@ -415,6 +416,22 @@ def constants(folder: Path) -> str:
         for row in result["rows"]
     ]
     return "\n".join([*lines, "", f"({where(result)}; `bench_constants.py`)"])
+
+
+def reach(folder: Path) -> str:
+    """How far `auto` gets: a sentence."""
+    result = load("reach", folder)
+    if result is None or not result["rows"]:
+        return ""
+    rows, summary = result["rows"], result["summary"]
+    names = {part: sorted({row[part] for row in rows}) for part in ("data", "loss", "penalty")}
+    return (
+        f"**What `auto` reaches**: {len(rows)} problems on {', '.join(names['data'])} ({len(names['loss'])} losses × "
+        f"{len(names['penalty'])} penalties, with and without intercept, two values of λ). {summary['missed']} missed "
+        f"a relative gap of {summary['tol']:.0e} within {summary['bars']['seconds']:g} processor seconds; the slowest "
+        f"took {number(summary['slowest'])} s. Losses: {', '.join(f'`{name}`' for name in names['loss'])}.\n\n"
+        f"({where(result)}, while others used {summary['others']:.0%} of the machine; `bench_reach.py`)"
+    )
 
 
 def remarks(folder: Path) -> str:

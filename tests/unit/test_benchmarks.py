@@ -263,6 +263,18 @@ def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) 
         tables.insert("no marks", text)
 
 
+def test_what_auto_reaches_is_told_with_what_it_missed(tool: Any, tmp_path: Path) -> None:
+    tables = tool("tables")
+    row = {"data": "factors", "loss": "logistic", "penalty": "l1"}
+    summary = {"missed": 1, "tol": 1e-6, "slowest": 12.0, "others": 0.5, "bars": {"seconds": 10.0}}
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": [row, row], "summary": summary}
+    (tmp_path / "reach.json").write_text(json.dumps(stored))
+    said = tables.text(tmp_path)
+    assert "2 problems on factors (1 losses × 1 penalties" in said and "the slowest took 12 s" in said
+    assert "1 missed a relative gap of 1e-06 within 10 processor seconds" in said
+    assert "while others used 50% of the machine" in said
+
+
 def splitting_rows(seconds: float | None, difference: float) -> list[dict[str, Any]]:
     """Rows of the splitting methods, as they are stored."""
     times = {f"{name} {level} s": seconds for name in ("fbpd", "fbpd-constrained") for level in ("1e-04", "1e-06")}
