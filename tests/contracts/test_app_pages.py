@@ -160,6 +160,35 @@ def test_a_closed_page_is_silent(page: Page) -> None:
     assert page.poll() == []
 
 
+OF_DATA = [name for name in NAMES if any(f.name == "dataset" for f in app_pages[name].fields)]
+
+
+@pytest.mark.parametrize("what", ["covariance", "no labels"])
+@pytest.mark.parametrize("name", OF_DATA)
+def test_data_that_a_page_cannot_take_are_refused_in_words(name: str, what: str) -> None:
+    import numpy as np
+
+    import sparsescope as ss
+
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    data: Any = ss.CovarianceProblem.from_data(X) if what == "covariance" else (X, None)
+    page = app_pages[name](data, {})
+    page.on_message({"type": "ready"})
+    answer: str | None = None
+    limit = time.monotonic() + 240.0
+    while answer is None and time.monotonic() < limit:
+        for message in told(page):
+            assert not message.get("detail"), message
+            if message["type"] in ("status", "described"):
+                answer = message.get("error") or message.get("none") or answer
+            if message["type"] == "points":  # the page takes them
+                answer = "points"
+        time.sleep(0.005)
+    page.close()
+    assert answer is not None
+    assert answer == "points" if name == "network" else len(answer.split()) > 6 and answer[0].isupper(), answer
+
+
 # ------------------------------------------------------------------------------------------------------------- the race
 def finish(page: Page) -> list[dict[str, Any]]:
     """All messages until the race has ended."""

@@ -13,7 +13,7 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
-from ._working import Work, WorkingPage
+from ._working import Work, WorkingPage, no_classes
 from .base import Message, Names, number
 
 NONE = "none"
@@ -102,6 +102,8 @@ class RacePage(WorkingPage):
         chosen = self.settings
         with work.turn.aside():
             data = self.given if self.given is not None else datasets.load(chosen["dataset"])
+            if reason := no_classes(data):
+                raise ValueError(reason)
             parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
             problem = Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
         if work is self.work:

@@ -14,6 +14,7 @@ from ... import datasets, registry
 from ...runs.turns import TURNS
 from ...runs.watching import is_warm, warm_up
 from ...solvers.base import Solver
+from .._working import no_classes
 from ..base import Message, number
 from ..race import LANES, NONE
 from .paths import LEVELS, Paths
@@ -132,6 +133,8 @@ class Worker:
             self._status("Reading the data …")
             with self.turn.aside():
                 data = self._data if self._data is not None else datasets.load(settings["dataset"])
+                if reason := no_classes(data):
+                    raise ValueError(reason)
                 self._full = full_problem(data, settings)
             self._keys["data"] = data_key
         scene_key = tuple(settings[name] for name in OF_SCENE)
