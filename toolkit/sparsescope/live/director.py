@@ -131,6 +131,17 @@ class Director:
             self.prepare(fresh=bool(keys & kinds.of(new).fresh) or kinds.of(new).task != kind.task)
         return bool(notices) or not keys <= {page.lam_setting for page in st.pages()}
 
+    def open(self, recording: Any, ids: list[str]) -> None:
+        """Make the problem of a recording; its run goes on from where it ended, paused, if the data are the same."""
+        new, notices = st.merge(self.settings, recording.settings, self._names)
+        self._say_notices(notices)
+        if st.changed(self.settings, new):
+            self.settings = new
+            self.version += 1
+        self.recording, self.wants_run = recording, False
+        self._ids += ids
+        self.prepare(fresh=True)
+
     def _with_solver(self, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
         """Another task has other solvers: the one it had before comes back with it, else there is a notice."""
         before, task = self.settings["task"], changes.get("task")
@@ -184,6 +195,7 @@ class Director:
     def _restore(self) -> None:
         """The settings of the problem that is still there."""
         if self.stage is not None:
+            self.recording = None
             self.settings = {**self.stage.prepared.settings, **{key: self.settings[key] for key in st.light()}}
             self.version += 1
 

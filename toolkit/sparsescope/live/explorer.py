@@ -23,6 +23,7 @@ from .assets import ENTRY
 from .credits import Credits
 from .director import Director
 from .given import data_and_settings
+from .opening import Opening
 from .recordings.recording import Recording
 from .recordings.resuming import Past
 from .saying import brief
@@ -97,6 +98,7 @@ class Explorer:
         )
         self._director.recording = recording
         self._looks = Looks()
+        self._opening = Opening()
         self._link = Credits(clock)
         self._layout = Layout()
         self._clock = clock
@@ -158,6 +160,7 @@ class Explorer:
                 "do": self._on_do,
                 "ask": self._on_ask,
                 "layout": self._layout.update,
+                "open": self._on_open,
             }
             kind = msg.get("type")
             if not isinstance(kind, str) or kind not in handlers:
@@ -258,6 +261,12 @@ class Explorer:
         if not isinstance(action, str) or action not in ACTIONS:
             raise ValueError(f"unknown action {brief(action)}; known: {', '.join(ACTIONS)}")
         self._director.command(action, _whole(msg.get("n", 1), f"{action}: n", 1, MAX_STEPS), _ids(msg))
+
+    def _on_open(self, msg: Message) -> None:
+        recording = self._opening.take(msg)
+        if recording is not None:
+            self._director.open(recording, _ids(msg))
+            self._sync_controls()
 
     def _on_ask(self, msg: Message) -> None:
         kind, key, stage = msg.get("kind"), _id(msg.get("id", "")), self._director.stage

@@ -34,7 +34,7 @@ import { Tooltip } from "./charts/tooltip.js";
 import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
 import { WordList } from "./charts/words.js";
-import { recordButton } from "./record.js";
+import { openButton, recordButton } from "./record.js";
 import { saveMenu } from "./save.js";
 import { short } from "./charts/format.js";
 import { snippetButtons } from "./snippet.js";
@@ -149,9 +149,10 @@ export class Page {
     this.pinButton = h("button", { type: "button", "data-testid": "pin-button", title: "keep this run as faint lines (p)", onclick: () => this.pin() }, "Pin");
     this.unpinButton = h("button", { type: "button", "data-testid": "unpin-button", hidden: true, onclick: () => { this.ghosts = []; this.requestDraw(); } });
     this.recordButton = recordButton(this);
+    this.openButton = openButton(this);
     return h(
       "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
-      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton,
+      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton, this.openButton,
     );
   }
 
@@ -467,7 +468,7 @@ export class Page {
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
     this.pinButton.disabled = !(store.n > 1);
-    this.recordButton.hidden = this.replay !== null;
+    this.recordButton.hidden = this.openButton.hidden = this.replay !== null;
     this.unpinButton.hidden = !this.ghosts.length;
     setText(this.unpinButton, this.ghosts.length > 1 ? "Unpin both" : "Unpin");
     setAttribute(this.unpinButton, "title", this.ghosts.map((ghost) => ghost.name).join("; "));

@@ -19,3 +19,33 @@ export function recordButton(page) {
   }, "Record");
   return button;
 }
+
+const OPENED_PIECE = 120_000; // characters of a message
+const MOST_OPENED = 4 * 2 ** 20; // bytes of a file that the explorer reads
+
+/** Open a recording's file: the explorer makes its problem and goes on from where the run ended. */
+export function openButton(page) {
+  const input = h("input", { type: "file", accept: ".html,text/html", hidden: true, "data-testid": "open-file", tabindex: "-1", "aria-hidden": "true" });
+  input.addEventListener("change", async () => {
+    const file = input.files[0];
+    input.value = "";
+    if (!file) return;
+    if (file.size > MOST_OPENED) page.messages.showError(`${file.name} is larger than ${MOST_OPENED >> 20} MiB, which no recording is`, "");
+    else sendRecording(page.link, file.name, encodedBytes(new Uint8Array(await file.arrayBuffer())));
+  });
+  const button = h("button", { type: "button", "data-testid": "open-button", title: "go on with the run of a recording", onclick: () => input.click() }, "Open …");
+  return h("span", { class: "inline" }, button, input);
+}
+
+export function sendRecording(link, name, text) {
+  const count = Math.max(1, Math.ceil(text.length / OPENED_PIECE));
+  for (let k = 0; k < count; k += 1) {
+    link.post({ type: "open", id: link.newId(), name, piece: text.slice(k * OPENED_PIECE, (k + 1) * OPENED_PIECE), first: k === 0, last: k === count - 1 });
+  }
+}
+
+function encodedBytes(bytes) {
+  let text = "";
+  for (let k = 0; k < bytes.length; k += 0x8000) text += String.fromCharCode(...bytes.subarray(k, k + 0x8000));
+  return btoa(text);
+}
