@@ -58,6 +58,6 @@ class Opening:
 
 
 def _name(given: Any) -> str:
-    """What sentences call the file."""
+    """Return the name by which sentences call the file."""
     text = "".join(c for c in given if c.isprintable())[:LONGEST_NAME] if isinstance(given, str) else ""
     return text or "this file"
