@@ -12,6 +12,7 @@ from helpers import interpreted
 from sparsescope.kernels.augmented import loss_curvature
 from sparsescope.kernels.covariance import slope_of
 from sparsescope.kernels.proximal import prox_rows
+from sparsescope.kernels.rows import loss_gradient
 from sparsescope.kernels.stochastic import catch_up
 from sparsescope.losses import label_flows
 from sparsescope.losses.logistic import largest
@@ -125,3 +126,16 @@ def test_a_gradient_of_zero_is_settled_whatever_the_multipliers_would_do() -> No
     assert not point.settled()
     point.G = 1e-17 * np.ones_like(point.G)
     assert point.settled()
+
+
+@pytest.mark.parametrize("penalty", ["l1/l2", "ridge"])
+def test_the_gradients_of_a_solution_prove_nearly_its_objective_for_other_weights_too(penalty: str) -> None:
+    data = ss.datasets.load("iris")
+    problem = ss.Problem(data.X[::4], data.y[::4], loss="logistic", penalty=penalty, lam_ratio=0.3)
+    best = ss.solve(problem, "fista-ls", tol=1e-7, certify_every=20)
+    U = np.empty((problem.n, problem.m))
+    loss_gradient(problem.scores(best.W), *problem.terms, U)
+    found = ss.certify(problem, 0.5 * best.W, dual=U)
+    assert found.dual == pytest.approx(best.objective, rel=1e-3) and found.dual <= best.objective
+    assert found.gap == pytest.approx(found.objective - found.dual)
+    assert found.relative_gap == pytest.approx(found.gap / found.objective)
