@@ -10,6 +10,7 @@ import pytest
 import sparsescope as ss
 from helpers import PREDICTING, tags
 from sparsescope.registry import solvers
+from sparsescope.runs.run import _handed_back
 from sparsescope.runs.stopping import Iterations
 
 DUAL_STARTS = [name for name in PREDICTING if solvers[name].sparse]
@@ -46,6 +47,19 @@ def test_the_point_before_a_switch_is_kept_and_handed_back(name: str) -> None:
     assert run.standing == run.notice and objective_of(run) == pytest.approx(before, rel=1e-12)
     run.stop = Iterations(0)
     assert run.observe().message.endswith(HANDED_BACK) and run.message.endswith(HANDED_BACK)
+
+
+@every_dual_start
+def test_the_figures_of_a_result_are_those_of_the_point_that_is_handed_back(name: str) -> None:
+    run, before = near_the_optimum()
+    run.change(solver=name)
+    run.stop = Iterations(0)
+    last = run.observe(certify_now=True)
+    result = _handed_back(run, last, None, 1e-6, None)
+    assert result.objective == pytest.approx(before, rel=1e-12) and last.objective > 1.01 * before
+    assert result.objective == pytest.approx(run.problem.objective(result.W, result.b), rel=1e-12)
+    assert result.gap == pytest.approx(result.objective - result.dual, abs=1e-12) and result.gap >= 0
+    assert result.sparsity == run.problem.describe_sparsity(len(result.support), np.count_nonzero(result.W))
 
 
 @every_dual_start

@@ -219,7 +219,12 @@ def test_reaches_a_certified_optimum_and_agrees_with_the_others(name: str, loss:
     found = solve(problem, name)
     assert found.converged, found
     assert found.objective == pytest.approx(best(problem).objective, rel=1e-6)
-    assert problem.gap(found.W) == pytest.approx(found.gap, abs=1e-12 * abs(found.objective))
+    near = 1e-12 * abs(found.objective)
+    if solvers[name].splits:  # its dual point is its own: a better one than the gradient at W, or none
+        assert found.gap <= problem.gap(found.W) + near
+        assert found.dual <= best(problem).objective + near
+    else:
+        assert problem.gap(found.W) == pytest.approx(found.gap, abs=near)
 
 
 @solved_loss

@@ -12,6 +12,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.lessons import AnswerError, Case, Lesson, Prediction
 from sparsescope.lessons.base import no_show
+from sparsescope.lessons.kinds import Slider
 from sparsescope.lessons.notebooks import text_of
 from sparsescope.lessons.pictures import as_text
 from sparsescope.lessons.terms import TERMS, used
@@ -48,6 +49,22 @@ def judged(p: Prediction, case: Case) -> None:
     for key in p.kind.mistakes(found.answer):
         wrong = p.kind.judge(p.kind.clean(p.kind.example(key, found.answer)), found.answer)
         assert not wrong.right and key in wrong.keys
+
+
+@pytest.mark.parametrize(
+    ("kind", "measured", "right", "wrong"),
+    [
+        (Slider(10, 3034, "rows", near=1.5, log=True, whole=True), 4, (10, 15), (16, 3034)),
+        (Slider(-50.0, 100.0, "%", near=15.0), -103.2, (-50.0, -35.0), (-34.0, 100.0)),
+    ],
+)
+def test_the_end_of_a_slider_stands_for_what_lies_beyond_it(
+    kind: Slider, measured: float, right: tuple[float, ...], wrong: tuple[float, ...]
+) -> None:
+    assert all(kind.judge(answer, measured).right for answer in right)
+    assert all(kind.judge(answer, measured).keys == ("high",) for answer in wrong)
+    assert kind.mistakes(measured) == ("high",)
+    assert "as measured" not in kind.judge(kind.low, measured).distance
 
 
 @each_lesson

@@ -70,7 +70,7 @@ def test_a_reference_is_dropped_when_the_problem_changes(client: Client, monkeyp
         def of(cls, problem: Any) -> Slow:
             job = object.__new__(cls)
             job._cancelled, job._done = module.threading.Event(), module.threading.Event()
-            job._bounds, job._found, job._error = None, None, None
+            job._bounds, job._found, job._error, job._turn = None, None, None, None
             asked.append((problem, job))
             return job
 

@@ -188,17 +188,23 @@ class Slider(Kind):
         return float(answer)
 
     def judge(self, answer: Any, measured: Any) -> Judgement:
-        """Compare by factor or by distance; a mistake is ``"low"`` or ``"high"``."""
-        side = ("low",) if answer < measured else ("high",)
-        if self.log and answer > 0 and measured > 0:
-            factor = max(answer / measured, measured / answer)
+        """Compare by factor or by distance; a mistake is ``"low"`` or ``"high"``.
+
+        Where what was measured lies beyond an end of the slider, that end stands for it: nobody can answer more.
+        """
+        aim = self.right(measured)
+        side = ("low",) if answer < aim else ("high",)
+        if self.log and answer > 0 and aim > 0:
+            factor = max(answer / aim, aim / answer)
             right = factor <= self.near * (1 + 1e-12)
             text = "as measured" if factor < 1.005 else f"{factor:.3g} times too {side[0]}"
         else:
-            off = abs(answer - measured)
+            off = abs(answer - aim)
             right = off <= self.near * (1 + 1e-12)
             unit = "points" if self.unit == "%" else self.unit
             text = "as measured" if off == 0 else f"{off:.3g} {unit} too {side[0]}"
+        if aim != measured:
+            text = "as far as the slider goes" if right else f"{text}, and the slider ends before what was measured"
         return Judgement(right, () if right else side, text)
 
     def mistakes(self, measured: Any) -> tuple[str, ...]:

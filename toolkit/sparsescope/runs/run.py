@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..problems.base import BaseProblem, Certificate
+from ..problems.judging import certify
 from ..problems.natural import as_given
 from ..registry import NotAllowed, check_whole
 from ..solvers.base import Solver, State
@@ -763,6 +764,8 @@ def _handed_back(
     run.conclude()
     found, point = run.certificate(), point_of(run)  # a run that a callback ended may not carry a certificate
     message = run.message
+    if run.best is not run.state:  # the point that is handed back is not the present one: its own figures
+        found = run.improved(certify(run.problem, point["W"], point["b"]))
     if start is not None and start[0].objective < found.objective:
         found, point = run.improved(start[0]), start[1]
         message += "; the starting point has a smaller F and is handed back"

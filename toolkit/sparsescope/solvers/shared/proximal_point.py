@@ -16,10 +16,11 @@ Where many corners of Ω stay undecided for long, σ grows past them; the multip
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient
@@ -33,6 +34,7 @@ INNER = 0.1  # the centre moves when the decrease to come is this share of what 
 FIRST = 1e5  # first σ, in units of 1/‖X‖²
 QUICK, SLOW = 4, 12  # Newton steps up to which σ grows a lot, and a little
 FAST, GENTLE, SHRINK = 10.0, 3.0, 2.0
+BEYOND = 1e4  # factor by which no proximal point has a larger F than the start, and by which σ shrinks if one has
 CLOSE = 1e-9  # share of the gradient of the loss below which its residual needs no larger σ
 RANK = 1e-10  # eigenvalues of J that count as zero
 NOISE = 1e-13  # relative rounding of the dual's value
@@ -61,6 +63,9 @@ class ProximalPoint:
         self.trials, self.size, self.steps = 0, float("nan"), 0
         self.Z = self.X @ self.centre
         self.Un = np.empty_like(self.Z)
+        self.most = math.inf  # of σ
+        self.reached, self.nearest = self.total(self.centre), self.centre  # the centre of the smallest F
+        self.unlikely = BEYOND * max(self.reached, self.total(np.zeros_like(self.centre)))
         self.evaluate()
 
     def __deepcopy__(self, memo: Any) -> ProximalPoint:
@@ -73,6 +78,12 @@ class ProximalPoint:
     def shown(self) -> np.ndarray:
         """The weights of the point: at first and after a move the centre, which σ has not moved on from."""
         return self.centre if self.steps == 0 else self.W
+
+    def total(self, W: np.ndarray) -> float:
+        """nF at W."""
+        d = self.problem.d
+        loss = float(loss_gradient(self.X @ W, *self.problem.terms, self.Un))
+        return loss + self.strength * float(self.problem.regulariser.value(np.ascontiguousarray(W[:d]))[0])
 
     def evaluate(self) -> None:
         """The dual's value and the weights at Z."""
@@ -115,7 +126,20 @@ class ProximalPoint:
         return 0.5 * float(((V - self.centre) ** 2).sum()) / self.sigma
 
     def move(self, settled: bool) -> None:
-        """Take the point as the centre; σ grows after few steps and shrinks where they did not suffice."""
+        """Take the point as the centre; σ grows after few steps and shrinks where they did not suffice.
+
+        With exact steps F never grows. Where it grows beyond all measure, σ is larger than the precision carries: the
+        best centre is taken again, with a smaller σ, for good.
+        """
+        found = self.total(self.W)
+        if not found <= self.unlikely:
+            self.most = self.sigma = self.sigma / BEYOND
+            self.centre, self.steps = self.nearest, 0
+            self.Z = self.X @ self.centre
+            self.evaluate()
+            return
+        if found < self.reached:
+            self.reached, self.nearest = found, self.W
         residual = float(np.linalg.norm(self.W - self.centre)) / self.sigma
         self.centre = self.W
         factor = FAST if self.steps <= QUICK else GENTLE if self.steps <= SLOW else 1.0
@@ -123,7 +147,7 @@ class ProximalPoint:
             factor = 1.0 / SHRINK
         elif residual <= CLOSE * float(np.linalg.norm(self.X.T @ self.Un)):
             factor = 1.0
-        self.sigma *= factor
+        self.sigma = min(factor * self.sigma, self.most)
         self.steps = 0
         self.evaluate()
 
@@ -240,4 +264,10 @@ class Columns:
 
 
 def _solved(S: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.asarray(cho_solve(cho_factor(S, lower=True, overwrite_a=True, check_finite=False), b, check_finite=False))
+    """S⁻¹b for S = I + a positive semidefinite matrix, of which the lower half is given."""
+    try:
+        factor = cho_factor(S, lower=True, check_finite=False)
+    except LinAlgError:  # rounding of large entries: no eigenvalue is below that of I
+        values, Q = np.linalg.eigh(S)
+        return np.asarray(Q @ ((Q.T @ b) / np.maximum(values, 1.0)))
+    return np.asarray(cho_solve(factor, b, check_finite=False))

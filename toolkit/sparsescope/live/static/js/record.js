@@ -25,7 +25,7 @@ const MOST_OPENED = 4 * 2 ** 20; // bytes of a file that the explorer reads
 
 /** Open a recording's file: the explorer makes its problem and goes on from where the run ended. */
 export function openButton(page) {
-  const input = h("input", { type: "file", accept: ".html,text/html", hidden: true, "data-testid": "open-file", tabindex: "-1", "aria-hidden": "true" });
+  const input = h("input", { type: "file", accept: ".html,text/html", hidden: true, "data-testid": "open-file", tabindex: "-1", "aria-hidden": "true", "aria-label": "file of a recording" });
   input.addEventListener("change", async () => {
     const file = input.files[0];
     input.value = "";
