@@ -49,8 +49,22 @@ def test_auto_certifies_tied_blocks_of_any_size(size: int) -> None:
     certified("logistic", ss.penalties.BlockL1Linf(size), True, SHARES[1], 1e-6)
 
 
-@pytest.mark.parametrize("penalty", [ss.penalties.BlockL1Linf(16), ss.penalties.BlockL1Linf(64), "l1/linf"])
-@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [
+        ("logistic", "l1/linf"),
+        ("multiclass-squared-hinge", ss.penalties.BlockL1Linf(16)),
+        *(
+            pytest.param(loss, penalty, marks=pytest.mark.slow)
+            for loss, penalty in [
+                ("logistic", ss.penalties.BlockL1Linf(16)),
+                ("logistic", ss.penalties.BlockL1Linf(64)),
+                ("multiclass-squared-hinge", ss.penalties.BlockL1Linf(64)),
+                ("multiclass-squared-hinge", "l1/linf"),
+            ]
+        ),
+    ],
+)
 def test_labels_that_nothing_predicts_at_a_small_lam(loss: str, penalty: Any) -> None:
     """Many corners of ℓ1/ℓ∞ stay undecided for long: gradient steps take tens of thousands of iterations."""
     X, _ = factors()
