@@ -137,12 +137,15 @@ def test_standard_input_a_label_column_and_json(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")
 def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
+    # A program inherits that Ctrl-C is ignored, as it is where these tests run in the background of a shell.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     file = tmp_path / "run.npz"
     command = [sys.executable, "-m", "sparsescope", "solve", "digits", "--lam-ratio", "0.001", "--solver", "ista"]
     process = subprocess.Popen(
         [*command, "--tol", "1e-12", "--max-iter", "10000000", "--save", str(file)], stdout=subprocess.PIPE, text=True,
         env={**os.environ},
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
     assert process.stdout is not None
     for line in process.stdout:
         if line.split()[:1] == ["10"]:
