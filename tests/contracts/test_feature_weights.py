@@ -220,9 +220,10 @@ def test_solvers_without_feature_weights_say_so() -> None:
 
 
 @pytest.mark.skipif(disabled(), reason="this is the interpreted run")
-@pytest.mark.parametrize("marks", ["not slow", pytest.param("", marks=pytest.mark.slow)], ids=["quick", "all"])
+@pytest.mark.slow  # quick runs try the weights of samples without a compiler
+@pytest.mark.parametrize("marks", ["not slow", ""], ids=["quick", "all"])
 def test_interpreted(marks: str) -> None:
-    """This file in a process without a compiler; with the slow tests all penalties and solvers."""
+    """This file in a process without a compiler: the cases of quick runs, and all penalties and solvers."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
