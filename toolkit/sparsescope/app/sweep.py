@@ -170,7 +170,7 @@ class SweepPage(WorkingPage):
         made = {c["id"]: {**c, "live": False} for c in super().controls()[0]["controls"]}
         groups = {
             "Problems": ("dataset", "loss", "intercept", *PENALTIES),
-            "λ": ("lam_ratio", "n_lams", "ratio"),
+            "Grid": ("lam_ratio", "n_lams", "ratio"),
             "Solvers": (*CHOSEN, "seeds"),
             "A task ends": ("tol", "seconds"),
         }
