@@ -2,11 +2,12 @@
 
 Each page speaks the explorer's own protocol (`page_client.py`), runs, and every 0.5 to 3 s moves λ or changes solver,
 penalty, loss or data. Measured are frames a second of a page, seconds from a change to the first frame that carries it
-(p50, p95, and how many had no answer at the end), milliseconds of the server's processor time a frame, memory a page,
-and how many threads and how much memory are left after the last page was closed.
+(p50, p95, and how many had no answer at the end), milliseconds of the server's processor time a frame, those of its
+main thread (the event loop) apart, memory a page, and how many threads and how much memory are left after the last page
+was closed.
 
-    python benchmarks/bench_class.py                    30 pages, 60 s
-    make bench ONLY=class ARGS='--sessions 60 --seconds 300'
+    make bench ONLY=class                               30, 60 and 120 pages, 60 s each
+    make bench ONLY=class ARGS='--sessions 30 --seconds 3600'
     make bench ONLY=class ARGS='--one-after-another 200'
 
 The kernels of all combinations are compiled before the clock starts (`sparsescope warm` does that for a class). Pages,
@@ -35,6 +36,7 @@ DATA = ("iris", "wine", "digits", "breast-cancer")
 SOLVERS = ("bcd-ls", "bcd-cst", "fista-ls", "ista", "auto")
 PENALTIES = ("l1/l2", "l1", "elastic-net")
 LOSSES = ("multiclass-squared-hinge", "logistic")
+UNSHOWN = ("health", "error texts", "websockets ended")  # in the table: texts
 QUIET = {"dataset": "iris", "speed": "max"}
 
 
@@ -109,6 +111,11 @@ class Server:
         numbers = (self.folder / "stat").read_text().rpartition(")")[2].split()
         return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
+    def loop_seconds(self) -> float:
+        """Processor time of the main thread, in which the event loop runs; NaN where the system does not say."""
+        told = self.folder / "task" / self.folder.name / "schedstat"
+        return int(told.read_text().split()[0]) / 1e9 if told.exists() else float("nan")
+
     def memory(self) -> float:
         """MB that are resident."""
         return int((self.folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -126,7 +133,7 @@ def quantile(values: list[float], share: float) -> float:
 
 async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, wire: bool = True) -> dict[str, Any]:
     """Warm up, let the class work, send it home; what was measured."""
-    server = Server(pid)
+    server, load_before = Server(pid), os.getloadavg()[0]
     began = time.perf_counter()
     await compile_all(port)
     warm = time.perf_counter() - began
@@ -137,7 +144,7 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
     await asyncio.gather(*(student.begin() for student in students))
     opened = time.perf_counter() - began
     load = OtherLoad()
-    began, spent = time.perf_counter(), server.seconds()
+    began, spent, in_loop = time.perf_counter(), server.seconds(), server.loop_seconds()
     pages = [student.page for student in students]
     frames = {id(page): len(page.frames_at) for page in pages}
     for page in pages:
@@ -145,6 +152,7 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
         page.bytes = 0
     await asyncio.gather(*(student.work(began + seconds) for student in students))
     wall, spent = time.perf_counter() - began, server.seconds() - spent
+    in_loop = server.loop_seconds() - in_loop
     others = load.share() - spent / (wall * (os.cpu_count() or 1))
     full_memory, full_threads = server.memory(), server.threads()
     counts = [len(page.frames_at) - frames[id(page)] for page in pages]
@@ -157,6 +165,8 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
     answers = [1000 * value for page in pages for value in page.answers]
     return {
         "sessions": sessions,
+        "date": time.strftime("%Y-%m-%d"),
+        "load average before": load_before,
         "channel": "wire" if all(page.on_wire for page in pages) else "bokeh",
         "seconds": wall,
         "frames/s each": sum(counts) / wall / sessions,
@@ -166,12 +176,14 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
         "changes": len(answers),
         "unanswered > 5 s": sum(value > 5.0 for value in late),
         "CPU ms a frame": 1000 * spent / max(sum(counts), 1),
+        "loop ms a frame": 1000 * in_loop / max(sum(counts), 1),
         "cores": spent / wall,
         "kB/s each": sum(page.bytes for page in pages) / wall / sessions / 1000,
         "pages slowed": slowed,
         "errors": sum(len(page.errors) for page in pages),
         "error texts": sorted({text for page in pages for text in page.errors})[:5],
         "lost": lost,
+        "websockets ended": sorted({text for page in pages for text in page.endings})[:5],
         "MB empty": empty_memory,
         "MB a session": (full_memory - empty_memory) / sessions,
         "MB left": server.memory(),
@@ -201,8 +213,9 @@ async def one_after_another(port: int, pid: int, count: int) -> dict[str, Any]:
             memory.append(server.memory())
             threads = server.threads()
     return {
+        "note": "one after another",
+        "date": time.strftime("%Y-%m-%d"),
         "sessions": count,
-        "channel": "one after another",
         "kB left by a session": 1000 * (memory[-1] - memory[0]) / max(count - first, 1),
         "CPU ms a session": 1000 * (server.seconds() - spent) / count,
         "MB left": memory[-1],
@@ -220,7 +233,9 @@ async def _health(port: int) -> Any:
 def main() -> None:
     """Measure and store."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, nargs="+", default=[30], help=f"pages, at most {MOST_SESSIONS}")
+    parser.add_argument(
+        "--sessions", type=int, nargs="+", default=[30, 60, 120], help=f"pages, at most {MOST_SESSIONS}"
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
@@ -233,6 +248,10 @@ def main() -> None:
     if args.one_after_another:
         with Explorer(None, "--linger", str(LINGER)) as server:
             row = asyncio.run(one_after_another(server.port, server.process.pid, args.one_after_another))
+        rows = (stored("class") or {"rows": []})["rows"]
+        store(
+            "class", [old for old in rows if (old["note"], old["sessions"]) != (row["note"], row["sessions"])] + [row]
+        )
         show([row])
         bar("kB left by a session", row["kB left by a session"], 50)
         return
@@ -249,8 +268,8 @@ def main() -> None:
             }
             row["tracebacks in the log"] = server.log().count("Traceback")
         rows = [old for old in rows if (old["note"], old["sessions"]) != (args.note, size)] + [row]
-        show([{name: value for name, value in row.items() if name not in ("health", "error texts")}])
-        print(row["health"], row["error texts"])
+        show([{name: value for name, value in row.items() if name not in UNSHOWN}])
+        print(*(row[name] for name in UNSHOWN))
         bar("frames a second of a page", row["frames/s each"], 12, at_least=True)
         bar("from a change to its frame, p50", row["knob ms, p50"], 40, unit=" ms")
         bar("from a change to its frame, p95", row["knob ms, p95"], 150, unit=" ms")

@@ -70,7 +70,8 @@ class PageClient:
     wire : whether the page changes over to the websocket beside Bokeh's, where the server has one
 
     ``headers`` counts the messages by their type; ``status`` is the newest frame's; ``answers`` are seconds from a
-    change to the first frame that carries it; ``waiting`` are changes without an answer yet.
+    change to the first frame that carries it; ``waiting`` are changes without an answer yet. ``lost`` is true once the
+    connection is gone, and ``endings`` says why each websocket ended that this page did not close itself.
     """
 
     def __init__(
@@ -102,7 +103,8 @@ class PageClient:
         self.frames_at: list[float] = []
         self.bytes = 0
         self.waiting: dict[str, float] = {}
-        self.lost = False
+        self.lost = self._leaving = False
+        self.endings: list[str] = []
         self._socket: WebSocketClientConnection | None = None
         self._count = 0
         self._news = asyncio.Event()
@@ -138,6 +140,7 @@ class PageClient:
 
     async def close(self) -> None:
         """Close the websocket, as a closed tab does."""
+        self._leaving = True
         for socket in (self._wire, self._socket):
             if socket is not None:
                 socket.close()
@@ -148,6 +151,7 @@ class PageClient:
 
     def drop(self) -> None:
         """Lose the connection without a word: the server hears of it from the closed socket only."""
+        self._leaving = True
         for socket in (self._wire, self._socket):
             if socket is not None and socket.stream is not None:  # type: ignore[attr-defined]
                 socket.stream.close()  # type: ignore[attr-defined]
@@ -189,9 +193,8 @@ class PageClient:
         while not happened():
             left = end - time.monotonic()
             if left <= 0 or self.lost:
-                raise TimeoutError(
-                    f"waited in vain for {self.waiting}; newest frame: {self.frame}, {list(self.errors)}"
-                )
+                said = [*self.errors, *self.endings]
+                raise TimeoutError(f"waited in vain for {self.waiting}; newest frame: {self.frame}, {said}")
             self._news.clear()
             with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
                 await asyncio.wait_for(self._news.wait(), min(left, 1.0))
@@ -234,8 +237,8 @@ class PageClient:
                     if event.get("kind") == "MessageSent" and "data" in values:
                         header = values["data"]["header"]
                         await self._take(json.loads(header) if isinstance(header, str) else header)
-        except (ConnectionError, OSError, WebSocketClosedError):
-            pass  # whoever waits sees that the page is lost
+        except (ConnectionError, OSError, WebSocketClosedError) as error:
+            self._ended("Bokeh's websocket", self._socket, error)
         finally:
             self.lost = True
             self._news.set()
@@ -257,9 +260,17 @@ class PageClient:
                     self.on_wire, held, self._held = True, self._held or [], None
                     for waiting in held:
                         await self.say(waiting)
-        except WebSocketClosedError:
-            pass  # whoever waits sees that the page is lost
+            self._ended("the page's own websocket", self._wire)
+        except (ConnectionError, OSError, WebSocketClosedError) as error:
+            self._ended("the page's own websocket", self._wire, error)
         self.on_wire = False
+
+    def _ended(self, which: str, socket: Any, error: Exception | None = None) -> None:
+        """Note why a websocket ended, unless this page has closed it."""
+        if not self._leaving:
+            code, reason = getattr(socket, "close_code", None), getattr(socket, "close_reason", None)
+            why = [str(part) for part in (code, reason, error and f"{type(error).__name__}: {error}") if part]
+            self.endings.append(f"{which} ended: {', '.join(why) or 'without a reason'}")
 
     async def _take(self, header: dict[str, Any]) -> None:
         kind = str(header["type"])

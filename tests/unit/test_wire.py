@@ -87,6 +87,7 @@ def test_a_page_changes_over_and_loses_no_message(page_client: Any) -> None:
         assert seen[0] == seen[1], "the same messages on both ways"
         for page in pages:
             await page.close()
+            assert not page.endings, "it has closed them itself"
 
     serve(visit)
 
@@ -145,6 +146,7 @@ def test_messages_beyond_the_limits_end_the_websocket_and_not_the_page(page_clie
         await page.until(lambda: page.on_wire)
         await page._wire.write_message("[" * 50 + "]" * 50)
         await page.until(lambda: not page.on_wire)
+        assert page.endings == ["the page's own websocket ended: 1009, message beyond the limits"]
         await page.say({"type": "ready", "version": 1, "rejoin": None})
         await page.do("run")
         await page.until(lambda: not page.waiting)
