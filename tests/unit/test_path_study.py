@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
+import time
+from typing import Any
+
 import numpy as np
 import pytest
 
 import sparsescope as ss
+from sparsescope.registry import app_pages
+from sparsescope.runs import edges
+from sparsescope.runs import study as studies
 from sparsescope.runs.choosing import choose
+from sparsescope.runs.edges import EdgeStudy
+from sparsescope.runs.processes import HELPERS, Helpers
 from sparsescope.runs.study import PathStudy, row_norms
 
 LAMS = 6
@@ -91,3 +102,71 @@ def test_label_sets_are_compared_by_precision() -> None:
         pass
     assert made.measure == "test_precision_at_1" and made.chosen is not None
     assert np.isfinite(made.scores).all()
+
+
+def test_the_parts_of_a_study_survive_the_way_to_another_process(study: PathStudy) -> None:
+    parts = pickle.loads(pickle.dumps(study._parts()))
+    *_, found = (scores for scores in parts.fold(1) if scores is not None)
+    assert np.array_equal(found, study.scores[:, 1])
+
+
+@pytest.mark.slow
+def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch, study: PathStudy) -> None:
+    monkeypatch.setattr(studies, "LONG", 0.0)
+    monkeypatch.setattr(edges, "LONG", 0.0)
+    data = ss.datasets.load("iris")
+    helpers = Helpers(2)
+    made = PathStudy(study.problem, data.y, data.test, n_lams=LAMS, ratio=0.05, folds=3, resamples=4, seed=1)
+    seen = {(made.stage, made.done) for _ in made.steps(helpers=helpers)}
+    assert {("folds", 1), ("folds", 3), ("resamples", 4)} <= seen and helpers.count
+    assert np.array_equal(made.scores, study.scores) and not made.notes
+    assert made.chosen is not None and study.chosen is not None and made.chosen.one_se == study.chosen.one_se
+    assert np.array_equal(made.selections.counts, study.selections.counts)
+    assert made.selections.mean_union(2) == study.selections.mean_union(2)
+    wine = ss.datasets.load("wine")
+    problem = ss.CovarianceProblem.from_data(wine, correlation=True, features=8)
+    found = []
+    for given in (None, helpers):
+        of_edges = EdgeStudy(problem, wine.X[:, problem.kept], n_lams=5, ratio=0.2, resamples=3, seed=2)
+        for _ in of_edges.steps(helpers=given):
+            pass
+        found.append(of_edges.selections)
+    assert found[0].halves == found[1].halves == 3 and np.array_equal(found[0].counts, found[1].counts)
+
+
+@pytest.mark.slow
+def test_a_page_says_that_its_process_ended_and_another_page_ends_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "LONG", 0.0)
+    killed: list[int] = []
+
+    def until(happened: Any) -> None:
+        end = time.monotonic() + 120.0
+        while not happened():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def children() -> list[Any]:
+        return [child for job in begun for child in list(job._children)]
+
+    begun: list[Any] = []
+    make = HELPERS.job
+
+    def job(given: Any) -> Any:
+        begun.append(make(given))
+        return begun[-1]
+
+    monkeypatch.setattr(HELPERS, "job", job)
+    settings = {"dataset": "digits", "n_lams": 60, "folds": 5, "resamples": 0}
+    page: Any = app_pages["path"](None, settings)
+    page.start()
+    until(lambda: children() or page.work.error)
+    (child,) = children()
+    os.kill(child._process.pid, signal.SIGKILL)
+    killed.append(child._process.pid)
+    until(lambda: page.work.error)
+    assert "the process that worked on fold" in page.work.error and "ended abruptly" in page.work.error
+    page.start()
+    until(lambda: [c for c in children() if c._process.pid not in killed])
+    (child,) = children()
+    page.end()
+    until(lambda: child._process.poll() is not None and not page.running)

@@ -15,6 +15,7 @@ from ..problems.base import BaseProblem
 from ..problems.covariance import CovarianceProblem
 from ..registry import field
 from ..runs.edges import EdgeStudy
+from ..runs.processes import HELPERS
 from ..views.theta import graph
 from ._studies import StudyPage
 from ._working import Work
@@ -89,7 +90,7 @@ class NetworkPage(StudyPage):
         yield
         if work is self.work:
             self._study, self._source, self._left_out = study, source, left_out
-        for _ in study.steps(work.turn.aside()):
+        for _ in study.steps(work.turn.aside, HELPERS):
             yield
 
     # --------------------------------------------------------------------------------------------------------- browser

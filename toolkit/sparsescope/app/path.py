@@ -12,6 +12,7 @@ from .. import datasets, registry
 from ..problems.prediction import Problem
 from ..registry import field
 from ..runs.path_result import Point
+from ..runs.processes import HELPERS
 from ..runs.study import PathStudy, row_norms
 from ._studies import StudyPage
 from ._working import Work, no_classes
@@ -97,7 +98,7 @@ class PathPage(StudyPage):
         if work is self.work:
             self._study = study
         seen = 0.0
-        for _ in study.steps(work.turn.aside()):
+        for _ in study.steps(work.turn.aside, HELPERS):
             now = time.monotonic()
             if study.stage == "path" and now - seen >= HEAD_SECONDS and work is self.work:
                 seen, self._head = now, _iterate(study)

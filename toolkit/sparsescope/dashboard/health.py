@@ -11,6 +11,7 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
+from ..runs.processes import HELPERS
 from ..runs.turns import TURNS
 from ..runs.worker import NAME
 from ..version import __version__
@@ -24,6 +25,7 @@ METRICS = (
     ("sparsescope_sessions_limit", "places", "Explorers allowed at a time, 0 without a limit"),
     ("sparsescope_workers", "workers", "Threads of sessions"),
     ("sparsescope_workers_waiting", "waiting", "Workers that wait for a turn"),
+    ("sparsescope_helper_processes", "helpers", "Processes for long computations"),
     ("sparsescope_loop_lateness_seconds", "lateness", "Mean delay of the event loop"),
     ("sparsescope_loop_lateness_worst_seconds", "worst_lateness", "Worst delay of the last seconds"),
     ("sparsescope_memory_bytes", "memory_bytes", "Resident memory of the process"),
@@ -54,6 +56,7 @@ def facts(site: Site, began: float) -> dict[str, Any]:
         "places": site.max_sessions,
         "workers": sum(thread.name == NAME for thread in threading.enumerate()),
         "waiting": TURNS.waiting,
+        "helpers": HELPERS.count,
         "lateness": site.lateness.mean,
         "worst_lateness": site.lateness.worst,
         "memory_bytes": memory(),

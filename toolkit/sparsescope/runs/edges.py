@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import scipy.sparse as sp
 
 from ..problems.covariance import CovarianceProblem
 from ..registry import check_whole
+from .parts import LONG, Aside, CovarianceParts, dense, through
 from .path_result import Point
 from .paths import PathRun
-from .selections import Selections, half
-from .study import PART_ITERATIONS, PART_TOL, TOL
+from .processes import Helpers
+from .selections import Selections
+from .study import TOL
 
 
 class EdgeStudy:
@@ -66,53 +68,43 @@ class EdgeStudy:
 
     def theta(self, k: int) -> np.ndarray:
         """Return Θ at the k-th λ, (p, p)."""
-        return _dense(self.run, k)
+        return dense(self.run, k)
 
     def share(self, k: int, pairs: np.ndarray) -> np.ndarray:
         """Return the share of the halves that have each of some edges (e, 2), i < j, at the k-th λ."""
         return self.selections.share(k)[pairs[:, 0] * self.problem.d + pairs[:, 1]]
 
-    def steps(self, aside: AbstractContextManager[Any] | None = None) -> Iterator[None]:
+    def steps(self, aside: Aside = nullcontext, helpers: Helpers | None = None) -> Iterator[None]:
         """Do the work; every yield is a point where it may rest.
 
         Parameters
         ----------
         aside
-            entered while kernels are compiled.
+            makes a context that is entered while kernels are compiled, and while other processes are waited for.
+        helpers
+            processes for halves that take long; ``None``: all is done here.
         """
-        with aside or nullcontext():
+        with aside():
             self.run.warm_up()
         self.stage = "path"
         for _ in self.run:
             yield
         self.stage = "resamples" if self.resamples else ""
-        for b in range(self.resamples):
-            try:
-                yield from self._resample(b)
-            except ValueError as error:
-                self.notes.append(f"No stability of edges: {error}.")
-                break
-            self.done = b + 1
+        try:
+            yield from self._resample(aside, helpers)
+        except ValueError as error:
+            self.notes.append(f"No stability of edges: {error}.")
         self.stage = ""
 
-    def _resample(self, number: int) -> Iterator[None]:
-        p = self.problem.d
-        rows = half(self._X.shape[0], self.seed, number)
-        part = CovarianceProblem.from_data(
-            self._X[rows], correlation=self.correlation, diagonal=self.problem.diagonal, features=p
-        )
-        kept = np.arange(p) if part.kept is None else part.kept  # a rare feature may be constant in a half
-        run = PathRun(part, "auto", lams=self.lams, tol=PART_TOL, max_iter=PART_ITERATIONS)
-        for _ in run:
+    def _resample(self, aside: Aside, helpers: Helpers | None) -> Iterator[None]:
+        if not self.resamples:
+            return
+        parts = CovarianceParts(self.problem, self._X, self.lams, self.correlation, self.seed)
+        worth = helpers if self.run.seconds * self.resamples > LONG else None
+        for answer in through(parts, "half", self.resamples, aside, worth):
+            if answer is not None:
+                _, ended, found = answer
+                self.done += ended
+                if found is not None:
+                    self.selections.add(found)
             yield
-        supports = []
-        for k in range(len(run._points)):
-            i, j = np.nonzero(np.triu(_dense(run, k), 1))
-            supports.append(kept[i] * p + kept[j])
-        self.selections.add(supports)
-
-
-def _dense(run: PathRun, k: int) -> np.ndarray:
-    """Θ at the k-th λ of a run, (p, p)."""
-    Theta = run.path.weights(k)
-    return np.asarray(Theta.toarray() if sp.issparse(Theta) else Theta)

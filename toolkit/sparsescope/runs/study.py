@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,14 @@ import scipy.sparse as sp
 from ..problems.prediction import Problem
 from ..registry import check_whole
 from .choosing import Chosen, choose
+from .parts import LONG, Aside, SampleParts, through
 from .path_result import BEST_BY, Point
 from .paths import PathRun
-from .selections import Selections, half
+from .processes import Helpers
+from .selections import Selections
 
 TOL = 1e-4  # relative gap at each λ of the path, and of the paths on parts of the samples
-PART_TOL = 1e-3
 MOST_COUNTS = 50_000_000  # of the table of how often each row was selected at each λ
-PART_ITERATIONS = 300  # at one λ of a path on a part of the samples
 
 
 class PathStudy:
@@ -62,7 +62,6 @@ class PathStudy:
         self.folds, self.resamples = check_whole("folds", folds, 0), check_whole("resamples", resamples, 0)
         self.seed = check_whole("seed", seed, 0)
         self._labels = sp.csr_array(y) if sp.issparse(y) else np.asarray(y)
-        self._X = problem.design.plain().matrix
         self.run = PathRun(problem, "auto", n_lams=n_lams, ratio=ratio, tol=TOL, test=test)
         self.lams = self.run.lams
         self.stage = ""  # "path", "folds", "resamples", "" before and after
@@ -89,41 +88,45 @@ class PathStudy:
         return choose(self.scores) if done and self.stage in ("", "resamples") else None
 
     # ---------------------------------------------------------------------------------------------------------- stages
-    def steps(self, aside: AbstractContextManager[Any] | None = None) -> Iterator[None]:
+    def steps(self, aside: Aside = nullcontext, helpers: Helpers | None = None) -> Iterator[None]:
         """Do the work; every yield is a point where it may rest.
 
         Parameters
         ----------
         aside
-            entered while kernels are compiled.
+            makes a context that is entered while kernels are compiled, and while other processes are waited for.
+        helpers
+            processes for folds and halves that take long; ``None``: all is done here.
         """
-        with aside or nullcontext():
+        with aside():
             self.run.warm_up()
         self.stage = "path"
         for _ in self.run:
             yield
-        yield from self._cross_validate()
-        yield from self._resample()
+        for stage, work in (("cross-validation", self._cross_validate), ("stability selection", self._resample)):
+            try:
+                yield from work(aside, helpers)
+            except ValueError as error:
+                self.notes.append(f"No {stage}: {error}.")
         self.stage = ""
 
-    def _cross_validate(self) -> Iterator[None]:
+    def _cross_validate(self, aside: Aside, helpers: Helpers | None) -> Iterator[None]:
         if self.folds < 2:
             return
         self.stage, self.done = "folds", 0
-        fold = self._fold_numbers()
-        for k in range(self.folds):
-            part, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            run = self._part(part, "cross-validation", held_out)
-            if run is None:
-                self.folds = 0
-                return
-            for _ in run:
-                for at in range(len(run._points)):
-                    self.scores[at, k] = run._points[at].numbers[self.measure]
+        try:
+            for answer in through(self._parts(), "fold", self.folds, aside, self._worth(helpers, self.folds)):
+                if answer is not None:
+                    k, ended, found = answer
+                    self.done += ended
+                    if found is not None:
+                        self.scores[: len(found), k] = found
                 yield
-            self.done = k + 1
+        except ValueError:
+            self.folds = 0
+            raise
 
-    def _resample(self) -> Iterator[None]:
+    def _resample(self, aside: Aside, helpers: Helpers | None) -> Iterator[None]:
         if self.resamples < 1:
             return
         if self.lams.size * self.problem.d > MOST_COUNTS:
@@ -133,36 +136,26 @@ class PathStudy:
             return
         self.stage, self.done = "resamples", 0
         self.selections = Selections(self.lams.size, self.problem.d)
-        for b in range(self.resamples):
-            run = self._part(half(self.problem.design.n, self.seed, b), "stability selection")
-            if run is None:
-                return
-            for _ in run:
-                yield
-            self.selections.add([point.rows for point in run._points if point.rows is not None])
-            self.done = b + 1
+        for answer in through(self._parts(), "half", self.resamples, aside, self._worth(helpers, self.resamples)):
+            if answer is not None:
+                _, ended, found = answer
+                self.done += ended
+                if found is not None:
+                    self.selections.add(found)
+            yield
 
-    def _part(self, rows: np.ndarray, what: str, held_out: np.ndarray | None = None) -> PathRun | None:
-        """The path on some of the samples; ``None``, with a note, if they make no problem."""
-        try:
-            problem = self.problem.on(self._X[rows], self._labels[rows])
-            test = None if held_out is None else (self._X[held_out], self._labels[held_out])
-            return PathRun(
-                problem,
-                "auto",
-                lams=self.lams,
-                tol=PART_TOL,
-                max_iter=PART_ITERATIONS,
-                test=test,
-                keep_weights=held_out is None,
-            )
-        except ValueError as error:
-            self.notes.append(f"No {what}: {error}.")
-            return None
+    def _worth(self, helpers: Helpers | None, count: int) -> Helpers | None:
+        """The processes, if the parts take long: about half as long each as the path on all samples."""
+        return helpers if 0.5 * self.run.seconds * count > LONG else None
+
+    def _parts(self) -> SampleParts:
+        return SampleParts(self.problem, self._labels, self.lams, self._fold_numbers(), self.measure, self.seed)
 
     def _fold_numbers(self) -> np.ndarray:
         """The fold of each sample; the samples of each class are spread over all folds."""
         n, rng = self.problem.design.n, np.random.default_rng(self.seed)
+        if self.folds < 2:
+            return np.zeros(n, dtype=np.int64)
         order = rng.permutation(n)
         if self._labels.ndim == 1:
             order = order[np.argsort(self._labels[order], kind="stable")]
