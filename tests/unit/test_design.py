@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers import forms, interpreted, text
+from sparsescope.inputs.class_sums import class_sums
 from sparsescope.inputs.design import BLOCK, Design, columns_matmul, columns_rmatmul
 
 
@@ -47,8 +48,12 @@ def test_sums_of_squares_are_those_of_numpy(design: Design) -> None:
     A = matrix.toarray()
     np.testing.assert_allclose(design.squared_norms, (A**2).sum(axis=0), rtol=1e-6)
     by_class = np.column_stack([(A[y == c] ** 2).sum(axis=0) for c in range(4)])
-    np.testing.assert_allclose(design.class_sums(y, 4), by_class, rtol=1e-6)
-    assert design.squared_norms.dtype == design.class_sums(y, 4).dtype == np.float64
+    sums = class_sums(design, y, 4)
+    np.testing.assert_allclose(sums, by_class, rtol=1e-6)
+    assert design.squared_norms.dtype == sums.dtype == np.float64
+    omega = np.linspace(0.5, 2.0, len(y))
+    weighted = np.column_stack([(omega[y == c, None] * A[y == c] ** 2).sum(axis=0) for c in range(4)])
+    np.testing.assert_allclose(class_sums(design, y, 4, omega), weighted, rtol=1e-6)
 
 
 def test_compiled_products_do_what_the_interpreted_ones_do() -> None:

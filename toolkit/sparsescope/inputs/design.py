@@ -513,8 +513,6 @@ class Design:
     def target_sums(self, weights: Any) -> np.ndarray:
         """Compute Σ_i x_ij² D_ic.
 
-        With the indicator of classes as weights these are the class sums Σ_{i: y_i = c} x_ij².
-
         Parameters
         ----------
         weights
@@ -550,23 +548,6 @@ class Design:
             used = self.matrix.indices[self.matrix.data != 0]
             return int(np.bincount(used, minlength=1).max()) if used.size else 0
         return int(np.count_nonzero(self.matrix, axis=1).max())
-
-    def class_sums(self, y: np.ndarray, m: int) -> np.ndarray:
-        """Compute s_jc = Σ_{i: y_i = c} x_ij².
-
-        Parameters
-        ----------
-        y
-            classes (n,).
-        m
-            number of classes.
-
-        Returns
-        -------
-        np.ndarray
-            the sums (d, m), float64.
-        """
-        return self.target_sums(sp.csr_array((np.ones(self.n), (np.arange(self.n), y)), shape=(self.n, m)))
 
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..inputs.class_sums import class_sums
 from ..inputs.design import Design
 from ..inputs.labels import partial
 
@@ -45,10 +45,7 @@ def block_constants(
 def _class_aware(
     design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, weights: np.ndarray | None
 ) -> np.ndarray | None:
-    if weights is None:
-        sums = design.class_sums(y, m)
-    else:
-        sums = design.target_sums(sp.csr_array((weights, (np.arange(design.n), y)), shape=(design.n, m)))
+    sums = class_sums(design, y, m, weights)
     if intercept:  # a column of ones
         sums = np.vstack([sums, np.bincount(y, weights, minlength=m).astype(float)])
     bound: np.ndarray | None = loss.class_aware(sums)
