@@ -202,10 +202,10 @@ def test_a_move_of_the_budget_keeps_weights_and_dual_and_pays() -> None:
     problem = problem_on("iris", HINGE, "l1/l2")
     run = ss.Run(problem, ss.solvers.FBPDConstrained(eta=0.4), stop=Gap(1e-6) | Iterations(30_000), certify_every=10)
     list(run)
-    W, U, level, before = run.state.weights().copy(), run.state.U.copy(), run.state.level, run.state.iteration
+    W, U, level, before = run.state.weights().copy(), run.state.Y.copy(), run.state.level, run.state.iteration
     run.change(solver=ss.solvers.FBPDConstrained(eta=0.39))
     np.testing.assert_array_equal(run.state.weights(), W)
-    np.testing.assert_array_equal(run.state.U, U)
+    np.testing.assert_array_equal(run.state.Y, U)
     assert run.state.level == level
     assert run.observe(certify_now=True).relative_gap < 0.2, "the kept dual point and room bound the new problem"
     run.stop = Gap(1e-6) | Iterations(60_000)
@@ -248,7 +248,7 @@ def test_the_dual_point_is_in_the_domain_and_optimal_with_the_weights() -> None:
     run = ss.Run(problem, "fbpd", stop=Gap(1e-8) | Iterations(50_000), certify_every=50)
     last = list(run)[-1]
     assert "certified" in last.message and last.dual_entries > 0.0
-    U, y = run.state.U, problem.y
+    U, y = run.state.Y, problem.y
     P = U + np.eye(problem.m)[y]
     assert P.min() >= 0.0
     np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=1e-13)
@@ -273,7 +273,7 @@ def test_active_share_and_dual_entries_are_counts() -> None:
     last = list(run)[-1]
     active = np.abs(gradient_rows(problem.loss, run.state.Z, problem.y)).sum(axis=1) > 0
     assert last.active_share == pytest.approx(active.mean())
-    off = run.state.U != 0
+    off = run.state.Y != 0
     off[np.arange(problem.n), problem.y] = False
     assert last.dual_entries == pytest.approx(off.sum(axis=1).mean())
 
@@ -289,10 +289,10 @@ def test_weights_and_dual_survive_a_change_of_the_problem(change: str) -> None:
     }[change]
     run = ss.Run(problem, "fbpd", stop=Gap(1e-6) | Iterations(20_000), certify_every=10)
     list(run)
-    W, U = run.state.weights().copy(), run.state.U.copy()
+    W, U = run.state.weights().copy(), run.state.Y.copy()
     run.change(problem=other)
     np.testing.assert_array_equal(run.state.weights(), W)
-    np.testing.assert_array_equal(run.state.U, U)
+    np.testing.assert_array_equal(run.state.Y, U)
     event = run.observe(certify_now=True)
     cold = next(iter(ss.Run(other, "fbpd", W=W)))
     assert event.relative_gap < 0.5 * cold.relative_gap, "the dual point is worth something"
@@ -304,9 +304,9 @@ def test_another_setting_of_the_solver_keeps_the_dual() -> None:
     problem = problem_on("iris", HINGE, "l1/l2")
     run = ss.Run(problem, "fbpd", stop=Iterations(200))
     list(run)
-    U = run.state.U.copy()
+    U = run.state.Y.copy()
     run.change(solver=ss.solvers.FBPD(acceleration="none"))
-    np.testing.assert_array_equal(run.state.U, U)
+    np.testing.assert_array_equal(run.state.Y, U)
     event = run.advance()
     assert event.iteration == 201 and event.objective == pytest.approx(best(problem).objective, rel=0.1)
 
@@ -357,9 +357,9 @@ def test_few_of_many_features_pause_resume_and_change() -> None:
     resumed = ss.Run(problem, "fbpd", stop=Iterations(120), state=first.state.copy())
     list(resumed)
     np.testing.assert_array_equal(resumed.state.coef, whole.state.coef)
-    U = whole.state.U.copy()
+    U = whole.state.Y.copy()
     whole.change(problem=problem.with_(penalty="l1", lam=problem.lam))
-    np.testing.assert_array_equal(whole.state.U, U)
+    np.testing.assert_array_equal(whole.state.Y, U)
     whole.stop = Gap(1e-5) | Iterations(20_000)
     assert "certified" in list(whole)[-1].message
     whole.change(solver=ss.solvers.FBPDConstrained(eta=0.2))

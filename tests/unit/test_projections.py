@@ -170,14 +170,14 @@ def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
     problem = ss.Problem(X, y, loss="crammer-singer", lam=0.1)
     solver = ss.solvers.FBPDConstrained()
     state: Any = solver.init(problem)
-    state.U[:] = np.random.default_rng(0).standard_normal((3, 3))
-    whole = budget_gain(state.U, problem.y, 0.0, 0, 3)[0]
+    state.Y[:] = np.random.default_rng(0).standard_normal((3, 3))
+    whole = budget_gain(state.Y, problem.y, 0.0, 0, 3)[0]
     for share in (0.9, 0.5, 0.01):
         found = set()
         for start in (0.0, 1e-3, 1.0, 1e6):
             state.level = start
             t = solver.price(problem, state, share * whole)
-            assert budget_gain(state.U, problem.y, t, 0, 3)[0] == pytest.approx(share * whole, rel=1e-9)
+            assert budget_gain(state.Y, problem.y, t, 0, 3)[0] == pytest.approx(share * whole, rel=1e-9)
             found.add(round(t, 9))
         assert len(found) == 1
     assert solver.price(problem, state, 1.1 * whole) == 0.0, "a budget that is kept without force costs nothing"

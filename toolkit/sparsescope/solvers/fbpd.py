@@ -1,24 +1,31 @@
 """FBPD: non-smooth losses by primal–dual splitting (Chierchia et al. 2015, Alg. 1, for the Crammer–Singer hinge).
 
-    W ← prox_{nλτΩ}(V − τXᵀQ),   b without the prox
-    U_i ← prox_{σℓ*}(Q_i + σ(2Z − Z_V)_i)
-    (V, Q) ← (W, U), or the point of the acceleration (solvers/shared/splitting.py)
+    choose W, Y, and τ, σ > 0 with τσ‖X‖² ≤ 1;   for i = 0, 1, …
+        W⁺ ← prox_{τ·nλΩ}(W − τXᵀY)              b without the prox
+        Ŷ  ← Y + σX(2W⁺ − W)
+        Y⁺ ← prox_{σℓ*}(Ŷ)                       row by row
 
-with Z = XW, Z_V = XV. It solves n·F, so U_i is in the domain of ℓ* and λ keeps its meaning (λ₃ of the paper is 1/(nλ)).
-The prox of ℓ* is a projection: for the Crammer–Singer hinge of Q_i + e_y + σ((2Z − Z_V)_i + r_i) on the unit simplex,
-r = μ off the true class; for separation ranking on the flows from a set's labels to the others
-(kernels/projections.py). The paper projects T(2W − V) with T W = Z − Z[y]·1ᵀ. The two differ by a number added to each
-row, which the projection does not see; so τσ‖X‖² ≤ 1 is enough, where ‖T‖² is up to m times as large.
+It solves n·F, so the rows of Y are in the domain of ℓ* and λ keeps its meaning (λ₃ of the paper is 1/(nλ)). The prox of
+ℓ* is a projection: for the Crammer–Singer hinge of Ŷ_i + e_y + σr_i on the unit simplex, r = μ off the true class; for
+separation ranking on the flows from a set's labels to the others (kernels/projections.py). The paper has T in the place
+of X, with T W = Z − Z[y]·1ᵀ. The two differ by a number added to each row of Ŷ, which the projection does not see; so
+τσ‖X‖² ≤ 1 is enough, where ‖T‖² is up to m times as large.
+
+``iterate`` is that, from the point (V, Q) to its image (W⁺, Y⁺). The paper's next point is the image; restarts and
+leaps choose another one (shared/splitting.py names the files that explain them).
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from ..kernels.splitting import dual_step
 from ..problems.prediction import Problem
 from ..registry import losses, solvers
 from .base import settings
+from .shared.primal_step import primal_step
 from .shared.splitting import Splitting, SplittingState
 
 
@@ -46,23 +53,18 @@ class FBPD(Splitting):
             )
         return None
 
-    def dual(
-        self, problem: Problem, state: SplittingState, sigma: float, weights: tuple[float, float, float], t: int
-    ) -> None:
-        dual_step(
-            state.Z,
-            state.VZ,
-            state.Q,
-            *problem.terms,
-            sigma,
-            *weights,
-            state.VZ0,
-            state.Q0,
-            state.U,
-            state.shares[t],
-            state.shares[t + 1],
-            state.reports[t],
-        )
+    def iterate(self, problem: Problem, state: SplittingState, mixing: tuple[float, float, float]) -> float:
+        moved = primal_step(problem, state, self.strength(problem), mixing)  # W ← prox_{τ·nλΩ}(V − τXᵀQ)
+        W, Z, Y, VZ, Q = state.coef, state.Z, state.Y, state.VZ, state.Q
+        problem.design.matmul(W, Z)
+        state.passes += 2.0  # XᵀQ and XW
+        sigma, anchors = state.sigma, (state.VZ0, state.Q0)
+
+        def project(first: int, last: int, report: np.ndarray) -> None:  # Y ← prox_{σℓ*}(Q + σ(2Z − Z_V))
+            dual_step(Z, VZ, Q, *problem.terms, sigma, *mixing, *anchors, Y, first, last, report)
+
+        state.shared(project)
+        return state.distance(moved)
 
 
 solvers.add("fbpd", FBPD)

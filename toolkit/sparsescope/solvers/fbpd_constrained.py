@@ -13,7 +13,7 @@ method from the last t ends after two or three evaluations of the rows. It is th
     W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
     Ŷ ← Y + σT(2W − V),   ξ̂ ← ξ + σ'(2ζ − ζ_V)
     (Y, ξ) ← what the projection of (Ŷ/σ, ξ̂/σ') on the epigraphs takes away, times (σ, σ')
-    the next point is the image, or the point of the acceleration (solvers/splitting.py)
+    the next point is the image, or the point of the acceleration (shared/splitting.py)
 
 The paper has τ' = τ and σ' = σ with τσ·max(‖T‖², 1) ≤ 1 (``steps="paper"``). As W and ζ meet the dual variables in
 separate blocks, τσ‖T‖² ≤ 1 and τ'σ' ≤ 1 are enough: σ' starts at σ with τ' = 1/σ', so that ζ moves ‖T‖² times as
@@ -35,6 +35,7 @@ from ..registry import Column, field, solvers
 from .base import settings
 from .shared.budget import Known, certify_budget, first_suspicion, keep_budget
 from .shared.columns import DUAL_COLUMNS
+from .shared.primal_step import primal_step
 from .shared.splitting import Splitting, SplittingState
 
 SAME, TINY = 1e-12, 1e-300  # t is found when it moves by less than this share; below TINY it is 0
@@ -43,13 +44,13 @@ MOST_APART = 30.0  # bound of the ratio of σ' and σ, either way
 
 
 class BudgetState(SplittingState):
-    """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, U are TᵀY, row by row).
+    """State with one ζ_i a sample, and the row sums ``sums`` = −ξ of the dual rows (Q, Y are the TᵀY of the paper).
 
     slope : σ' · guess : the first level · level : the dual value of the budget, t; 1/(nt) is the λ with the same
         solution · known : see budget.py
     """
 
-    of_samples: ClassVar[tuple[str, ...]] = ("U", "zeta", "sums", "level", "guess")
+    of_samples: ClassVar[tuple[str, ...]] = ("Y", "zeta", "sums", "level", "guess")
 
     def __init__(self, problem: Problem, coef: np.ndarray, threads: int, anchored: bool) -> None:
         super().__init__(problem, coef, threads, anchored)
@@ -67,8 +68,8 @@ class BudgetState(SplittingState):
         return self.level
 
     def dual_rows(self, U: np.ndarray) -> bool:
-        flows = -self.U.min(axis=1, keepdims=True)  # their sum off the true class stands on it, with a minus
-        np.divide(self.U, np.maximum(flows, max(self.level, 1e-300)), out=U)
+        flows = -self.Y.min(axis=1, keepdims=True)  # their sum off the true class stands on it, with a minus
+        np.divide(self.Y, np.maximum(flows, max(self.level, 1e-300)), out=U)
         return True
 
 
@@ -170,7 +171,7 @@ class Budgeted(Splitting):
         state
             the state, changed in place.
         """
-        state.U *= problem.dtype.type(state.level)
+        state.Y *= problem.dtype.type(state.level)
         state.sums[:] = state.level
         state.zeta[:] = self.hinges(problem, state)
         state.zeta -= max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
@@ -207,7 +208,7 @@ class Budgeted(Splitting):
         new.level = old.mass(problem)
         self.scale_dual(problem, new)
         if isinstance(old, BudgetState):
-            new.sums[:], new.U[:], new.known = old.sums, old.U, old.known
+            new.sums[:], new.Y[:], new.known = old.sums, old.Y, old.known
             if type(old) is type(new):
                 new.zeta[:] = old.zeta
 
@@ -219,40 +220,34 @@ class Budgeted(Splitting):
         state.suspicion = math.inf  # a budget that is right for the data may be out of reach on the tiny problem
         return state
 
-    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
-        inner = tau if self.steps == "paper" else 1.0 / state.slope
+    def iterate(self, problem: Problem, state: Any, mixing: tuple[float, float, float]) -> float:
+        """Iterate Alg. 2 once, with a slack variable for each sample."""
+        tau, sigma = state.tau, state.sigma
+        inner = tau if self.steps == "paper" else 1.0 / state.slope  # τ'
+        # ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
         np.multiply(state.q, problem.dtype.type(inner), out=state.zeta)
         state.zeta += state.zetaV
         over = max(float(state.zeta.mean(dtype=np.float64)) - self.eta, 0.0)
         state.zeta -= problem.dtype.type(over)
         state.level = over / inner if over > 0.0 else float(state.sums.mean(dtype=np.float64))
-        moved = float(((state.zeta - state.zetaV) ** 2).sum(dtype=np.float64))
-        return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
+        slack = float(((state.zeta - state.zetaV) ** 2).sum(dtype=np.float64)) * tau / inner
+        moved = slack + primal_step(problem, state, self.strength(problem), mixing)  # W ← prox_{τΩ}(V − τTᵀY)
+        problem.design.matmul(state.coef, state.Z)
+        state.passes += 2.0
 
-    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
-        ratio = state.slope / sigma
-        epigraph_step(
-            state.Z,
-            state.VZ,
-            state.VZ0,
-            state.zeta,
-            state.zetaV,
-            state.zeta0,
-            state.Q,
-            state.Q0,
-            state.q,
-            state.q0,
-            problem.y,
-            problem.loss.margin,
-            sigma,
-            ratio,
-            *weights,
-            state.U,
-            state.sums,
-            state.shares[t],
-            state.shares[t + 1],
-            state.reports[t],
-        )
+        def project(first: int, last: int, report: np.ndarray) -> None:  # (Y, ξ): what the epigraphs take away
+            epigraph_step(
+                *(state.Z, state.VZ, state.VZ0),
+                *(state.zeta, state.zetaV, state.zeta0),
+                *(state.Q, state.Q0, state.q, state.q0),
+                *(problem.y, problem.loss.margin, sigma, state.slope / sigma),
+                *mixing,
+                *(state.Y, state.sums, first, last, report),
+            )
+
+        state.shared(project)
+        found: float = state.distance(moved)
+        return found
 
     def leaps(self, problem: Problem) -> bool:
         return not self.explicit and super().leaps(problem)  # slack variables are further parts of the point
@@ -307,49 +302,25 @@ class FBPDConstrained(Budgeted):
     def explicit(self) -> bool:
         return self.slacks == "each"
 
-    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
+    def iterate(self, problem: Problem, state: Any, mixing: tuple[float, float, float]) -> float:
         if self.explicit:
-            return super().primal(problem, state, tau, weights)
-        return self.descend(problem, state, tau, tau, weights)
-
-    def prepare_dual(self, problem: Problem, state: Any, sigma: float) -> None:
-        if self.explicit:
-            return
-        self.parallel(
-            state,
-            lambda t: budget_ahead(
-                state.Z,
-                state.VZ,
-                state.Q,
-                problem.y,
-                problem.loss.margin,
-                sigma,
-                state.U,
-                state.shares[t],
-                state.shares[t + 1],
-            ),
-        )
+            return super().iterate(problem, state, mixing)
+        moved = primal_step(problem, state, self.strength(problem), mixing)  # W ← prox_{τΩ}(V − τXᵀQ)
+        problem.design.matmul(state.coef, state.Z)
+        state.passes += 2.0
+        sigma, y, margin = state.sigma, problem.y, problem.loss.margin
+        rows = state.Z, state.VZ, state.Q
+        # Ŷ ← Q + σ(2Z − Z_V + r), and the t of the best (Y, t)
+        state.shared(lambda first, last, _: budget_ahead(*rows, y, margin, sigma, state.Y, first, last))
         state.level = self.price(problem, state, sigma * problem.n * self.eta)
         state.sums[:] = state.level
 
-    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
-        if self.explicit:
-            super().dual(problem, state, sigma, weights, t)
-            return
-        flow_step(
-            state.Z,
-            state.VZ,
-            state.Q,
-            problem.y,
-            state.level,
-            *weights,
-            state.VZ0,
-            state.Q0,
-            state.U,
-            state.shares[t],
-            state.shares[t + 1],
-            state.reports[t],
-        )
+        def project(first: int, last: int, report: np.ndarray) -> None:  # Y ← Ŷ on t·(Δ − e_y), row by row
+            flow_step(*rows, y, state.level, *mixing, state.VZ0, state.Q0, state.Y, first, last, report)
+
+        state.shared(project)
+        found: float = state.distance(moved)
+        return found
 
     def price(self, problem: Problem, state: BudgetState, target: float) -> float:
         """Return the t ≥ 0 at which the sum of squares falls by ``target`` per unit of t, starting at the last t.
@@ -399,9 +370,7 @@ class FBPDConstrained(Budgeted):
         tuple[float, float]
             the decrease and its derivative.
         """
-        parts = self.parallel(
-            state, lambda t: budget_gain(state.U, problem.y, mass, state.shares[t], state.shares[t + 1])
-        )
+        parts = state.shared(lambda first, last, _: budget_gain(state.Y, problem.y, mass, first, last))
         return sum(gain for gain, _ in parts), sum(slope for _, slope in parts)
 
 

@@ -6,7 +6,7 @@
     W ← prox_{τΩ}(V − τTᵀY),   ζ ← the projection of ζ_V − τ'(H − Y) on {Σζ ≤ nmη}
     Y ← max(Y + σ(T(2W − V) + r − (2ζ − ζ_V)), 0)
     H ← what the projection of H + σ(2ζ − ζ_V) on rows that are constant and not negative takes away
-    the next point is the image, or the point of the acceleration (solvers/splitting.py)
+    the next point is the image, or the point of the acceleration (shared/splitting.py)
 
 There is no projection but clipping and means; the price is a coupling through n·m numbers more. With τ' = c²τ the
 operator has the norm² of [‖T‖, −c; 0, c], which is (1 + 1/√2)‖T‖² at c² = ‖T‖²/2; the paper has c = 1.
@@ -24,6 +24,7 @@ from ..problems.prediction import Problem
 from ..registry import solvers
 from .base import settings
 from .fbpd_constrained import Budgeted, BudgetState
+from .shared.primal_step import primal_step
 from .shared.splitting import SplittingState
 
 WITH_ZETA = 1.0 + math.sqrt(0.5)  # by which ζ raises the norm² of the operator
@@ -57,12 +58,12 @@ class FBPDLinear(Budgeted):
         return LinearState(problem, coef, self.count(), self.acceleration != "none")
 
     def scale_dual(self, problem: Problem, state: Any) -> None:
-        state.U *= problem.dtype.type(state.level)
+        state.Y *= problem.dtype.type(state.level)
         state.sums[:] = state.level
         rows = self.hinges(problem, state)
         state.zeta[:] = (rows - max(float(rows.mean()) - self.eta, 0.0))[:, None]
         # In balance H − Y = −level/m everywhere: the half-space alone holds ζ.
-        state.H[:] = state.U - problem.dtype.type(state.level / problem.m)
+        state.H[:] = state.Y - problem.dtype.type(state.level / problem.m)
         here = np.arange(problem.n)
         state.H[here, problem.y] += state.sums
 
@@ -78,9 +79,10 @@ class FBPDLinear(Budgeted):
         if isinstance(old, LinearState):
             new.H[:] = old.H
 
-    def primal(self, problem: Problem, state: Any, tau: float, weights: tuple[float, float, float]) -> float:
-        inner = tau if self.steps == "paper" else 0.5 * tau * state.norm**2 / WITH_ZETA
-        gradient = state.zeta  # room that is written anew below
+    def iterate(self, problem: Problem, state: Any, mixing: tuple[float, float, float]) -> float:
+        tau, sigma = state.tau, state.sigma
+        inner = tau if self.steps == "paper" else 0.5 * tau * state.norm**2 / WITH_ZETA  # τ'
+        gradient = state.zeta  # ζ ← the projection of ζ_V − τ'(H − Y) on {Σζ ≤ nmη}, in place
         np.subtract(state.HQ, state.Q, out=gradient)
         gradient[np.arange(problem.n), problem.y] -= state.q
         gradient *= problem.dtype.type(-inner)
@@ -88,34 +90,25 @@ class FBPDLinear(Budgeted):
         over = max(float(gradient.mean(dtype=np.float64)) - self.eta, 0.0)
         gradient -= problem.dtype.type(over)
         state.level = problem.m * over / inner if over > 0.0 else float(state.sums.mean(dtype=np.float64))
-        moved = float(np.linalg.norm(state.zeta - state.zetaV)) ** 2
-        return moved * tau / inner + self.descend(problem, state, tau, tau, weights)
+        slack = float(np.linalg.norm(state.zeta - state.zetaV)) ** 2 * tau / inner
+        moved = slack + primal_step(problem, state, self.strength(problem), mixing)  # W ← prox_{τΩ}(V − τTᵀY)
+        problem.design.matmul(state.coef, state.Z)
+        state.passes += 2.0
 
-    def dual(self, problem: Problem, state: Any, sigma: float, weights: tuple[float, float, float], t: int) -> None:
-        linear_step(
-            state.Z,
-            state.VZ,
-            state.VZ0,
-            state.zeta,
-            state.zetaV,
-            state.zeta0,
-            state.Q,
-            state.Q0,
-            state.q,
-            state.q0,
-            state.H,
-            state.HQ,
-            state.H0,
-            problem.y,
-            problem.loss.margin,
-            sigma,
-            *weights,
-            state.U,
-            state.sums,
-            state.shares[t],
-            state.shares[t + 1],
-            state.reports[t],
-        )
+        def clip(first: int, last: int, report: np.ndarray) -> None:  # Y and H
+            linear_step(
+                *(state.Z, state.VZ, state.VZ0),
+                *(state.zeta, state.zetaV, state.zeta0),
+                *(state.Q, state.Q0, state.q, state.q0),
+                *(state.H, state.HQ, state.H0),
+                *(problem.y, problem.loss.margin, sigma),
+                *mixing,
+                *(state.Y, state.sums, first, last, report),
+            )
+
+        state.shared(clip)
+        found: float = state.distance(moved)
+        return found
 
 
 solvers.add("fbpd-linear", FBPDLinear)

@@ -91,7 +91,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     n, d, regulariser, margin = problem.n, problem.d, problem.regulariser, problem.loss.margin
     coef = state.coef.astype(np.float64, copy=False)
     W, Z = coef[:d], state.Z if is_double(problem) else double_scores(problem, coef, work.Z)
-    work.U[:] = state.U
+    work.U[:] = state.Y
     if not is_double(problem):
         work.U[np.arange(n), problem.y] = 0.0
         work.U[np.arange(n), problem.y] = -work.U.sum(axis=1)

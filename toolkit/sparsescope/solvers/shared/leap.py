@@ -11,7 +11,7 @@ exactly so where T is affine. In an inner product in which T is nonexpansive, ke
 so GMRES ends at a solution even where there are many. Whether the leap was one is for the caller to see: away from the
 end, v + p is on another piece, and may be anywhere.
 
-:func:`leap` does that for a splitting method (solvers/splitting.py), whose step is nonexpansive in the metric of its
+:func:`leap` does that for a splitting method (splitting.py), whose step is nonexpansive in the metric of its
 residual. Its vectors are (V, VZ, Q), where VZ is there to spare products with X.
 """
 
@@ -62,7 +62,7 @@ def leap(solver: Any, problem: Problem, state: Any) -> None:
         nonlocal residual
         for point, part in zip(points, pieces(state, v), strict=True):
             point[:] = part
-        residual = solver.move(problem, state, PLAIN)
+        residual = solver.iterate(problem, state, PLAIN)
         return np.concatenate([point.ravel() for point in points])
 
     there, before, calls = fixed_point(image, here, functools.partial(lower, state), most)

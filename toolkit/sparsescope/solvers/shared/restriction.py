@@ -93,3 +93,57 @@ def _blocks(problem: Problem, U: np.ndarray) -> Any:
     whole = problem.regulariser.needs_all_rows
     buffer = np.empty((problem.d if whole else min(problem.d, 4096), problem.m), U.dtype)
     return problem.design.rmatmul_blocks(U, buffer)
+
+
+# ------------------------------------------------------------------------------------- the steps of a splitting method
+def on_few_features(solver: Any, problem: Problem, state: Any) -> None:
+    """Advance a splitting method by a step on the features that matter, or on all where restricting does not pay."""
+    if not state.whole and solver.restricts(problem):
+        choose_features(solver, problem, state)
+    part, inner = state.part, state.inner
+    if part is None:
+        solver.advance(problem, state)
+        return
+    before = inner.passes
+    solver.advance(part.problem, inner)
+    state.coef[part.coef_rows] = inner.coef
+    state.Z = inner.Z
+    for name in state.of_samples:
+        setattr(state, name, getattr(inner, name))
+    state.weight, state.norm, state.step_size = inner.weight, inner.norm, inner.step_size
+    state.working_set = float(part.rows.size + problem.intercept)
+    state.iteration += 1
+    state.since += 1
+    state.passes += (inner.passes - before) * part.problem.design.nnz / problem.design.nnz
+
+
+def choose_features(solver: Any, problem: Problem, state: Any) -> None:
+    """Choose the features to work on, when an epoch has just ended and the last choice has paid for itself."""
+    if state.part is not None and (state.inner.epoch > 0 or state.since < max(10, problem.d / state.part.rows.size)):
+        return
+    part = choose(problem, state.Y, state.coef, solver.strength(problem), state.part, state.choices)
+    state.choices, state.since = state.choices + 1, 0
+    state.passes += 1.0
+    if part is not None and part is state.part:  # None, the first time: the whole problem's step sizes
+        return
+    state.part = part
+    if part is None:
+        state.inner, state.working, state.whole = None, None, True
+        set_steps(solver, problem, state, state.weight)
+        state.settle()
+        return
+    inner = solver.new_state(part.problem, state.coef[part.coef_rows])
+    for name in state.of_samples:
+        value = getattr(state, name)
+        setattr(inner, name, value.copy() if isinstance(value, np.ndarray) else value)
+    set_steps(solver, part.problem, inner, state.weight)
+    inner.settle()
+    # Rows that left the part are zero; what it brings in starts from what is there.
+    state.inner, state.working = inner, part.flags.astype(np.uint8)
+
+
+def set_steps(solver: Any, problem: Problem, state: Any, weight: float) -> None:
+    """Set the step sizes of a state on other features; a √(σ/τ) that has been adapted (not NaN) is kept."""
+    solver.set_steps(problem, state)
+    if solver.steps == "adaptive" and not np.isnan(weight):
+        state.weight = weight

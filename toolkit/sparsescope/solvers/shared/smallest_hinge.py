@@ -36,8 +36,8 @@ class _Unpenalised(FBPD):
     def restricts(self, problem: Problem) -> bool:
         return False
 
-    def primal(self, problem: Problem, state: SplittingState, tau: float, weights: tuple[float, float, float]) -> float:
-        return self.descend(problem, state, tau, 0.0, weights)
+    def strength(self, problem: Problem) -> float:
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _bounds(problem: Problem, state: SplittingState) -> tuple[float, float, floa
     n = problem.n
     scale = problem.loss.margin * n**0.5 / state.norm  # weights that move scores by the margin are about as long
     radius = REACH * max(float(np.linalg.norm(state.coef[: problem.d])), scale)
-    U = state.U.copy()
+    U = state.Y.copy()
     if problem.intercept:
         repair_dual(U, *problem.terms)
     flows = limit_flows(U, problem.y, 1.0)
