@@ -64,6 +64,33 @@ def test_sparse_data_with_an_empty_row_and_column_in_either_precision(form: str,
     assert exact.objective(found.W, found.b) == pytest.approx(best(exact).objective, rel=2 * tol)
 
 
+def on_simplex(v: np.ndarray) -> np.ndarray:
+    """The nearest point of the unit simplex."""
+    ordered = np.sort(v)[::-1]
+    levels = (np.cumsum(ordered) - 1.0) / np.arange(1, v.size + 1)
+    return np.maximum(v - levels[np.count_nonzero(ordered > levels) - 1], 0.0)
+
+
+def test_an_iteration_is_algorithm_1() -> None:
+    X, y = iris()
+    n = y.size
+    problem = ss.Problem(X, y, loss=HINGE, penalty="l1/l2", lam=0.02)
+    mu = problem.loss.margin
+    solver = solvers.create("fbpd", acceleration="none", steps="paper")
+    state: Any = solver.init(problem)
+    true = np.eye(problem.m)[y]
+    for _ in range(20):
+        W, Y, tau, sigma = state.coef.copy(), state.Y.copy(), state.tau, state.sigma
+        solver.step(problem, state)
+        towards = W - tau * X.T @ Y
+        lengths = np.linalg.norm(towards, axis=1, keepdims=True)
+        new = towards * np.maximum(1.0 - tau * n * problem.lam / np.maximum(lengths, 1e-300), 0.0)
+        ahead = Y + sigma * (X @ (2.0 * new - W) + mu * (1.0 - true))
+        np.testing.assert_allclose(state.coef, new, atol=1e-12)
+        np.testing.assert_allclose(state.Y, np.apply_along_axis(on_simplex, 1, ahead + true) - true, atol=1e-12)
+    assert np.abs(state.coef).max() > 1e-3
+
+
 def test_ten_classes() -> None:
     problem = problem_on("digits", HINGE, "l1/l2", share=0.3)
     found = ss.solve(problem, "fbpd", tol=1e-6, max_iter=20_000, record=False, certify_every=20)
