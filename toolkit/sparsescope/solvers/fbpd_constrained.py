@@ -221,7 +221,7 @@ class Budgeted(Splitting):
         return state
 
     def iterate(self, problem: Problem, state: Any, mixing: tuple[float, float, float]) -> float:
-        """Iterate Alg. 2 once, with a slack variable for each sample."""
+        # Alg. 2, with a slack variable for each sample
         tau, sigma = state.tau, state.sigma
         inner = tau if self.steps == "paper" else 1.0 / state.slope  # τ'
         # ζ ← the projection of ζ_V − τ'ξ on {Σζ ≤ nη}
