@@ -7,7 +7,7 @@
 
 It solves n·F, so the rows of Y are in the domain of ℓ* and λ keeps its meaning (λ₃ of the paper is 1/(nλ)). The prox of
 ℓ* is a projection: for the Crammer–Singer hinge of Ŷ_i + e_y + σr_i on the unit simplex, r = μ off the true class; for
-separation ranking on the flows from a set's labels to the others (kernels/projections.py). The paper has T in the place
+separation ranking on the flows from a set's labels to the others (kernels/projections.py). The paper has T instead
 of X, with T W = Z − Z[y]·1ᵀ. The two differ by a number added to each row of Ŷ, which the projection does not see; so
 τσ‖X‖² ≤ 1 is enough, where ‖T‖² is up to m times as large.
 
