@@ -197,6 +197,23 @@ def test_a_lesson_in_python_asks_compares_checks_and_goes_on(tmp_path: Path) -> 
     assert rows.elsewhere(1).count("holds") >= 1 and rows.break_it(2) and rows.task("b")
 
 
+def test_a_vote_before_talking_and_votes_on_other_data_stand_beside_what_is_measured() -> None:
+    rows = ss.lesson(1)
+    assert "vote again" in rows.vote(4, "half", sure=1) and rows.given(4) is None
+    rows.vote(4, "none")
+    reveal = rows.predict(4, "few", sure=3)
+    assert "your first vote: about half (sure: 1 of 3)" in reveal, "the first vote is kept"
+    places = [case.data for case in rows.lesson.predictions[3].elsewhere]
+    beside = rows.elsewhere(4, {places[0]: True})
+    assert ("as you said" in beside) != ("you said otherwise" in beside)
+    with pytest.raises(AnswerError, match="measured already"):
+        rows.vote(4, "half")
+    with pytest.raises(AnswerError, match="does not run on 'nowhere'"):
+        rows.elsewhere(4, {"nowhere": True})
+    rows.forget(4)
+    assert rows.given(4) is None and "first vote" not in rows.predict(4, "half")
+
+
 def test_wrong_use_of_a_lesson_gets_a_sentence(tmp_path: Path) -> None:
     rows = ss.lesson(1)
     bad = tmp_path / "bad.json"

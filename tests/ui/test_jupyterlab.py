@@ -1,4 +1,4 @@
-"""The notebook widget in a real JupyterLab: shown, run, points arrive."""
+"""Notebook widgets in a real JupyterLab: the explorer, pages, and two lessons from the first cell to the last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage, Network
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from programs import Program
 
@@ -25,6 +25,8 @@ PAST = (
     "result = ss.solve(problem, 'fista-ls', max_iter=6, tol=1e-14, record=True)\nss.explore(result)",
 )
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+ROWS, MOMENTUM = (NOTEBOOKS / name for name in ("01_why_rows_vanish.ipynb", "05_momentum.ipynb"))
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 
@@ -39,9 +41,11 @@ def free_port() -> int:
 @pytest.fixture
 def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """Address of a JupyterLab whose folder holds one notebook, opened."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(text) for text in getattr(request, "param", CELLS)]
-    )
+    given = getattr(request, "param", CELLS)
+    if isinstance(given, Path):
+        notebook = nbformat.read(given, as_version=4)
+    else:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in given])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     folder = tmp_path / "work"
     folder.mkdir()
@@ -173,3 +177,86 @@ def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: st
     settings = page.evaluate("window.__sparsescope.settings")
     assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
     assert [path["iterations"] for path in paths["paths"]] and network.outside == []
+
+
+def begun(page: Page, lab: str) -> None:
+    """Open the notebook of a lesson and run it to its end."""
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page, "step-p1")
+    expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first).to_be_attached()
+
+
+def lock_in(page: Page, k: int, sure: int) -> Locator:
+    """Lock the answer in as it stands, and return the reveal."""
+    page.get_by_test_id(f"p{k}-sure-{sure}").check()
+    page.get_by_test_id(f"p{k}-lock").click()
+    reveal = page.get_by_test_id(f"p{k}-reveal")
+    expect(reveal).to_contain_text("Claim")
+    return reveal
+
+
+def run_last_cell(page: Page, text: str) -> None:
+    """Run the last cell once more, and wait for a text in its output."""
+    page.locator(".jp-CodeCell").last.locator(".cm-content").click()
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".jp-OutputArea").filter(has_text=text).last).to_be_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", [ROWS], indirect=True)
+def test_the_first_lesson_is_done_in_jupyterlab(page: Page, lab: str) -> None:
+    network = Network(page)
+    begun(page, lab)
+    for _ in range(3):
+        page.get_by_test_id("p1-up-l1").press("Enter")
+    page.get_by_test_id("p1-sure-1").check()
+    page.get_by_test_id("p1-talk").click()
+    expect(page.get_by_test_id("p1-first")).to_contain_text("vote again")
+    page.get_by_test_id("p1-down-l1").click()
+    expect(lock_in(page, 1, 2)).to_contain_text("you after talking")
+    page.get_by_test_id("step-p2").get_by_role("checkbox").nth(1).check()
+    lock_in(page, 2, 1)
+    page.get_by_test_id("p3-number").fill("30")
+    expect(lock_in(page, 3, 3)).to_contain_text("too low")
+    for k in (4, 5):
+        page.get_by_test_id(f"step-p{k}").get_by_role("radio").first.check()
+        lock_in(page, k, 3)
+    page.get_by_test_id("p4-more").click()
+    expect(page.get_by_test_id("p4-elsewhere").get_by_role("table")).to_be_visible()
+    expect(page.get_by_test_id("p4-more")).to_be_hidden()
+    run_last_cell(page, "sure 3 of 3:")  # the lesson in Python has what was answered in the cells
+    assert not network.outside, network.outside
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", [MOMENTUM], indirect=True)
+def test_a_curve_is_drawn_in_jupyterlab_and_a_cell_goes_on_where_it_was_left(page: Page, lab: str) -> None:
+    begun(page, lab)
+    box = page.get_by_test_id("p1-sketch")
+    box.scroll_into_view_if_needed()
+    place = box.bounding_box()
+    assert place is not None
+    page.mouse.move(place["x"] + 20, place["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] - 20, place["y"] + place["height"] - 30, steps=20)
+    page.mouse.up()
+    reveal = lock_in(page, 1, 3)
+    expect(reveal).to_contain_text("falls steadily")
+    expect(page.get_by_test_id("p1-sketch").locator(".lesson-measured-curve")).to_be_visible()
+    for k in range(2, page.locator("[data-testid^='step-p']").count() + 1):
+        step = page.get_by_test_id(f"step-p{k}")
+        if step.get_by_test_id(f"p{k}-number").count():
+            page.get_by_test_id(f"p{k}-number").fill("3")
+        elif step.get_by_role("radio").count() > 3:
+            step.get_by_role("radio").first.check()
+        lock_in(page, k, 2)
+    run_last_cell(page, "sure 2 of 3:")
+    # The same notebook once more: the cells show what was answered, and Python has it again.
+    page.reload()
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page, "step-p1")
+    expect(page.get_by_test_id("p1-reveal")).to_contain_text("falls steadily")
+    expect(page.get_by_test_id("p1-sketch").locator(".lesson-measured-curve")).to_be_visible()
+    page.get_by_test_id("p1-again").click()
+    expect(page.get_by_test_id("p1-lock")).to_be_visible()

@@ -61,15 +61,19 @@ def test_a_lesson_reports_its_students_prediction_and_verdict(monkeypatch: pytes
     page.on_message({"type": "ready"})
     page.poll()
     answer = prediction.kind.clean(prediction.kind.guess())
-    page.carry_out("predict", {"k": k, "answer": answer, "sure": 3})
+    first = {"answer": answer, "sure": 1}
+    page.carry_out("vote", {"k": k, **first})  # before talking to a neighbour
+    assert page._job is None and told == ["question", "answer"]
+    page.carry_out("predict", {"k": k, "answer": answer, "sure": 3, "first": first})
     job = page._job
     assert job is not None
     while job.running:
         job._end.wait(0.01)
     errors = [message for message, _ in page.poll() if message["type"] == "error"]
-    assert not errors and told == ["question", "answer", "measured", "verdict"] and not page.running
+    assert not errors and told == [*2 * ["question", "answer"], "measured", "verdict"] and not page.running
     (asked,) = room.asked.values()
-    (found,) = asked.answers["before"].values()
+    (before,), (found,) = (asked.answers[phase].values() for phase in ("before", "after"))
+    assert before.right is None and before.confidence == 1
     assert found.right is not None and found.confidence == 3 and len(asked.measured) == 1
     assert bool(found.sentence) == (found.right is False)
     page.close()

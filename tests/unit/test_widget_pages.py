@@ -126,6 +126,38 @@ def test_a_race_in_a_cell_runs_on_the_problem_that_was_given(sent: list[dict[str
     asyncio.run(cell())
 
 
+def test_a_prediction_in_a_cell_shares_its_answers_with_the_lesson_in_python(sent: list[dict[str, Any]]) -> None:
+    lesson = ss.lesson(1)
+    lesson.keep(5, "same", 3, True)
+
+    async def cell() -> None:
+        widget = ss.show("lesson", lesson, prediction=4)
+        text = widget._repr_mimebundle_()[0]["text/plain"]
+        assert lesson.ask(4) in text and "lesson.predict(4, answer, sure=2)" in text
+        widget._receive(widget, {"type": "view", "open": True}, [])
+        widget._receive(widget, {"type": "ready"}, [])
+        picture = next(message for message in sent if message["type"] == "picture")["lesson"]
+        assert picture["alone"] == 4 and picture["keeps"]
+        assert [question["given"] for question in picture["predictions"]][3:] == [None, lesson.given(5)]
+        vote = {"answer": "none", "sure": 2, "first": {"answer": "half", "sure": 1}}
+        widget._receive(widget, {"type": "do", "action": "predict", "k": 4, **vote}, [])
+        await until(sent, lambda message: message["type"] == "reveal")
+        reveal = next(message for message in sent if message["type"] == "reveal")
+        assert reveal["first"] == lesson.lesson.predictions[3].kind.shown("half")
+        assert lesson.given(4) == {"answer": "none", "sure": 2, "right": reveal["right"]}
+        for action, kept in (("forget", None), ("kept", {"answer": "half", "sure": 1, "right": False})):
+            message = {"type": "do", "action": action, "k": 4, "answer": "half", "sure": 1, "right": False}
+            widget._receive(widget, message, [])
+            assert lesson.given(4) == kept
+        widget.close()
+        await asyncio.sleep(0)
+
+    asyncio.run(cell())
+    for wrong in ({"prediction": 9}, {"prediction": 1, "lesson": "02"}, {"student": 3}):
+        with pytest.raises(ValueError, match=r"has no prediction|leave .*= out"):
+            ss.show("lesson", lesson, **wrong)
+
+
 def test_wrong_pages_settings_and_data_raise_in_words() -> None:
     X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 3
     assert isinstance(ss.show("explorer", "iris"), ExplorerWidget)

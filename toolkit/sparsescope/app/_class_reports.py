@@ -28,6 +28,12 @@ def question(lesson: Lesson, k: int, prediction: Prediction) -> Message:
     return {"type": "question", "question": asked}
 
 
+def answer(lesson: Lesson, k: int, prediction: Prediction, given: Any, sure: int) -> Message:
+    """Return the message that puts an answer to a prediction on the board."""
+    told = value(prediction.kind, given)
+    return {"type": "answer", "question": question_name(lesson, k), "answer": told, "confidence": sure}
+
+
 def short(text: str, most: int) -> str:
     """Return a text on one line that the class takes."""
     line = " ".join(text.split())

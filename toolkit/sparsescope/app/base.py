@@ -192,6 +192,22 @@ class Page:
         return tuple(f.name for f in cls.fields)
 
     @classmethod
+    def handed(cls, X: Any, settings: Message) -> tuple[Any, Message] | None:
+        """Return what the page makes of an object that is no data set, and the settings it stands for; else ``None``.
+
+        Raises
+        ------
+        ValueError
+            for settings that do not go with the object.
+        """
+        return None
+
+    @classmethod
+    def as_text(cls, data: Any, settings: Message) -> str:
+        """Return the page as text, for places without widgets; empty for pages that are pictures."""
+        return ""
+
+    @classmethod
     def query_from_settings(cls, settings: Mapping[str, Any]) -> dict[str, str]:
         """Return the settings as the texts of an address; those at their defaults are left out."""
         return {f.name: _text(settings[f.name]) for f in cls.fields if settings[f.name] != f.default}

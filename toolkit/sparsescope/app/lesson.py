@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
-import traceback
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
 from typing import Any, ClassVar
 
 from .. import registry
-from ..lessons.attempt import SURE
-from ..lessons.base import Case, Exercise, Lesson, Prediction, Scene, Show
+from ..lessons.attempt import Attempt, checked_sure
+from ..lessons.base import Case, Exercise, Lesson, Prediction, Scene
 from ..lessons.kinds import AnswerError
-from ..lessons.telling import sentences
+from ..lessons.telling import question_text, sentences
 from ..lessons.terms import TERMS, used
 from ..live.saying import brief
-from ..registry import field
+from ..registry import NotAllowed, field
 from . import _class_reports as reports
+from ._lesson_job import LessonJob
 from .base import MOST_TEXT, Message, Page
 
 INDEX = "index"
-FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
-LONGEST_SHOW = 3.0  # seconds that a run may wait for its pictures altogether
 MOST_PARTS = 400  # of an answer
 
 
@@ -41,12 +36,13 @@ class LessonPage(Page):
 
     lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_numbers()), doc="the lesson")
     student: ClassVar[Any] = field(0, 0, 9999, "your number: exercises draw their data with it")
+    prediction: ClassVar[Any] = field(0, 0, 9, "the prediction that is shown alone; 0: the whole lesson")
 
     labels: ClassVar[dict[str, str]] = {"student": "your number"}
 
     def __init__(self, data: Any = None, settings: Any = None) -> None:
         super().__init__(data, settings)
-        self._job: _Job | None = None
+        self._job: LessonJob | None = None
 
     @classmethod
     def places(cls) -> dict[str, dict[str, str]]:
@@ -59,6 +55,11 @@ class LessonPage(Page):
         return {f"/{cls.name}/{int(number)}": number for number in _numbers() if number != str(int(number))}
 
     @property
+    def _attempt(self) -> Attempt | None:
+        """The lesson in the Python of a notebook whose cell this page is."""
+        return self.data if isinstance(self.data, Attempt) else None
+
+    @property
     def _lesson(self) -> Lesson | None:
         wanted = self.settings["lesson"]
         return next((registry.lessons[n] for n in registry.lessons if registry.lessons[n].place == wanted), None)
@@ -69,7 +70,36 @@ class LessonPage(Page):
         lesson = self._lesson
         made = [registry.lessons[name] for name in registry.lessons]
         index = [{"place": n.place, "title": n.title, "minutes": n.minutes, "idea": n.idea} for n in made]
-        return {"index": index, "lesson": None if lesson is None else lesson_message(lesson, self.settings["student"])}
+        return {"index": index, "lesson": None if lesson is None else self._lesson_message(lesson)}
+
+    def _lesson_message(self, lesson: Lesson) -> Message:
+        made = lesson_message(lesson, self.settings["student"])
+        if self._attempt is not None:
+            for k, question in enumerate(made["predictions"], 1):
+                question["given"] = self._attempt.given(k)
+        alone = self.settings["prediction"]
+        alone = alone if alone <= len(lesson.predictions) else 0
+        return {**made, "alone": alone, "keeps": self._attempt is not None}
+
+    @classmethod
+    def handed(cls, X: Any, settings: Message) -> tuple[Any, Message] | None:
+        """Take a lesson that was begun in Python: the page goes on with its answers."""
+        if not isinstance(X, Attempt):
+            return None
+        for name in ("lesson", "student"):
+            if name in settings:
+                raise NotAllowed(f"the lesson was begun in Python and brings its own {name}; leave {name}= out")
+        if settings.get("prediction"):
+            X.ask(settings["prediction"])  # says so where there is no such prediction
+        return X, {"lesson": X.lesson.place, "student": X.student}
+
+    @classmethod
+    def as_text(cls, data: Any, settings: Message) -> str:
+        """Return the question that is shown alone, for places without widgets."""
+        if not isinstance(data, Attempt) or not settings.get("prediction"):
+            return ""
+        k = settings["prediction"]
+        return f"{question_text(data.lesson, k)}\n\nWithout the widget: lesson.predict({k}, answer, sure=2)"
 
     def changed(self, names: set[str]) -> None:
         """End a run of the lesson that was shown."""
@@ -85,31 +115,49 @@ class LessonPage(Page):
         ValueError
             for an action that there is not, an answer that does not fit, or while another run is under way.
         """
-        actions: dict[str, Callable[[Lesson, Message], Callable[[_Job], None]]] = {
+        actions: dict[str, Callable[[Lesson, Message], Callable[[LessonJob], None]]] = {
             "predict": self._predict,
             "elsewhere": self._elsewhere,
             "scene": self._scene,
             "check": self._check,
         }
         lesson = self._lesson
+        if lesson is not None and action in ("vote", "kept", "forget"):
+            self._keep(lesson, action, message)
+            return
         if action not in actions or lesson is None:
             raise ValueError(f"unknown action {brief(action)}; a lesson has {', '.join(actions)}")
         work = actions[action](lesson, message)
         if self._job is not None and self._job.running:
             raise ValueError("a run is under way; wait until it has ended")
-        self._job = _Job(work)
+        self._job = LessonJob(work)
 
-    def _predict(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+    def _keep(self, lesson: Lesson, action: str, message: Message) -> None:
+        """Tell the board of a vote before talking, or let the lesson in Python follow the browser."""
         k, prediction = _prediction(lesson, message)
-        answer, sure = prediction.kind.clean(_answer(message)), message.get("sure")
-        if sure not in SURE or isinstance(sure, bool):
-            raise AnswerError("choose how sure you are: 1, 2 or 3")
-        name = reports.question_name(lesson, k)
-        told = {"answer": reports.value(prediction.kind, answer), "confidence": sure}
+        if action == "vote":
+            _, answer, sure = _vote(lesson, message)
+            self.report(reports.question(lesson, k, prediction))
+            self.report({**reports.answer(lesson, k, prediction, answer, sure), "phase": "before"})
+        elif self._attempt is None:
+            return
+        elif action == "forget":
+            self._attempt.forget(k)
+        elif self._attempt.given(k) is None:
+            _, answer, sure = _vote(lesson, message)
+            self._attempt.keep(k, answer, sure, bool(message.get("right")))
 
-        def work(job: _Job) -> None:
+    def _predict(self, lesson: Lesson, message: Message) -> Callable[[LessonJob], None]:
+        k, prediction = _prediction(lesson, message)
+        prediction, answer, sure = _vote(lesson, message)
+        before = message.get("first")
+        first = None if before is None else _vote(lesson, {"k": k, **before} if isinstance(before, dict) else {"k": k})
+        name = reports.question_name(lesson, k)
+        told = {**reports.answer(lesson, k, prediction, answer, sure), **({} if first is None else {"phase": "after"})}
+
+        def work(job: LessonJob) -> None:
             job.report(reports.question(lesson, k, prediction))
-            job.report({"type": "answer", "question": name, **told})
+            job.report(told)
             finding = prediction.run(prediction.home, job.show({"of": "predict", "k": k}))
             judgement = prediction.kind.judge(answer, finding.answer)
             said = sentences(prediction, judgement)
@@ -120,6 +168,7 @@ class LessonPage(Page):
                 {
                     "type": "reveal", "k": k, "answer": answer, "sure": sure, "right": judgement.right,
                     "distance": judgement.distance, "measured": plain(finding.answer), "said": finding.said,
+                    "first": None if first is None else prediction.kind.shown(first[1]),
                     "yours": prediction.kind.shown(answer), "theirs": prediction.kind.shown(finding.answer),
                     "holds": finding.holds, "picture": finding.picture, "curve": list(finding.curve),
                     "sentences": [*said, prediction.explained],
@@ -129,10 +178,10 @@ class LessonPage(Page):
 
         return work
 
-    def _elsewhere(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+    def _elsewhere(self, lesson: Lesson, message: Message) -> Callable[[LessonJob], None]:
         k, prediction = _prediction(lesson, message)
 
-        def work(job: _Job) -> None:
+        def work(job: LessonJob) -> None:
             found: list[Message] = []
             for case in prediction.elsewhere:
                 if job.stopped:
@@ -142,26 +191,26 @@ class LessonPage(Page):
 
         return work
 
-    def _scene(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+    def _scene(self, lesson: Lesson, message: Message) -> Callable[[LessonJob], None]:
         scenes = _scenes(lesson)
         key = message.get("k")
         if not isinstance(key, str) or key not in scenes:
             raise ValueError(f"there is no picture {brief(key)}; there are {', '.join(scenes)}")
 
-        def work(job: _Job) -> None:
+        def work(job: LessonJob) -> None:
             picture, said = scenes[key].run(job.show({"of": "scene", "k": key}))
             job.tell({"type": "scene", "k": key, "picture": picture, "said": said})
 
         return work
 
-    def _check(self, lesson: Lesson, message: Message) -> Callable[[_Job], None]:
+    def _check(self, lesson: Lesson, message: Message) -> Callable[[LessonJob], None]:
         letter = message.get("k")
         exercise = lesson.exercises.get(letter) if isinstance(letter, str) else None
         if exercise is None or not exercise.inputs:
             raise ValueError(f"there is no exercise {brief(letter)} to check here")
         answer, student = typed(exercise, message.get("answer")), self.settings["student"]
 
-        def work(job: _Job) -> None:
+        def work(job: LessonJob) -> None:
             mark = exercise.check(answer, student)
             job.tell({"type": "mark", "k": letter, "student": student, "passed": bool(mark.passed), "said": mark.said})
 
@@ -174,7 +223,11 @@ class LessonPage(Page):
             return []
         for message in self._job.reports():
             self.report(message)
-        return [(message, []) for message in self._job.news()]
+        news = self._job.news()
+        for message in news:
+            if message["type"] == "reveal" and self._attempt is not None:
+                self._attempt.keep(message["k"], message["answer"], message["sure"], message["right"])
+        return [(message, []) for message in news]
 
     @property
     def running(self) -> bool:
@@ -187,9 +240,10 @@ class LessonPage(Page):
             self._job.stop()
 
     def controls(self) -> list[Message]:
-        """Return the control of the student's number; lessons are chosen by links."""
+        """Return the control of the student's number; lessons are chosen by links, a prediction alone in Python."""
         return [
-            {**group, "controls": [c for c in group["controls"] if c["id"] != "lesson"]} for group in super().controls()
+            {**group, "controls": [c for c in group["controls"] if c["id"] == "student"]}
+            for group in super().controls()
         ]
 
 
@@ -200,7 +254,10 @@ def lesson_message(lesson: Lesson, student: int) -> Message:
         "number": lesson.number, "place": lesson.place, "slug": lesson.slug, "title": lesson.title,
         "minutes": lesson.minutes, "idea": lesson.idea, "student": student, "notebook": lesson.notebook,
         "scenes": {key: _scene_message(scene) for key, scene in _scenes(lesson).items()},
-        "predictions": [{"question": p.question, **p.kind.message()} for p in lesson.predictions],
+        "predictions": [
+            {"question": p.question, "elsewhere": [str(case) for case in p.elsewhere], **p.kind.message()}
+            for p in lesson.predictions
+        ],
         "breaks": len(lesson.breaks),
         "exercises": [
             {"letter": letter, "task": e.task(student), "code": e.code,
@@ -268,94 +325,19 @@ def _prediction(lesson: Lesson, message: Message) -> tuple[int, Prediction]:
     return k, lesson.predictions[k - 1]
 
 
-def _answer(message: Message) -> Any:
+def _vote(lesson: Lesson, message: Message) -> tuple[Prediction, Any, int]:
+    """Return the prediction of a message, the answer to it, and how sure the student is."""
+    _, prediction = _prediction(lesson, message)
     answer = message.get("answer")
     if isinstance(answer, str | list) and len(answer) > MOST_PARTS:
         raise AnswerError("the answer is too long")
-    return answer
+    return prediction, prediction.kind.clean(answer), checked_sure(message.get("sure"))
 
 
 def _verdict(prediction: Prediction, case: Case) -> Message:
     finding = prediction.run(case, lambda _picture: None)
     shown = prediction.kind.shown(finding.answer)
     return {"case": str(case), "holds": finding.holds, "said": finding.said, "measured": shown}
-
-
-class _Job:
-    """A run in a thread of its own. The page reads what it has to say."""
-
-    def __init__(self, work: Callable[[_Job], None]) -> None:
-        self._work = work
-        self._said: list[Message] = [{"type": "running", "running": True}]
-        self._reported: list[Message] = []
-        self._frame: Message | None = None
-        self._lock = threading.Lock()
-        self._end = threading.Event()
-        self._shown_for = 0.0
-        self.running = True
-        threading.Thread(target=self._run, daemon=True, name="sparsescope-lesson").start()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether nobody waits any more."""
-        return self._end.is_set()
-
-    def stop(self) -> None:
-        """End the run at its next picture."""
-        self._end.set()
-
-    def show(self, about: Message) -> Show:
-        """Return a function that takes pictures of the run; it waits a little, so that people can follow."""
-
-        def show(picture: Message) -> None:
-            if self._end.is_set():
-                raise CancelledError
-            with self._lock:
-                self._frame = {"type": "frame", **about, "picture": picture}
-            if self._shown_for < LONGEST_SHOW:
-                began = time.monotonic()
-                self._end.wait(FRAME)
-                self._shown_for += time.monotonic() - began
-
-        return show
-
-    def tell(self, message: Message) -> None:
-        """Say what was found."""
-        with self._lock:
-            self._frame = None
-            self._said.append(message)
-
-    def report(self, message: Message) -> None:
-        """Say something to the teacher's board."""
-        with self._lock:
-            self._reported.append(message)
-
-    def reports(self) -> list[Message]:
-        """Return what was not yet reported."""
-        with self._lock:
-            reported, self._reported = self._reported, []
-        return reported
-
-    def news(self) -> list[Message]:
-        """Return what was not yet returned, the newest picture only."""
-        with self._lock:
-            said, self._said = self._said, []
-            frame, self._frame = self._frame, None
-        return [*said, *([frame] if frame is not None else [])]
-
-    def _run(self) -> None:
-        try:
-            self._work(self)
-        except CancelledError:
-            return  # nobody waits for this run any more
-        except (ValueError, TypeError) as error:
-            self.tell({"type": "error", "text": str(error), "detail": ""})
-        except Exception as error:  # whatever goes wrong is said on the page
-            text = f"{type(error).__name__}: {error}"
-            self.tell({"type": "error", "text": text, "detail": traceback.format_exc()})
-        finally:
-            self.running = False
-            self.tell({"type": "running", "running": False})
 
 
 registry.app_pages.add(LessonPage.name, LessonPage)

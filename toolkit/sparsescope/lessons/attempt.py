@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .base import Exercise, Finding, Lesson, Prediction, no_show
 from .kinds import AnswerError
-from .telling import elsewhere_text, question_text, reveal_text, scene_text, sentences
+from .telling import answer_text, elsewhere_text, question_text, reveal_text, scene_text, sentences
 
 SURE = (1, 2, 3)
 FORMAT = "sparsescope-lesson-1"
+
+
+def checked_sure(sure: Any) -> int:
+    """Return a confidence.
+
+    Parameters
+    ----------
+    sure
+        1, 2 or 3.
+
+    Raises
+    ------
+    ValueError
+        for anything else.
+    """
+    if isinstance(sure, bool) or sure not in SURE:
+        raise AnswerError(f"sure is {sure!r}; say how sure you are: 1 (a guess), 2 or 3 (certain)")
+    return int(sure)
 
 
 class Told(str):
@@ -63,6 +82,7 @@ class Attempt:
         self.lesson = lesson
         self.student = int(student)
         self.answers: dict[str, dict[str, Any]] = {}  # by the number of a prediction or the letter of an exercise
+        self._firsts: dict[int, dict[str, Any]] = {}  # votes before the answer, by the number of a prediction
         self._file = None if keep is None else Path(keep)
         if self._file is not None and self._file.exists():
             self.answers = self._read(self._file)
@@ -120,10 +140,41 @@ class Attempt:
         self._prediction(k)
         return Told(question_text(self.lesson, k))
 
+    def vote(self, k: int, answer: Any, sure: int = 2) -> Told:
+        """Lock a first vote in, without the run: talk to your neighbour, then vote again with :meth:`predict`.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+        answer
+            your answer, as :meth:`ask` says.
+        sure
+            confidence: 1, 2 or 3.
+
+        Returns
+        -------
+        Told
+            what comes next.
+
+        Raises
+        ------
+        ValueError
+            as for :meth:`predict`, and for a prediction that was measured already.
+        """
+        clean, sure = self._prediction(k).kind.clean(answer), checked_sure(sure)
+        if str(k) in self.answers:
+            raise AnswerError(f"prediction {k} was measured already; vote on the next one")
+        self._firsts.setdefault(k, {"answer": clean, "sure": sure})
+        return Told(
+            f"your first vote is kept; talk to your neighbour for a minute, then vote again: predict({k}, …, sure=…)"
+        )
+
     def predict(self, k: int, answer: Any, sure: int = 2) -> Reveal:
         """Lock an answer in, run, and show the measured answer beside it.
 
-        The first answer is kept; another one to the same question is compared, and not kept.
+        The first answer is kept; another one to the same question is compared, and not kept. A vote before it
+        (:meth:`vote`) is shown beside both.
 
         Parameters
         ----------
@@ -144,14 +195,11 @@ class Attempt:
         ValueError
             for a prediction that the lesson does not have, an answer that does not fit, or another confidence.
         """
-        if isinstance(sure, bool) or sure not in SURE:
-            raise AnswerError(f"sure is {sure!r}; it is 1 (a guess), 2 or 3 (certain)")
-        prediction = self._prediction(k)
+        sure, prediction = checked_sure(sure), self._prediction(k)
         clean = prediction.kind.clean(answer)
-        reveal = self._reveal(prediction, clean, sure)
+        reveal = self._reveal(prediction, clean, sure, self._firsts.get(k))
         if str(k) not in self.answers:
-            self.answers[str(k)] = {"answer": clean, "sure": int(sure), "right": reveal.right}
-            self._write()
+            self.keep(k, clean, sure, reveal.right)
         return reveal
 
     def check(self, k: int | str, answer: Any) -> Reveal:
@@ -176,20 +224,22 @@ class Attempt:
         """
         if not isinstance(k, str):
             prediction = self._prediction(k)
-            return self._reveal(prediction, prediction.kind.clean(answer), None)
+            return self._reveal(prediction, prediction.kind.clean(answer))
         mark = self._exercise(k).check(answer, self.student)
         if mark.passed:
             self.answers[k] = {"right": True}
             self._write()
         return Reveal(("passed: " if mark.passed else "not yet: ") + mark.said, mark.passed)
 
-    def elsewhere(self, k: int) -> Told:
+    def elsewhere(self, k: int, votes: Mapping[str, bool] | None = None) -> Told:
         """Run a prediction on the other data sets and say where its claim holds.
 
         Parameters
         ----------
         k
             number of the prediction, from 1.
+        votes
+            names of data sets, and whether you expect the claim to hold there: ``{"wine": True}``.
 
         Returns
         -------
@@ -199,11 +249,55 @@ class Attempt:
         Raises
         ------
         ValueError
-            for a prediction that the lesson does not have.
+            for a prediction that the lesson does not have, and for votes on other data sets.
         """
-        p = self._prediction(k)
-        lines = [elsewhere_text(p, case, p.run(case, no_show)) for case in p.elsewhere]
+        p, votes = self._prediction(k), dict(votes or {})
+        known = [case.data for case in p.elsewhere]
+        if unknown := [name for name in votes if name not in known]:
+            raise AnswerError(f"prediction {k} does not run on {unknown[0]!r}; vote on {', '.join(known)}")
+        lines = [elsewhere_text(p, case, p.run(case, no_show), votes.get(case.data)) for case in p.elsewhere]
         return Told("\n".join([f"Claim: {p.claim}", *lines, f"Where: {p.condition}"]))
+
+    def given(self, k: int) -> dict[str, Any] | None:
+        """Return the answer that was kept.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+
+        Returns
+        -------
+        dict or None
+            ``answer``, ``sure``, ``right``; ``None`` before there is one.
+        """
+        found = self.answers.get(str(k))
+        return None if found is None else dict(found)
+
+    def keep(self, k: int, answer: Any, sure: int, right: bool) -> None:
+        """Keep an answer that was measured: what the lesson's cells in a notebook do.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+        answer, sure, right
+            the answer, how sure, and whether it was right.
+        """
+        self.answers[str(k)] = {"answer": answer, "sure": sure, "right": right}
+        self._write()
+
+    def forget(self, k: int) -> None:
+        """Forget an answer and the vote before it, to begin the prediction again.
+
+        Parameters
+        ----------
+        k
+            number of the prediction, from 1.
+        """
+        self.answers.pop(str(k), None)
+        self._firsts.pop(k, None)
+        self._write()
 
     # ----------------------------------------------------------------------------------------------- the other parts
     def task(self, letter: str) -> Told:
@@ -269,11 +363,15 @@ class Attempt:
         return Told("\n".join(lines))
 
     # --------------------------------------------------------------------------------------------------------- helpers
-    def _reveal(self, prediction: Prediction, clean: Any, sure: int | None) -> Reveal:
+    def _reveal(
+        self, prediction: Prediction, clean: Any, sure: int | None = None, first: Mapping[str, Any] | None = None
+    ) -> Reveal:
         finding = prediction.run(prediction.home, no_show)
         judgement = prediction.kind.judge(clean, finding.answer)
         assert judgement.right or sentences(prediction, judgement)
-        return Reveal(reveal_text(prediction, clean, sure, finding, judgement), judgement.right, finding)
+        before = "" if first is None else f"your first vote: {answer_text(prediction, **first)}\n"
+        text = before + reveal_text(prediction, answer_text(prediction, clean, sure), finding, judgement)
+        return Reveal(text, judgement.right, finding)
 
     def _prediction(self, k: int) -> Prediction:
         count = len(self.lesson.predictions)

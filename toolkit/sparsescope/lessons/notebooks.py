@@ -34,12 +34,8 @@ def notebook(lesson: Lesson) -> Any:
     words(_scene("Look", lesson.opening))
     code("lesson.opening()")
     for k, p in enumerate(lesson.predictions, 1):
-        words(
-            f"## Prediction {k}\n\n{p.question}\n\n```\n{p.kind.how()}\n```\n\nPut your answer in, then run the cell."
-        )
-        code(f"answer = {p.kind.guess()!r}  # yours\nlesson.predict({k}, answer, sure=1)  # sure: 1, 2 or 3")
-        words("Does it hold elsewhere?")
-        code(f"lesson.elsewhere({k})")
+        words(f"## Prediction {k}\n\n{p.question}")
+        code(f'ss.show("lesson", lesson, prediction={k})')
     for k, scene in enumerate(lesson.breaks, 1):
         words(_scene("Break it", scene))
         code(f"lesson.break_it({k})")
@@ -88,7 +84,10 @@ def _head(lesson: Lesson) -> str:
     return (
         f"# {lesson.number}. {lesson.title}\n\n{lesson.idea}\n\n{lesson.minutes} minutes. The same lesson is a page of "
         f"`sparsescope explore`, at `/lesson/{lesson.place}`. This notebook is made from the lesson's file by "
-        "`make notebooks`."
+        "`make notebooks`.\n\nRun a cell, answer, say how sure you are, and only then let it run. You may lock a first "
+        "vote in and talk to your neighbour before the vote that counts. Where cells cannot be shown, everything is "
+        "text: `lesson.ask(1)`, then `lesson.vote(1, answer)` or at once `lesson.predict(1, answer, sure=2)`, then "
+        "`lesson.elsewhere(1)`; `lesson.check(1, answer)` compares an answer and does not keep it."
     )
 
 

@@ -20,12 +20,16 @@ def sentences(prediction: Prediction, judgement: Judgement) -> list[str]:
     return list(dict.fromkeys(prediction.wrong[key] for key in judgement.keys))
 
 
-def reveal_text(prediction: Prediction, answer: Any, sure: int | None, finding: Finding, judgement: Judgement) -> str:
+def answer_text(prediction: Prediction, answer: Any, sure: int | None = None) -> str:
+    """Return an answer, and how sure the student is."""
+    return prediction.kind.shown(answer) + ("" if sure is None else f" (sure: {sure} of 3)")
+
+
+def reveal_text(prediction: Prediction, answer: str, finding: Finding, judgement: Judgement) -> str:
     """Return an answer beside the measured one, with the sentences that explain it."""
     kind = prediction.kind
-    certain = "" if sure is None else f" (sure: {sure} of 3)"
     said = [
-        f"your answer: {kind.shown(answer)}{certain}",
+        f"your answer: {answer}",
         f"measured:    {kind.shown(finding.answer)}" + (f"; {judgement.distance}" if judgement.distance else ""),
         "",
         finding.said,
@@ -40,10 +44,11 @@ def reveal_text(prediction: Prediction, answer: Any, sure: int | None, finding: 
     return "\n".join(said)
 
 
-def elsewhere_text(prediction: Prediction, case: Case, finding: Finding) -> str:
-    """Return a line: whether the claim holds on another case."""
+def elsewhere_text(prediction: Prediction, case: Case, finding: Finding, vote: bool | None = None) -> str:
+    """Return a line: whether the claim holds on another case, beside a vote on that."""
     verdict = "holds" if finding.holds else "does not hold"
-    return f"{case}: {verdict}. {finding.said}"
+    beside = "" if vote is None else ", as you said" if vote == finding.holds else ", and you said otherwise"
+    return f"{case}: {verdict}{beside}. {finding.said}"
 
 
 def scene_text(scene: Scene, show: Show) -> str:

@@ -27,8 +27,9 @@ def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings
     page
         name of the page, such as ``"race"``, ``"path"`` or ``"prox"``; ``"explorer"`` is :func:`explore`.
     X
-        data matrix (n, d), a ``Dataset``, the name or path of a data set, or a ``Problem`` with which the page begins.
-        ``None``: what the settings name.
+        data matrix (n, d), a ``Dataset``, the name or path of a data set, or a ``Problem`` with which the page begins;
+        for the page ``"lesson"`` a lesson begun with :func:`sparsescope.lesson`, whose answers it shares. ``None``:
+        what the settings name.
     y
         labels (n,); needed exactly when ``X`` is a matrix.
     height
@@ -55,7 +56,7 @@ def show(page: str, X: Any = None, y: Any = None, *, height: int = 0, **settings
     kind: Any = app_pages[page]
     if not (isinstance(kind, type) and issubclass(kind, Page)):
         return explore(X, y, height=height, **settings)
-    data, own = _data(kind, X, y)
+    data, own = kind.handed(X, settings) or _data(kind, X, y)
     return _widget(page)(data, _checked(kind, {**own, **settings}), checked_height(height))
 
 
@@ -140,10 +141,12 @@ class PageWidget(LiveWidget):
         return framed(page.recording()["text"], still)
 
     def _repr_text(self) -> str:
+        if text := app_pages[self.name].as_text(self._data, self.settings):
+            return str(text)
         if isinstance(self._data, tuple):
             of = f" of your data, {self._data[0].shape[0]} × {self._data[0].shape[1]}"
         else:
-            of = f" of {self._data.title}" if self._data is not None else ""
+            of = f" of {self._data.title}" if hasattr(self._data, "title") else ""
         return f"<sparsescope {self.name}{of}: live in JupyterLab; in a browser: sparsescope explore>"
 
 

@@ -4,13 +4,17 @@ const PREFIX = "sparsescope-lesson-";
 const FORMAT = 1;
 
 function empty() {
-  return { format: FORMAT, reveals: {}, elsewhere: {}, scenes: {}, marks: {}, typed: {}, words: "", all: false };
+  return { format: FORMAT, firsts: {}, reveals: {}, bets: {}, elsewhere: {}, scenes: {}, marks: {}, typed: {}, words: "", all: false };
 }
 
 export class Progress {
   constructor(place) {
     this.name = PREFIX + place;
     this.kept = empty();
+    this.read();
+  }
+
+  read() {
     try {
       const found = JSON.parse(localStorage.getItem(this.name) || "null");
       if (found && found.format === FORMAT) this.kept = { ...empty(), ...found };
@@ -19,7 +23,10 @@ export class Progress {
     }
   }
 
-  save() {
+  /** Change what is kept. A notebook shows each prediction in a cell: what others have kept meanwhile is read first. */
+  change(edit) {
+    if (!this.lost) this.read();
+    edit(this.kept);
     try {
       localStorage.setItem(this.name, JSON.stringify(this.kept));
     } catch {
@@ -27,9 +34,15 @@ export class Progress {
     }
   }
 
-  forget() {
-    this.kept = empty();
-    this.save();
+  /** Keep one thing, such as the reveal of prediction 3. */
+  put(part, key, value) {
+    this.change((kept) => { kept[part][key] = value; });
+  }
+
+  /** Forget everything, or all that belongs to one prediction. */
+  forget(key = null) {
+    if (key === null) this.change((kept) => { Object.assign(kept, empty()); });
+    else this.change((kept) => { for (const part of ["firsts", "reveals", "bets", "elsewhere"]) delete kept[part][key]; });
   }
 
   /** Answered predictions and passed exercises. */

@@ -1,0 +1,92 @@
+"""Job of a lesson: a run in a thread, its pictures, and what it found."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+
+from ..lessons.base import Show
+from .base import Message
+
+FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
+LONGEST_SHOW = 3.0  # seconds that a run may wait for its pictures altogether
+
+
+class LessonJob:
+    """A run in a thread of its own. The page reads what it has to say."""
+
+    def __init__(self, work: Callable[[LessonJob], None]) -> None:
+        self._work = work
+        self._said: list[Message] = [{"type": "running", "running": True}]
+        self._reported: list[Message] = []
+        self._frame: Message | None = None
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._shown_for = 0.0
+        self.running = True
+        threading.Thread(target=self._run, daemon=True, name="sparsescope-lesson").start()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._end.is_set()
+
+    def stop(self) -> None:
+        """End the run at its next picture."""
+        self._end.set()
+
+    def show(self, about: Message) -> Show:
+        """Return a function that takes pictures of the run; it waits a little, so that people can follow."""
+
+        def show(picture: Message) -> None:
+            if self._end.is_set():
+                raise CancelledError
+            with self._lock:
+                self._frame = {"type": "frame", **about, "picture": picture}
+            if self._shown_for < LONGEST_SHOW:
+                began = time.monotonic()
+                self._end.wait(FRAME)
+                self._shown_for += time.monotonic() - began
+
+        return show
+
+    def tell(self, message: Message) -> None:
+        """Say what was found."""
+        with self._lock:
+            self._frame = None
+            self._said.append(message)
+
+    def report(self, message: Message) -> None:
+        """Say something to the teacher's board."""
+        with self._lock:
+            self._reported.append(message)
+
+    def reports(self) -> list[Message]:
+        """Return what was not yet reported."""
+        with self._lock:
+            reported, self._reported = self._reported, []
+        return reported
+
+    def news(self) -> list[Message]:
+        """Return what was not yet returned, the newest picture only."""
+        with self._lock:
+            said, self._said = self._said, []
+            frame, self._frame = self._frame, None
+        return [*said, *([frame] if frame is not None else [])]
+
+    def _run(self) -> None:
+        try:
+            self._work(self)
+        except CancelledError:
+            return  # nobody waits for this run any more
+        except (ValueError, TypeError) as error:
+            self.tell({"type": "error", "text": str(error), "detail": ""})
+        except Exception as error:  # whatever goes wrong is said on the page
+            text = f"{type(error).__name__}: {error}"
+            self.tell({"type": "error", "text": text, "detail": traceback.format_exc()})
+        finally:
+            self.running = False
+            self.tell({"type": "running", "running": False})
