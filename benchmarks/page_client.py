@@ -101,6 +101,7 @@ class PageClient:
         self.notices: deque[str] = deque(maxlen=MOST_LINES)
         self.answers: list[float] = []
         self.frames_at: list[float] = []
+        self.running_seconds, self.running_frames = 0.0, 0  # between frames that said that the run goes on
         self.bytes = 0
         self.waiting: dict[str, float] = {}
         self.lost = self._leaving = False
@@ -277,6 +278,9 @@ class PageClient:
         self.headers[kind] = self.headers.get(kind, 0) + 1
         if kind == "frame":
             now = self._clock()
+            if self.frame.get("mode") == "running" and self.frames_at:
+                self.running_seconds += now - self.frames_at[-1]
+                self.running_frames += 1
             self.frame = header
             self.frames_at.append(now)
             for name in header["applied"]:

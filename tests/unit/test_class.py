@@ -20,6 +20,7 @@ from tornado.httpclient import AsyncHTTPClient
 
 from sparsescope import cli
 from sparsescope.dashboard import bridge as bridges
+from sparsescope.dashboard import server as servers
 from sparsescope.dashboard.bridge import Bridge
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.health import METRICS, as_metrics, facts
@@ -62,6 +63,27 @@ def serve(visit: Callable[[Site, int], Awaitable[Any]], linger: float = 30.0, **
 async def until(happened: Callable[[], bool]) -> None:
     while not happened():
         await asyncio.sleep(0.01)
+
+
+# ---------------------------------------------------------------------------------------------------------- the memory
+def test_what_stands_is_no_garbage_and_threads_share_a_heap(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+    monkeypatch.setattr(servers.sys, "platform", "linux")
+    monkeypatch.setattr(servers.ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=lambda *what: asked.append(what)))
+    monkeypatch.delenv(servers.ARENAS_VARIABLE, raising=False)
+    monkeypatch.setattr(servers.gc, "collect", lambda: 0)  # one of everything that the tests left takes long
+    try:
+        servers._settle_memory()
+        assert servers.gc.get_freeze_count() > 10_000 and asked == [(servers.M_ARENA_MAX, 1)]
+    finally:
+        servers.gc.unfreeze()
+    monkeypatch.setattr(servers.gc, "freeze", lambda: None)
+    monkeypatch.setenv(servers.ARENAS_VARIABLE, "4")
+    servers._settle_memory()
+    monkeypatch.delenv(servers.ARENAS_VARIABLE)
+    monkeypatch.setattr(servers.ctypes, "CDLL", lambda name: SimpleNamespace())
+    servers._settle_memory()
+    assert len(asked) == 1, "neither against the user's word nor where the library has no such setting"
 
 
 # ----------------------------------------------------------------------------------------------------------- the inbox

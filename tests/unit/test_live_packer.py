@@ -377,3 +377,15 @@ def test_bounds_are_sent_for_the_segments_for_which_they_changed() -> None:
     assert [bound[0] for bound in header["bounds"]] == [0, 1, 2]
     assert header["bounds"][1][1:] == [trace.best(1), trace.lower(1), None, None]
     assert packer.columns(Block())["bounds"] == [], "2000 changes of λ do not make every frame larger"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_table_lies_in_the_block_as_its_columns_one_by_one(dtype: Any, size: int) -> None:
+    columns = [np.linspace(-3.0, 7.0 + k, size) for k in range(4)]
+    one_by_one, table = Block(), Block()
+    one_by_one.add(np.ones(3, np.uint8))
+    table.add(np.ones(3, np.uint8))
+    places = [one_by_one.add(column.astype(dtype)) for column in columns]
+    assert table.add_table(columns, dtype) == places
+    assert table.buffers() == one_by_one.buffers() and table.add_table([], dtype) == []

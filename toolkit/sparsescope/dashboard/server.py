@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
+import gc
 import html
 import logging
 import os
@@ -36,6 +38,7 @@ DEFAULT_PORT = 5006
 HOSTS_VARIABLE = "SPARSESCOPE_ALLOW_HOST"  # names by which people come, where `panel serve` is the server
 
 LINGER = 10.0  # seconds after which a closed tab's worker is ended (a lost connection may come back until then)
+ARENAS_VARIABLE, M_ARENA_MAX = "MALLOC_ARENA_MAX", -8  # of glibc: the user's word, and the number of the setting
 CHECKS = 5  # how often that is looked at within this time
 
 
@@ -118,6 +121,7 @@ def serve(
     gate = Gate(address, hosts, chosen)
     threadpool_limits(1)  # the kernels are sequential; more threads of the linear algebra only fight for the cores
     _quieten()
+    _settle_memory()
     server = _bind(site, port, address, say, linger, gate)
     url = f"http://{_shown(address)}:{server.port}/" + (f"?token={gate.token}" if gate.token else "")
     loop = server.io_loop
@@ -176,6 +180,20 @@ def _shown(address: str) -> str:
 def _has_screen() -> bool:
     # Without a screen `webbrowser` may start a text browser in this very terminal.
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _settle_memory() -> None:
+    """Leave what stands until the end out of garbage collections, and let threads share one heap.
+
+    Panel collects garbage whenever a page has gone: with the modules among it that took a quarter of a second, in which
+    nobody had an answer. Glibc gives threads heaps of their own, which a class of thirty fills with holes: sessions one
+    after another then seem to leak.
+    """
+    gc.collect()
+    gc.freeze()
+    heaps = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    if heaps is not None and ARENAS_VARIABLE not in os.environ:
+        heaps(M_ARENA_MAX, 1)
 
 
 def _quieten() -> None:

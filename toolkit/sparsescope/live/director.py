@@ -60,6 +60,7 @@ class Director:
         self._solvers: dict[str, dict[str, Any]] = {}  # what each task left behind had chosen
         self._ids: list[str] = []  # commands whose effect the job will bring
         self._message = ""
+        self._goal: tuple[Any, str, float | None] = (None, "", None)  # of this problem with this rule
         self._epoch = 0
         self._worker_error: str | None = None
         self.recording: Any = None  # the first problem's run goes on from its end
@@ -105,8 +106,10 @@ class Director:
         """The relative gap at which the run is done, if its goal is one."""
         if self.stage is None:
             return None
-        problem = self.stage.session.problem
-        return kinds.of_problem(problem).goal(self.settings["stop"], problem)
+        problem, stop = self.stage.session.problem, self.settings["stop"]
+        if self._goal[:2] != (problem, stop):  # asked for at every look
+            self._goal = problem, stop, kinds.of_problem(problem).goal(stop, problem)
+        return self._goal[2]
 
     def playing(self, mode: str) -> bool:
         """Whether it runs, or will as soon as loading and compiling are done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from ..runs.event import solver_columns
 from .thinning import keep
 
+ALIGNED = 8  # bytes; the largest item of an array
 MAX_EVENTS = 1000  # events in one frame; more are thinned
 # Columns whose differences matter are sent in double precision: (F − best)/best has to reach 1e-15.
 EXACT = ("iteration", "passes", "seconds", "objective")
@@ -64,6 +66,12 @@ def plain(value: Any) -> Any:
     return number if math.isfinite(number) else None
 
 
+@functools.cache
+def _name_of(dtype: np.dtype) -> str:
+    # Numpy makes the name anew each time, which takes longer than to copy a column.
+    return str(dtype.name)
+
+
 class Block:
     """One block of bytes that arrays are put into, each at a multiple of 8."""
 
@@ -73,16 +81,32 @@ class Block:
 
     def add(self, array: np.ndarray) -> tuple[str, int, int]:
         """(dtype, offset, length) of ``array`` in the block."""
-        data = np.ascontiguousarray(array).tobytes()
-        at = self.size
-        pad = -len(data) % 8
-        self._parts.append(data + b"\0" * pad)
+        return _name_of(array.dtype), self._put(array.tobytes()), int(array.size)
+
+    def add_table(self, columns: Sequence[np.ndarray], dtype: Any) -> list[tuple[str, int, int]]:
+        """(dtype, offset, length) of each of several columns of one length, as :meth:`add` puts them one by one."""
+        dtype = np.dtype(dtype)
+        size = columns[0].size if columns else 0
+        table = np.zeros((len(columns), size + -size % (ALIGNED // dtype.itemsize)), dtype=dtype)
+        for line, column in zip(table, columns, strict=True):
+            line[:size] = column
+        at, step = self._put(table.tobytes()), table.shape[1] * dtype.itemsize
+        return [(_name_of(dtype), at + k * step, size) for k in range(len(columns))]
+
+    def _put(self, data: bytes) -> int:
+        """Where these bytes are in the block."""
+        at, pad = self.size, -len(data) % ALIGNED
+        self._parts.append(data + b"\0" * pad if pad else data)
         self.size += len(data) + pad
-        return array.dtype.name, at, int(array.size)
+        return at
 
     def buffers(self) -> list[bytes]:
         """The block as the shells send it: nothing at all when it is empty."""
         return [b"".join(self._parts)] if self.size else []
+
+
+def _named(names: Sequence[str], places: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
+    return [[name, *place] for name, place in zip(names, places, strict=True)]
 
 
 class RowChanges:
@@ -179,12 +203,12 @@ class Packer:
         chosen = self._choose(start, n)
         table: list[list[Any]] = []
         if chosen.size:
-            table.append(["index", *block.add(chosen.astype(np.float64))])
-            for name in EXACT:
-                table.append([name, *block.add(self._column(name, chosen).astype(np.float64))])
-            table.append(["segment", *block.add(self._column("segment", chosen).astype(np.int32))])
-            for name in (*DRAWN, *self._more):  # always the same ones: the page puts one frame behind the other
-                table.append([name, *block.add(self._column(name, chosen).astype(np.float32))])
+            # Always the same columns: the page puts one frame behind the other.
+            picked = slice(start, n) if chosen.size == n - start else chosen
+            of, drawn = self._picked, (*DRAWN, *self._more)
+            table += _named(("index", *EXACT), block.add_table([chosen, *of(EXACT, picked)], np.float64))
+            table += _named(("segment",), block.add_table(of(("segment",), picked), np.int32))
+            table += _named(drawn, block.add_table(of(drawn, picked), np.float32))
         raster = self._support.pack(start, chosen, block)
         working = self._working.pack(start, chosen, block)
         self._remember(start, n)
@@ -261,10 +285,11 @@ class Packer:
         pinned = np.concatenate([at - 1, at]) - start
         return start + keep(fresh, self._most, known=known, pinned=pinned)
 
-    def _column(self, name: str, chosen: np.ndarray) -> np.ndarray:
-        if name not in self.trace.columns:  # not reported so far
-            return np.full(chosen.size, np.nan)
-        return np.asarray(self.trace[name])[chosen]
+    def _picked(self, names: Sequence[str], picked: Any) -> list[np.ndarray]:
+        """Columns of the trace at some events; NaN for those that were not reported so far."""
+        there = set(self.trace.columns)
+        unknown = np.full(self.trace["iteration"][picked].size, np.nan)
+        return [self.trace[name][picked] if name in there else unknown for name in names]
 
     def _remember(self, start: int, n: int) -> None:
         """Newest known value of each column that is not evaluated at every event, within the present segment."""
