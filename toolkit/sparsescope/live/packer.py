@@ -94,7 +94,7 @@ class Block:
         return [(_name_of(dtype), at + k * step, size) for k in range(len(columns))]
 
     def _put(self, data: bytes) -> int:
-        """Where these bytes are in the block."""
+        """Put bytes into the block; the place where they are."""
         at, pad = self.size, -len(data) % ALIGNED
         self._parts.append(data + b"\0" * pad if pad else data)
         self.size += len(data) + pad
