@@ -97,7 +97,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "llvmlite": {"jit"},
     "sklearn": {"checking", "datasets", "estimators", "experiments", "inputs", "runs"},
     "joblib": {"estimators", "sweeps"},
-    "distributed": {"sweeps"},
+    "distributed": {"inputs", "sweeps"},
     "pandas": {"races", "runs", "datasets", "experiments", "sweeps"},
     "plotly": {"races", "views", "experiments"},
     "panel": {"dashboard"},

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from .inputs import transformers
     from .inputs.design import Design
+    from .inputs.partitioned import PartitionedDesign
     from .jit.parts import part
     from .lessons import lesson
     from .live.recordings import Recording, load_recording, record
@@ -55,6 +56,7 @@ __all__ = [
     "CovarianceProblem",
     "Design",
     "Event",
+    "PartitionedDesign",
     "Path",
     "PathRun",
     "Problem",
@@ -110,6 +112,7 @@ _HOME = {
     "CovarianceProblem": "problems.covariance",
     "Design": "inputs.design",
     "Event": "runs.event",
+    "PartitionedDesign": "inputs.partitioned",
     "Path": "runs.paths",
     "PathRun": "runs.paths",
     "Problem": "problems.prediction",

@@ -21,6 +21,8 @@ from ._sources import SOURCES as _FETCHED
 from .base import Dataset, Truth
 from .extreme import make_extreme
 from .files import FOLDERS_VARIABLE, FORMATS, files_found, find_file, folders, load_file
+from .partitions import open_partitions as open
+from .partitions import write_partitions
 from .raw import from_arrays
 from .scaling import SCALES
 from .tags import make_multilabel_text
@@ -40,6 +42,8 @@ __all__ = [
     "make_multilabel_text",
     "make_text",
     "names",
+    "open",
+    "write_partitions",
 ]
 
 discover(__name__)  # importing the files of this folder registers the data sets in them

@@ -32,7 +32,7 @@ class Confusion:
         self.problem, self.iteration = problem, iteration
         self._W, self._b, self._model = point["W"], point["b"], point["model"]
         self.of = "training" if test is None else "held-out"
-        self._X = problem.design.plain().matrix if test is None else test[0]
+        self._test = test
         weights = self._model if self._model is not None else self._W
         data = {} if test is None else {"X": test[0]}
         self.found = np.asarray(problem.predict(weights, self._b, **data))
@@ -58,10 +58,11 @@ class Confusion:
     def misread(self, true: int, found: int) -> Message:
         """Samples of the class ``true`` that were taken for ``found``, and what of them spoke for that."""
         rows = np.flatnonzero((self.true == true) & (self.found == found))
+        X = self.problem.design.plain().matrix if self._test is None else self._test[0]
         shape = self.problem.image_shape
         samples = []
         for i in rows[:MOST_SAMPLES].tolist():
-            row = self._X[[i]]
+            row = X[[i]]
             x = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64).ravel()
             sample: Message = {"sample": i, "reasons": self._reasons(x, true, found)}
             if shape is not None:

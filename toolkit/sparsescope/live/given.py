@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets.base import Dataset
+from ..datasets.partitions import PartitionedDataset
 from ..problems.prediction import Problem
 from ..registry import losses, penalties
 from . import settings as st
@@ -33,10 +34,11 @@ def data_and_settings(problem: Problem) -> tuple[Dataset, dict[str, Any]]:
         not registered.
     """
     _require_plain(problem)
-    data = Dataset(
+    design = problem.design.plain()
+    data = (PartitionedDataset if problem.partitioned else Dataset)(
         name=problem.name or st.OWN,
         title=problem.name or "your data",
-        X=problem.design.plain().matrix,
+        X=design if problem.partitioned else design.matrix,
         y=problem.y if problem.sets is None else problem.sets.indicator(),
         feature_names=problem.feature_names,
         class_names=[str(name) for name in problem.class_names],

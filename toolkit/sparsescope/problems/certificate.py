@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..inputs.design import BLOCK, Design
+from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from .base import Certificate
 from .free_duals import FreeFit
@@ -69,6 +70,8 @@ class Workspace:
     def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
         double = is_double(problem)
+        if isinstance(problem.design, PartitionedDesign):  # its products are in the precision of U
+            return problem.design.rmatmul_blocks(self.U)
         if problem.design.is_sparse or not double:
             rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
             if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
@@ -100,8 +103,8 @@ def _double_columns(design: Design) -> Iterator[tuple[int, int, Any]]:
 
 def double_scores(problem: PenalisedLoss, coef: np.ndarray, out: np.ndarray) -> np.ndarray:
     """out = the scores of ``coef`` (rows, m) in double precision, of data in any. out (n, m) float64."""
-    if is_double(problem):
-        return problem.design.matmul(coef, out)
+    if is_double(problem) or isinstance(problem.design, PartitionedDesign):
+        return problem.design.matmul(coef.astype(np.float64, copy=False), out)
     out[:] = coef[problem.d] if coef.shape[0] > problem.d else 0.0
     for start, stop, columns in _double_columns(problem.design):
         if coef[start:stop].any():

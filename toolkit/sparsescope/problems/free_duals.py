@@ -29,7 +29,8 @@ class FreeFit:
         free = problem.regulariser.free
         self.problem, self.regulariser = problem, problem.regulariser
         self.rows = np.flatnonzero(free.any(axis=1))
-        A = problem.design.matrix[:, self.rows].astype(np.float64)
+        columns = problem.design.take(self.rows) if problem.partitioned else problem.design.matrix[:, self.rows]
+        A = columns.astype(np.float64)
         self.A = A.tocsc() if problem.design.is_sparse else A
         self.size = abs(self.A)
         self.mask = free[self.rows]

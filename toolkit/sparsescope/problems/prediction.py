@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..inputs.design import Design
 from ..inputs.labels import LabelSets, check_labels, fits_dense
+from ..inputs.partitioned import PartitionedDesign, in_blocks, joined_labels
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
@@ -45,7 +46,8 @@ class Problem(ProblemConstants):
     Parameters
     ----------
     X
-        array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`.
+        array (n, d), sparse matrix (n, d), data frame, or a Dataset of :mod:`sparsescope.datasets`. Data in blocks of
+        rows (``docs/big-data.md``): a list of matrices, a dask array, or a :class:`sparsescope.PartitionedDesign`.
     y
         n labels (numbered in sorted order; the binary logistic loss has positive scores for the second), or n label
         sets: an indicator (n, m) of 0 and 1, dense or sparse, or a list of sets of labels (empty and full sets are
@@ -75,6 +77,8 @@ class Problem(ProblemConstants):
     feature_weights
         weights c ≥ 0 of the features in the penalty, (d,): Ω(W) = Σ_j c_j Ω(W_j). A feature of weight 0 is not
         penalised (free); the features of a block have one weight. See ``docs/mathematics.md``, section 3.
+    client
+        for data in blocks: a client of dask.distributed, whose workers hold them.
 
     Raises
     ------
@@ -108,6 +112,7 @@ class Problem(ProblemConstants):
         sample_weight: Any = None,
         class_weight: Any = None,
         feature_weights: Any = None,
+        client: Any = None,
     ) -> None:
         name, image_shape = None, None
         if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
@@ -120,6 +125,15 @@ class Problem(ProblemConstants):
             X, y = dataset.X, dataset.y
         if y is None:
             raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
+        if in_blocks(X):
+            X = PartitionedDesign(X, client=client)
+        elif client is not None:
+            raise ValueError(
+                "client= is for data in blocks of rows, and X is one matrix; give a list of blocks, a dask array, or "
+                "ss.PartitionedDesign(blocks, client=client)"
+            )
+        if isinstance(X, PartitionedDesign):
+            y = joined_labels(y)
         centre = bool(intercept) and self.centres
         if sample_weight is not None or class_weight is not None:  # means and deviations need the weights first
             design = X if isinstance(X, Design) else Design(X)
@@ -292,13 +306,15 @@ class Problem(ProblemConstants):
         sibling._set(self.loss, self.penalty, self.lam)
         return sibling
 
-    def restricted(self, rows: np.ndarray) -> Problem:
+    def restricted(self, rows: np.ndarray, columns: Any = None) -> Problem:
         """Return the problem on a subset of the features, for solvers with a working set; only y is shared.
 
         Parameters
         ----------
         rows
             numbers of the features, sorted, complete in the sense of ``problem.regulariser.complete``.
+        columns
+            these columns of the design, if the caller has them.
 
         Returns
         -------
@@ -306,9 +322,20 @@ class Problem(ProblemConstants):
             the restricted problem.
         """
         part = object.__new__(Problem)
-        design = Design(self.design.matrix[:, rows])
+        if columns is None:
+            design = self.design
+            columns = design.take(rows) if isinstance(design, PartitionedDesign) else design.matrix[:, rows]
+        part_design = columns if isinstance(columns, Design) else Design(columns)
         part._data = SharedData(
-            design, self._data.targets, self.class_names, None, self.intercept, None, None, None, self._data.weights
+            part_design,
+            self._data.targets,
+            self.class_names,
+            None,
+            self.intercept,
+            None,
+            None,
+            None,
+            self._data.weights,
         )
         part.loss, part.penalty, part.lam = self.loss, self.penalty, self.lam
         part.regulariser = self.regulariser.restricted(rows)

@@ -10,6 +10,7 @@ import numpy as np
 from ..inputs.design import Design
 from ..inputs.html import facts_table
 from ..inputs.labels import LabelSets
+from ..inputs.partitioned import PartitionedDesign
 from ..losses.weighted import WeightedLoss
 from .base import BaseProblem
 from .regulariser import Regulariser
@@ -66,6 +67,11 @@ class ProblemFacts(BaseProblem):
     def design(self) -> Design:
         """The data matrix, in the frame that solvers work in; ``problem.design.plain()`` is X as it was given."""
         return self._data.design
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether X lies in blocks of rows, here or on a cluster, so that solvers see sums over them only."""
+        return isinstance(self._data.design, PartitionedDesign)
 
     @property
     def standardize(self) -> bool:
@@ -272,6 +278,8 @@ class ProblemFacts(BaseProblem):
 
     def _repr_html_(self) -> str:
         storage = "sparse" if self.design.is_sparse else "dense"
+        if isinstance(self.design, PartitionedDesign):
+            storage = f"{storage}, {self.design.parts} blocks of rows"
         return facts_table(
             f"{type(self).__name__}{f' on {self.name}' if self.name else ''}",
             [

@@ -457,8 +457,12 @@ def _arrays(problem: Any) -> list[np.ndarray]:
     if not hasattr(problem, "design"):
         weights = problem.weights
         return [problem.S, *([] if weights is None else [weights])]
-    matrix, targets = problem.design.matrix, problem.sets if problem.sets is not None else problem.y
-    data = [matrix.data, matrix.indices, matrix.indptr] if problem.design.is_sparse else [matrix]
+    targets = problem.sets if problem.sets is not None else problem.y
+    if problem.partitioned:
+        data = [problem.design.fingerprint()]
+    else:
+        matrix = problem.design.matrix
+        data = [matrix.data, matrix.indices, matrix.indptr] if problem.design.is_sparse else [matrix]
     labels = [targets.indptr, targets.labels] if isinstance(targets, LabelSets) else [targets]
     # Data that are held about their means look alike wherever they lie; the intercept tells them apart.
     frame = problem.design.frame

@@ -15,6 +15,7 @@
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
+    data in blocks       → working-set, in passes over the blocks; sparsa where a penalty leaves no feature out
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
     inverse covariance   → quic
     sequence of models   → cls, calibrated least squares, for few columns and the squared loss; stagewise else
@@ -65,6 +66,8 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
             "predictions are judged: least squares on a batch of columns after the other, with the others' as offset"
         )
     loss, penalty = problem.loss.title, problem.penalty.title
+    if problem.partitioned:
+        return _in_blocks(problem)
     if problem.loss.smooth and problem.regulariser.blocks is not None:
         why = f"{loss} is smooth, and {penalty} ties features in blocks: proximal gradient steps on all of W"
         if able(problem):
@@ -125,6 +128,18 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     raise ValueError(f"no solver for the {loss} loss with {penalty} is known; choose another loss")
 
 
+def _in_blocks(problem: Problem) -> tuple[Solver, str]:
+    """The solver for data in blocks of rows."""
+    for name, why in (
+        ("working-set", "a pass over all blocks names the features that matter, and the rest happens on their columns"),
+        ("sparsa", f"{problem.penalty.title} uses every feature: proximal gradient steps, a pass or two each"),
+    ):
+        solver = solvers.create(name)
+        if solver.solves(problem) is None:
+            return solver, f"X lies in blocks of rows: {why}"
+    raise ValueError(solvers.create("sparsa").solves(problem))
+
+
 def small_exact(problem: Problem) -> Solver | None:
     """``ssnal`` where its systems are cheap to factor, else ``None``: hinges need one of all weights."""
     exact = solvers.create("ssnal")
@@ -159,7 +174,7 @@ class Auto(Solver):
     delegates = True
     doc = "Chooses a solver for the problem and gives the reason."
     source = "this project"
-    takes_sample_weights = takes_feature_weights = True
+    takes_sample_weights = takes_feature_weights = takes_partitions = True
 
     def refuses(self, problem: Problem) -> str | None:
         try:

@@ -271,6 +271,7 @@ class Solver:
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
     takes_feature_weights: ClassVar[bool] = False  # whether it weighs features: kernels are given problem.row_penalty
     takes_intercept: ClassVar[bool] = True
+    takes_partitions: ClassVar[bool] = False  # whether sums over blocks of rows are all that it needs of X
     sparse: ClassVar[bool] = False  # True: weights as of State.sparse; it begins at a dual point, not at given W
     takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
@@ -322,6 +323,11 @@ class Solver:
             return (
                 f"{self.name} penalises all features alike, and this problem has weights of features. Solvers that "
                 f"weigh features: {self._weighing(problem, 'takes_feature_weights')}"
+            )
+        if not self.takes_partitions and getattr(problem, "partitioned", False):
+            return (
+                f"{self.name} needs X as one matrix, and this problem has it in blocks of rows. Solvers that work on "
+                f"blocks: {self._weighing(problem, 'takes_partitions')}"
             )
         return self.refuses(problem)
 

@@ -34,7 +34,7 @@ class ForwardBackward(Solver):
     doc = "Proximal gradient with constant steps up to 2/K, longer than ISTA's."
     source = "Combettes and Wajs 2005; Chierchia et al. 2015, Sec. 4"
     takes_sample_weights = takes_feature_weights = True
-    takes_blocks = True
+    takes_blocks = takes_partitions = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> ProximalState:
         state = ProximalState(problem, coef)

@@ -55,7 +55,7 @@ class SpaRSAState(ProximalState):
 class SpaRSA(Solver):
     """Proximal gradient with Barzilai–Borwein steps (Wright et al. 2009). An iteration costs as much as one of ISTA."""
 
-    takes_blocks = True
+    takes_blocks = takes_partitions = True
     memory: int = field(5, 1, 50, "M: the new objective is compared with the largest of the last M (1: it never rises)")
     sigma: float = field(0.01, 0.0, 0.99, "σ: share of the quadratic decrease that a step must reach")
     growth: float = field(2.0, 1.1, 10.0, "η: factor by which α is raised, at least, after a rejected step")

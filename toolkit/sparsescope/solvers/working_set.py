@@ -10,6 +10,8 @@ Newton steps are taken as often as they pay: what a step and the sweep after it 
 alone would have gained at the same cost, judged by how fast the last two sweeps converged.
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do where
 the penalty ties features in blocks; a Newton step then moves the blocks in use.
+Data in blocks of rows (problem.partitioned) are read in passes, and the above works on the columns that a pass names:
+see shared/by_passes.py.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_lin
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
+from .shared import by_passes
 from .shared.columns import CURSOR_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
@@ -82,21 +85,33 @@ class WorkingSet(Solver):
     contract_iterations = 300
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
-    takes_sample_weights = takes_feature_weights = takes_blocks = pauses = True
+    takes_sample_weights = takes_feature_weights = takes_blocks = takes_partitions = pauses = True
     columns: ClassVar[tuple[Column, ...]] = CURSOR_COLUMNS
 
-    def start(self, problem: Problem, coef: np.ndarray) -> WorkingSetState:
-        return WorkingSetState(problem, coef)
+    def refuses(self, problem: Problem) -> str | None:
+        if problem.partitioned and not problem.penalty.zeroes_rows:
+            return (
+                f"{self.name} gathers the columns of the features in use, and with the {problem.penalty.title} penalty "
+                "these are all features of the blocks. Choose a penalty with zeros, or sparsa, fista-ls or ista"
+            )
+        return super().refuses(problem)
 
-    def adapt(self, problem: Problem, state: WorkingSetState) -> None:
-        state.forget()
+    def start(self, problem: Problem, coef: np.ndarray) -> Any:
+        return (by_passes.PassesState if problem.partitioned else WorkingSetState)(problem, coef)
 
-    def variant(self, problem: Problem) -> tuple[bool, bool]:
-        return single(problem), _whole(problem)
+    def adapt(self, problem: Problem, state: Any) -> None:
+        if isinstance(state, by_passes.PassesState):
+            state.seen = None
+        else:
+            state.forget()
+
+    def variant(self, problem: Problem) -> tuple[bool, bool, bool]:
+        return single(problem), _whole(problem), problem.partitioned
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
-        if not _whole(problem):  # the tiny problem has few columns, this one has not
+        if not _whole(problem) or (problem.partitioned and problem.regulariser.blocks is None):
+            # The tiny problem has few columns; this one, or the columns that are gathered of it, may have more.
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)
             for _ in self._sweep(tiny, work):
@@ -107,11 +122,14 @@ class WorkingSet(Solver):
                 Newton(tiny, 2, single(problem), block).step(tiny, state)
         return state
 
-    def step(self, problem: Problem, state: WorkingSetState) -> None:
+    def step(self, problem: Problem, state: Any) -> None:
         for _ in self.step_in_parts(problem, state, None):
             pass
 
-    def step_in_parts(self, problem: Problem, state: WorkingSetState, rows: int | None) -> Iterator[tuple[int, int]]:
+    def step_in_parts(self, problem: Problem, state: Any, rows: int | None) -> Iterator[tuple[int, int]]:
+        if isinstance(state, by_passes.PassesState):
+            by_passes.step(problem, state, self)
+            return
         if state.chosen is None:
             if _whole(problem):
                 self._take_all(problem, state)

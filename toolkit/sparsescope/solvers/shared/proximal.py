@@ -202,7 +202,7 @@ def first_constant(problem: Problem, line_search: bool, kind: str) -> float:
 class Proximal(Solver):
     """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
 
-    takes_blocks = True
+    takes_blocks = takes_partitions = True
     takes_sample_weights = takes_feature_weights = True
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")
     constants: str = field("class-aware", choices=KINDS, doc="which constant K (without line search)")
