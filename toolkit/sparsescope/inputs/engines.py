@@ -16,7 +16,7 @@ Arguments = Callable[[int], tuple[Any, ...]]  # of the operation on block k
 
 
 class Engine(Protocol):
-    """What a design in blocks asks for."""
+    """Interface of what does the work on the blocks of a design."""
 
     @property
     def count(self) -> int:
