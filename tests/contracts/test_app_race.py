@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sparsescope as ss
+from sparsescope.app import race
 from sparsescope.races.lanes import PRODUCTS, PYTHON
 from sparsescope.registry import app_pages, solvers
 from sparsescope.solvers.base import settings
@@ -54,6 +55,15 @@ def test_the_accuracy_of_a_lane_is_measured_over_time_beside_its_clock() -> None
         W = ss.solve(problem, "ista", tol=0, max_iter=iteration).W
         measured = looks["accuracy"][looks["iterations"].index(iteration)]
         assert measured == pytest.approx(float((problem.predict(W, X=X) == y).mean()), abs=1e-4)
+
+
+def test_points_keep_a_pace_and_all_have_come_when_the_race_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "POINTS_PERIOD", 1e9)
+    points = [m["lanes"] for m in told_by(lane1="ista", lane2="bcd-ls") if m["type"] == "points"]
+    assert len(points) <= 2, "what was there at first, and the rest at the end"
+    for name in ("ista", "bcd-ls"):
+        iterations = [k for lanes in points for part in lanes if part["name"] == name for k in part["iterations"]]
+        assert iterations == list(range(41))
 
 
 def test_a_lane_ends_with_its_accuracy_on_held_out_samples() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")
 MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
 LAM_LOW = 1e-4
+POINTS_PERIOD = 0.04  # seconds between two messages at least: packing and painting take time from the lanes
 MOST_PARTS = 4  # of an iteration that are named
 
 
@@ -79,6 +81,7 @@ class RacePage(WorkingPage):
         self._told: dict[int, int] = {}  # events of each lane
         self._looks: dict[int, int] = {}  # accuracies of each lane
         self._reasons_said = False
+        self._points_due = 0.0  # seconds of the clock
 
     def steps(self, work: Work) -> Iterator[None]:
         """Read the data, compile, find F*, then let the lanes take turns."""
@@ -151,7 +154,10 @@ class RacePage(WorkingPage):
             self._reasons_said = True
             self._say_controls()  # the reasons are known now
         status = self.told_status(self._doing)  # asked first: whatever was measured before the end goes before it
-        points = self._new_points()
+        ends = any(not message["running"] for message, _ in status)
+        points = self._new_points() if ends or time.monotonic() >= self._points_due else []
+        if points:
+            self._points_due = time.monotonic() + POINTS_PERIOD
         messages: list[tuple[Message, list[bytes]]] = []
         if points:
             messages.append(({"type": "points", "lanes": points, **self._optimum()}, []))
