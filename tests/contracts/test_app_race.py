@@ -63,7 +63,7 @@ def test_points_keep_a_pace_and_all_have_come_when_the_race_ends(monkeypatch: py
     assert len(points) <= 2, "what was there at first, and the rest at the end"
     for name in ("ista", "bcd-ls"):
         iterations = [k for lanes in points for part in lanes if part["name"] == name for k in part["iterations"]]
-        assert iterations == list(range(41))
+        assert list(dict.fromkeys(iterations)) == list(range(41))  # the last one is measured again, with a certificate
 
 
 def test_a_lane_ends_with_its_accuracy_on_held_out_samples() -> None:
