@@ -140,17 +140,23 @@ browser:
 	find_browser || echo "No Chromium found: the browser tests will be skipped." \
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
-# Every part runs, whatever fails before it; what failed is said at the end.
+# Every part runs, whatever fails before it; what failed is said at the end. The types are checked (by one processor) while
+# the tests without a browser run.
 ALL_PARTS = set -u; failed=""; \
-	for part in $(1); do $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+	part() { $(MAKE) --no-print-directory $$1 || failed="$$failed $$1"; }; \
+	part lint; \
+	said=$$(mktemp); $(MAKE) --no-print-directory types >"$$said" 2>&1 & types=$$!; \
+	part $(1); \
+	wait $$types || failed="$$failed types"; cat "$$said"; rm -f "$$said"; \
+	part $(2); \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
-	echo "All parts passed: $(1)"
+	echo "All parts passed: lint types $(1) $(2)"
 
 test: $(READY_DEV)
-	$(call ALL_PARTS,lint types unit pages)
+	$(call ALL_PARTS,unit,pages)
 
 test-all: $(READY_DEV)
-	$(call ALL_PARTS,lint types unit-all pages-all)
+	$(call ALL_PARTS,unit-all,pages-all)
 
 unit: $(READY_DEV)
 	echo "Tests without a browser (pytest, without those marked slow or peers; two at a time)"

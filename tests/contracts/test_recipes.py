@@ -64,37 +64,43 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "recipe",
-    [  # the whole contract of a solver, compiled, takes minutes
-        pytest.param(recipe, marks=() if interpreted else pytest.mark.slow)
-        for recipe, (_, interpreted) in CONTRACTS.items()
-    ],
-)
-def test_a_part_is_one_file(recipe: str, copy: Path) -> None:
+def put(recipe: str, copy: Path) -> str:
+    """Put a page's example into the folder that the page names; returns the name of the part."""
     folder, name, code = example(recipe)
-    contract, interpreted = CONTRACTS[recipe]
-    (copy / "toolkit" / "sparsescope" / folder / "of_a_recipe.py").write_text(code, encoding="utf-8")
+    (copy / "toolkit" / "sparsescope" / folder / f"of_a_recipe_{recipe}.py").write_text(code, encoding="utf-8")
+    return name
+
+
+def follow(copy: Path, *recipes: str) -> None:
+    """Hold the contracts of the parts of some pages, each put into the copy as one file."""
+    names = [put(recipe, copy) for recipe in recipes]
     run(copy, "docs/tables.py", interpreted=True)
-    assert f"| `{name}` |" in (copy / "docs" / "parts.md").read_text(encoding="utf-8")
-    files = (f"tests/{contract}", "tests/contracts/test_docs.py", "tests/unit/test_registry.py",
-             "tests/test_imports.py")  # fmt: skip
+    table = (copy / "docs" / "parts.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in table for name in names)
+    files = (*(f"tests/{CONTRACTS[recipe][0]}" for recipe in recipes), "tests/contracts/test_docs.py",
+             "tests/unit/test_registry.py", "tests/test_imports.py")  # fmt: skip
     others = ("tables_of_parts", "every_part_says", "attributes_of_their_package", "follow_the_table", "in_a_circle")
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui", *files, "-k")
+    # -rA names every test that passed: each part has to be among them
     done = run(
-        copy,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow and not ui",
-        *files,
-        "-k",
-        " or ".join((name, *others)),
-        interpreted=interpreted,
+        copy, *command, " or ".join((*names, *others)), "-rA", interpreted=all(CONTRACTS[name][1] for name in recipes)
     )
-    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 300, done
+    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 300, done[-3000:]
+    for name, recipe in zip(names, recipes, strict=True):
+        file = re.escape(CONTRACTS[recipe][0])
+        assert len(re.findall(rf"^PASSED \S*{file}::.*{re.escape(name)}", done, re.MULTILINE)) >= 5, (
+            name,
+            done[-3000:],
+        )
+
+
+def test_a_loss_a_penalty_and_a_view_are_one_file_each(copy: Path) -> None:
+    follow(copy, *(recipe for recipe, (_, interpreted) in CONTRACTS.items() if interpreted))
+
+
+@pytest.mark.slow  # the whole contract of a solver, compiled, takes minutes
+def test_a_solver_is_one_file(copy: Path) -> None:
+    follow(copy, "solver")
 
 
 def test_a_page_is_two_files(copy: Path) -> None:

@@ -1,7 +1,8 @@
 """The contract of sample weights: whole weights are repeated samples, and samples of weight 0 are not there.
 
 Every loss, certificate, λ_max, step constant and solver is held to it. The file runs twice: interpreted in a process of
-its own, where no kernel needs compiling, with everything; and compiled, of which the fast tests have what is met most.
+its own, where no kernel needs compiling; and compiled. The fast tests have every solver once interpreted, and compiled
+what is met most; the slow ones have everything.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ every_kind = pytest.mark.parametrize(("loss", "kind"), cases(KINDS, lambda case:
 every_smooth_kind = pytest.mark.parametrize(
     ("loss", "kind"), cases([c for c in KINDS if losses[c[0]].smooth], lambda case: case[0])
 )
-every_solver = pytest.mark.parametrize("name", cases([(name,) for name in WEIGHING], lambda case: case[0]))
 
 
 def targets(loss: str, kind: str) -> np.ndarray:
@@ -73,6 +73,35 @@ def point(problem: ss.Problem) -> tuple[np.ndarray, Any]:
     own = np.random.default_rng(1)
     W, b = 0.3 * own.standard_normal((problem.d, problem.m)), 0.1 * own.standard_normal(problem.m)
     return W, b if problem.intercept else None
+
+
+def combinations(name: str) -> list[tuple[str, str, str]]:
+    """Solver, loss and penalty of its cases: those that it solves."""
+    solver: Any = solvers.create(name)
+    return [
+        (name, loss, penalty)
+        for loss in solver.losses or ("multiclass-squared-hinge", "logistic", "crammer-singer")
+        for penalty in solver.only_penalties or ("l1/l2", "ridge", "l1", "elastic-net")
+        if solver.solves(pair(loss, "classes", penalty)[0]) is None
+    ]
+
+
+def quick(name: str, loss: str, penalty: str) -> bool:
+    """Interpreted, each solver with the first loss and penalty that it solves; compiled, what is met most."""
+    first = combinations(name)[0]
+    if disabled():
+        return (name, loss, penalty) == first
+    return name in COMPILED and (bool(solvers[name].losses) or (loss == first[1] and penalty in ("l1/l2", "ridge")))
+
+
+every_combination = pytest.mark.parametrize(
+    ("name", "loss", "penalty"),
+    [
+        pytest.param(*case, id="-".join(case), marks=() if quick(*case) else pytest.mark.slow)
+        for name in WEIGHING
+        for case in combinations(name)
+    ],
+)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -148,32 +177,27 @@ def test_constants_are_those_of_repeated_samples(loss: str, kind: str, form: Any
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@every_solver
-def test_solvers_reach_the_optimum_of_repeated_samples(name: str, intercept: bool) -> None:
+@every_combination
+def test_solvers_reach_the_optimum_of_repeated_samples(name: str, loss: str, penalty: str, intercept: bool) -> None:
     if disabled() and solvers[name].sparse:
         pytest.skip("its kernels do not run interpreted: unsigned indices")
     solver: Any = solvers.create(name)
-    only = solver.only_penalties
-    met = 0
-    for loss in solver.losses or ("multiclass-squared-hinge", *(("logistic", "crammer-singer") if disabled() else ())):
-        for penalty in only or ("l1/l2", *(("l1", "elastic-net") if disabled() else ()), "ridge"):
-            weighted, repeated = pair(loss, "classes", penalty, intercept)
-            if solver.solves(weighted) is not None:
-                continue
-            met += 1
-            reference = "pd-sparse" if solver.sparse else "bcd-ls" if losses[loss].smooth else "fbpd"
-            sure = reference_value(loss, penalty, intercept, reference)
-            if not solver.converges:  # steps like 1/√t: near, and never certified
-                state = solver.init(weighted)
-                for _ in range(400):
-                    solver.step(weighted, state)
-                assert sure * (1 - 1e-6) <= weighted.objective(state.weights(), state.intercept()) < 1.1 * sure
-                continue
-            found = ss.solve(weighted, solver, tol=1e-6, max_iter=20_000, record=False, certify_every=10)
-            assert found.converged, found
-            assert found.objective == pytest.approx(sure, rel=4e-6)
-            assert repeated.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-9)
-    assert met or intercept
+    weighted, repeated = pair(loss, "classes", penalty, intercept)
+    reason = solver.solves(weighted)
+    if reason is not None:
+        pytest.skip(reason)
+    reference = "pd-sparse" if solver.sparse else "bcd-ls" if losses[loss].smooth else "fbpd"
+    sure = reference_value(loss, penalty, intercept, reference)
+    if not solver.converges:  # steps like 1/√t: near, and never certified
+        state = solver.init(weighted)
+        for _ in range(400):
+            solver.step(weighted, state)
+        assert sure * (1 - 1e-6) <= weighted.objective(state.weights(), state.intercept()) < 1.1 * sure
+        return
+    found = ss.solve(weighted, solver, tol=1e-6, max_iter=20_000, record=False, certify_every=10)
+    assert found.converged, found
+    assert found.objective == pytest.approx(sure, rel=4e-6)
+    assert repeated.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-9)
 
 
 @pytest.mark.skipif(not disabled(), reason="the interpreted run has it")

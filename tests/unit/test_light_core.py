@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -72,45 +73,62 @@ def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("line", "package", "purpose"),
-    [
-        ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
-        ("ss.explore()", "anywidget", "The explorer in a notebook"),
-        ("from sparsescope.dashboard import serve", "panel", "The explorer"),
-        ("ss.Recorder().trace.to_frame()", "pandas", "Trace.to_frame"),
-        ("ss.datasets.load('table.csv')", "pandas", "Reading a CSV file"),
-    ],
-)
-def test_a_missing_package_is_named_with_the_command_that_installs_it(
-    line: str, package: str, purpose: str, tmp_path: Path
-) -> None:
+MISSING = [  # a line, the package it needs, and for what
+    ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
+    ("ss.explore()", "anywidget", "The explorer in a notebook"),
+    ("from sparsescope.dashboard import serve", "panel", "The explorer"),
+    ("ss.Recorder().trace.to_frame()", "pandas", "Trace.to_frame"),
+    ("ss.datasets.load('table.csv')", "pandas", "Reading a CSV file"),
+]
+# Each line in its turn, in one process: what it raises.
+RAISES = """
+import json, sparsescope as ss
+said = []
+for line in {lines!r}:
+    try:
+        exec(line)
+        said.append("nothing")
+    except Exception as error:
+        said.append(f"{{type(error).__module__}}.{{type(error).__qualname__}}: {{error}}")
+print(json.dumps(said))
+"""
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
-    done = python(f"import sparsescope as ss\n{line}", folder=tmp_path)
-    last = done.stderr.strip().splitlines()[-1]
-    assert done.returncode == 1
-    assert last.startswith("sparsescope.extras.MissingPackage: "), done.stderr
-    assert f"{purpose} needs the package {package}, which is not installed: pip install " in last
-    assert '"sparsescope[explore]"' in last
+    done = python(RAISES.format(lines=[line for line, _, _ in MISSING]), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for (line, package, purpose), said in zip(MISSING, json.loads(done.stdout), strict=True):
+        assert said.startswith("sparsescope.extras.MissingPackage: "), (line, said)
+        assert f"{purpose} needs the package {package}, which is not installed: pip install " in said
+        assert '"sparsescope[explore]"' in said
 
 
-def test_the_command_line_works_without_the_extras(tmp_path: Path) -> None:
-    call = "from sparsescope.cli import main; sys.exit(main({!r}))"
-    solved = python(call.format(["solve", "iris", "--lam-ratio", "0.1"]))
-    assert solved.returncode == 0, solved.stderr
-    asked = python(call.format(["explore"]))
-    assert asked.returncode == 1 and "Traceback" not in asked.stderr
-    assert "sparsescope explore: The explorer needs the package" in asked.stderr
-    for command in (
-        ["path", "iris"],
-        ["race", "iris", "ista"],
-        ["paper", "1", "--quick"],
-    ):  # before anything is computed
-        asked = python(call.format(command))
-        assert asked.returncode == 1 and "Traceback" not in asked.stderr, asked.stderr
-        assert "which is not installed: pip install" in asked.stderr and not asked.stdout
-    doctor = python(call.format(["doctor"]))
-    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+# Each command in its turn, in one process: its exit code, output and errors.
+COMMANDS = """
+import contextlib, io, json
+from sparsescope.cli import main
+said = []
+for command in {commands!r}:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(command)
+    said.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(said))
+"""
+
+
+def test_the_command_line_works_without_the_extras() -> None:
+    asking = [["path", "iris"], ["race", "iris", "ista"], ["paper", "1", "--quick"]]  # before anything is computed
+    commands = [["solve", "iris", "--lam-ratio", "0.1"], ["explore"], *asking, ["doctor"]]
+    done = python(COMMANDS.format(commands=commands))
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    solved, explore, *others, doctor = json.loads(done.stdout)
+    assert solved[0] == 0 and doctor[0] == 0, (solved, doctor)
+    assert explore[0] == 1 and "sparsescope explore: The explorer needs the package" in explore[2]
+    for code, out, err in others:
+        assert code == 1 and "Traceback" not in err, err
+        assert "which is not installed: pip install" in err and not out
 
 
 def test_doctor_does_not_take_a_package_of_an_extra_for_missing(
