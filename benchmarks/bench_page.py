@@ -9,8 +9,11 @@ file), or generated text of the same size. All views of the first two rows are i
 * ready: from asking for the page to the problem's first screen, on a server that is warm; motion: from pressing *Run*
   to the first painted frame with an iteration.
 * bytes: what the browser received until then.
+* memory: with ``--minutes 60 --changes 2000``, instead of all this, what page and server grow by while somebody works
+  with small data (``page_endurance.py``).
 
     python benchmarks/bench_page.py [--data news20_bydate_tfidf.npz] [--windows 4] [--moves 40]
+    python benchmarks/bench_page.py --minutes 60 --changes 2000 [--speed 30]
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from typing import Any
 import numpy as np
 from common import show, store
 from explorer_driver import Explorer, browser
+from page_endurance import endure, growth
 
 import sparsescope as ss
 
@@ -44,6 +48,7 @@ BARS = {
     "motion s": 1.0,
     "first load MB": 1.5,
 }
+MOST_GROWTH = 50.0  # MB of page and server in 60 minutes with 2000 changes
 LOOK = "() => [window.__sparsescope.frames, window.__sparsescope.status.iteration, performance.now()]"
 QUERY = "&solver=fista-ls&lam_ratio=0.02&speed=max"
 
@@ -114,13 +119,34 @@ def first_load(page: Any, address: str) -> dict[str, float]:
     return {"ready s": ready, "motion s": time.perf_counter() - began, "first load MB": bytes_in / 1e6}
 
 
+def memory(minutes: float, changes: int, speed: str) -> None:
+    """Weigh page and server while somebody works with the page, and store what was found."""
+    load = os.getloadavg()[0]
+    with Explorer() as server, browser(1280, 720) as page:
+        page.goto(f"{server.url}?dataset=iris&speed={speed}")
+        page.wait_for_function(READY)
+        page.get_by_test_id("run-button").click()
+        weighed = endure(page, server.process.pid, changes, minutes)
+    found = growth(weighed)
+    show([found])
+    over = [f"{name} {value:.3g}" for name, value in found.items() if value > MOST_GROWTH]
+    print("Within the bar" if not over else f"Above {MOST_GROWTH:g} MB: " + "; ".join(over))
+    store("page_memory", weighed, bar=MOST_GROWTH, speed=speed, **{"load average before": load}, **found)
+
+
 def main() -> None:
     """Measure and store the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="", help="a file of 20 newsgroups; generated text of its size without one")
     parser.add_argument("--windows", type=int, default=4)
     parser.add_argument("--moves", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=60.0, help="of the measurement of memory")
+    parser.add_argument("--changes", type=int, default=0, help="measure memory over so many changes, and nothing else")
+    parser.add_argument("--speed", default="30", help="iterations a second while memory is measured, or max")
     args = parser.parse_args()
+    if args.changes:
+        memory(args.minutes, args.changes, args.speed)
+        return
     load = os.getloadavg()[0]  # of others: figures of a busy machine say little
     with tempfile.TemporaryDirectory() as folder:
         path = Path(args.data).resolve() if args.data else generated(Path(folder))

@@ -65,9 +65,34 @@ def test_the_run_goes_on_where_the_recording_ended(explorer: Explorer, recorded:
     session = explorer.session
     assert session is not None
     assert not explorer.running
-    assert session.trace["objective"][0] == pytest.approx(recorded.columns["objective"][-1], rel=1e-9)
+    until(explorer, lambda: len(session.trace) > len(recorded))
+    past = len(recorded)
+    for name in ("iteration", "seconds", "objective"):  # what was recorded stays, and the run counts on from it
+        assert session.trace[name][:past].tolist() == recorded.columns[name].tolist()
+        assert session.trace[name][past] == pytest.approx(recorded.columns[name][-1], rel=1e-9)
+    assert session.trace["relative_gap"][0] == pytest.approx(float(recorded.columns["relative_gap"][0]))
+    assert [mark.text for mark in session.trace.marks] == ["end of the recording"]
+    assert session.trace.segments == 1, "the same problem: bounds of F* hold on"
+    iteration, kept = session.trace.weights_at(3)  # type: ignore[misc]
+    assert iteration == 3 and np.count_nonzero(kept) > 0
+    session.step(2)
+    assert session.wait_idle(120)
+    assert session.trace["iteration"][-1] == 8
+    assert session.trace["objective"][-1] < recorded.columns["objective"][-1]
     told = [sentence for message in seen if message["type"] == "notices" for sentence in message["notices"]]
     assert any("goes on from iteration 6 of the recording" in sentence for sentence in told), told
+
+
+def test_without_its_data_nothing_changes(explorer: Explorer) -> None:
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((30, 4)), np.arange(30) % 3, lam_ratio=0.1)
+    made = ss.record(problem, max_iter=2, tol=0.0, solver="fista-ls")
+    before, settings = explorer.session, explorer.settings
+    for message in pieces(made.html().encode()):
+        explorer.on_message(message)
+    errors = [message["text"] for message, _ in explorer.poll() if message["type"] == "error"]
+    assert len(errors) == 1 and "are not here" in errors[0]
+    assert explorer.session is before and explorer.settings == settings
 
 
 @pytest.mark.parametrize(

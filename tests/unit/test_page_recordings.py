@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import time
@@ -22,8 +23,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "geometry": {"dataset": "iris", "iterations": 20},
     "duality": {"dataset": "iris", "budget": 1.0},
     "prox": {},
+    "sweep": {"dataset": "iris", "n_lams": 2, "solver2": "none", "seconds": 0.5, "tol": 1e-2},
+    "lesson": {"lesson": "01"},
 }
-LASTLY = {"geometry": "paths", "duality": "margins", "prox": "picture"}  # what the last thing is that a page says
+LASTLY = {
+    "geometry": "paths",
+    "duality": "margins",
+    "prox": "picture",
+    "sweep": "rows",
+    "lesson": "picture",
+}  # what the last thing is that a page says
 RECORDED = [name for name in registry.app_pages if getattr(registry.app_pages[name], "records", False)]
 
 
@@ -41,7 +50,7 @@ def done(message: dict[str, Any]) -> bool:
     """Whether a page has nothing more to say."""
     if message["type"] == "status":
         return not message.get("running", True)
-    return (message["type"] == "picture" and "panels" in message) or bool(message.get("done"))
+    return (message["type"] == "picture" and ("panels" in message or "lesson" in message)) or bool(message.get("done"))
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -60,6 +69,10 @@ def test_a_page_is_recorded_as_it_would_be_opened_now(name: str, tmp_path: Any) 
     kinds = [message["type"] for message in header["messages"]]
     last = LASTLY.get(name, "points")
     assert kinds[:2] == ["page", "picture"] and last in kinds
+    assert not re.search(r"\b([Dd]rag|[Ss]tretch|Click a bar)", header["messages"][0]["doc"]), (
+        "nothing can be moved there"
+    )
+    assert set(header["replayed"]) <= set(header["messages"][1]), "what can be changed is part of the picture"
     assert not [m for m in header["messages"] if m["type"] == "status" and m["running"]]
     assert last in [message["type"] for message in again]  # the browser that asked gets everything too
     assert len(answer["text"].encode()) < 1_500_000

@@ -22,6 +22,7 @@ from recordings import record as record_trace
 from sparsescope.live import Explorer
 from sparsescope.live.recordings import LIMIT
 from sparsescope.live.recordings import packing as pk
+from sparsescope.live.recordings.past import past_of
 from sparsescope.runs.trace import Trace
 
 
@@ -130,8 +131,9 @@ def test_a_run_goes_on_where_the_recording_ended(recording: ss.Recording, proble
     session = recording.session(problem, "bcd-ls")
     try:
         session.open()
-        wait(lambda: len(session.trace) > 0)
-        assert session.trace["objective"][0] == pytest.approx(result.objective, rel=1e-12)
+        wait(lambda: len(session.trace) > len(recording))
+        assert session.trace["objective"][len(recording)] == pytest.approx(result.objective, rel=1e-12)
+        np.testing.assert_array_equal(session.trace["iteration"][: len(recording)], recording.columns["iteration"])
     finally:
         session.close()
     other = ss.Problem(np.random.default_rng(1).standard_normal((problem.n, problem.d)), problem.y, lam=0.1)
@@ -149,6 +151,68 @@ def test_the_explorer_goes_on_if_the_data_are_there(recording: ss.Recording, res
     messages = first_messages(Explorer(recording.on(X, np.arange(60) % 3)))
     told = [text for m in messages if m["type"] == "notices" for text in m["notices"]]
     assert any("digest" in text for text in told)
+
+
+@pytest.mark.parametrize("kind", ["changes", "working", "thinned", "sparse", "covariance"])
+def test_the_past_of_a_recording_is_what_was_recorded(kind: str) -> None:
+    made = record_trace(
+        1500 if kind == "thinned" else 40, changes=(20,) * (kind == "changes"), working=kind == "working"
+    )
+    trace, problem = made.trace, made.problem
+    if kind in ("sparse", "covariance"):
+        problem = (
+            ss.CovarianceProblem.from_data(ss.datasets.load("iris").X)
+            if kind == "covariance"
+            else ss.Problem(ss.datasets.load("planted-text"), lam_ratio=0.3)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            result = ss.solve(problem, max_iter=4, tol=1e-14)
+        trace, recording = result.trace, ss.record(result, problem=problem)
+    else:
+        recording = ss.record(trace, problem=problem)
+    W = trace.weights_at(len(trace) - 1)[1]
+    W = W.toarray() if hasattr(W, "toarray") else W
+    header, block = parts_of(recording.html())
+    last = problem.with_lam(trace.lams[-1])
+    past, point = past_of(header, block, W, None, last, ss.registry.solvers.create(problem.default_solver))
+    kept = recording.columns["index"].astype(int)
+    assert len(past) == len(kept) and point.iteration == trace["iteration"][-1]
+    np.testing.assert_array_equal(past["objective"], trace["objective"][kept])
+    np.testing.assert_array_equal(past["lam"], trace["lam"][kept])
+    assert past.lams == trace.lams
+    for k in (0, len(kept) // 2, len(kept) - 1):
+        np.testing.assert_array_equal(past.support(k), trace.support(int(kept[k])))
+        np.testing.assert_array_equal(past.working(k), trace.working(int(kept[k])))
+    for s in range(trace.segments):
+        assert past.best(s) == trace.best(s)
+        np.testing.assert_equal(past.lower(s), trace.lower(s))
+    assert [mark.text for mark in past.marks] == [mark.text for mark in trace.marks] + ["end of the recording"]
+    for old, new in zip(trace.marks, past.marks, strict=False):  # at the same event, however many were thinned out
+        assert kept[new.index] == old.index
+    if past.snapshots:
+        then = trace.weights_at(int(kept[past.snapshots[-1].index]))[1]
+        then = then.toarray() if hasattr(then, "toarray") else then
+        kept_weights = past.weights(-1)
+        kept_weights = kept_weights.toarray() if hasattr(kept_weights, "toarray") else kept_weights
+        np.testing.assert_allclose(kept_weights, then, rtol=1e-6)
+    else:
+        assert kind == "covariance"
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ({"lams": []}, "segments"),
+        ({"run__marks": [{"text": "x"}]}, "of no kind"),
+        ({"run__marks": [{"text": "x", "kind": "note", "index": "1"}]}, "stands nowhere"),
+        ({"run__bounds": [[7, 1.0, 2.0]]}, "belongs to no segment"),
+    ],
+)
+def test_a_damaged_past_gets_a_sentence(damage: Any, said: str, recording: ss.Recording, problem: ss.Problem) -> None:
+    header, block = parts_of(other(**damage)(recording.html()).decode())
+    with pytest.raises(ValueError, match=said):
+        ss.Recording(header, block).session(problem, "bcd-ls")
 
 
 def test_the_explorer_answers_with_the_file(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { everyWhich, sentence, stageEnds } = await import(process.env.STATIC + "/charts/stages.js");
+const { everyWhich, sentence, stageEnds, widthOf } = await import(process.env.STATIC + "/charts/stages.js");
 const { meaning, verdict } = await import(process.env.STATIC + "/charts/spectrum.js");
 
 const steps = { before: 0, names: [[1, "300 columns"], [3, "64 random Fourier features"]] };
@@ -37,6 +37,10 @@ test("lines stay apart", () => {
   assert.equal(everyWhich(100, 600, 9), 2);
   assert.equal(everyWhich(1000, 600, 9), 20);
   assert.equal(everyWhich(0, 0, 9), 1);
+  // a new sequence may end left of where the one before began: the search for a stride must end all the same
+  for (const width of [0, -120, NaN]) assert.equal(everyWhich(3, width, 9), 3);
+  assert.equal(widthOf([{ x: 300 }, { x: 410 }, { x: 20 }], { width: 600 }), 390);
+  assert.equal(widthOf([{ x: 300 }], { width: 600 }), 600);
 });
 
 test("what a spectrum and a rate mean, in sentences", () => {

@@ -22,6 +22,7 @@ class StudyPage(WorkingPage):
     """
 
     light = frozenset({"lam_ratio", "threshold"})
+    replayed = ("lam_ratio",)
     groups: ClassVar[dict[str, tuple[str, ...]]] = {}
     stages: ClassVar[dict[str, str]] = {"folds": "fold", "resamples": "half"}  # of a study, and what their parts are
     _epoch = 0  # counts studies

@@ -63,6 +63,8 @@ class Page:
     menu_order: ClassVar[float] = LAST
     fields: ClassVar[tuple[Field, ...]] = ()
     records: ClassVar[bool] = False  # whether its picture can be played without the server
+    recorded_doc: ClassVar[str] = ""  # the head of a recording, where ``doc`` speaks of what only a server does
+    replayed: ClassVar[tuple[str, ...]] = ()  # settings that a recording can follow: all they choose among is in it
     watches: ClassVar[bool] = False  # whether it shows the folder of a sweep that the server was started with
     labels: ClassVar[dict[str, str]] = {}  # of controls whose setting has another name
 
@@ -112,6 +114,10 @@ class Page:
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what has happened by itself since the last call, as messages."""
         return []
+
+    def recordable(self) -> bool:
+        """Whether there is something to record for the present settings."""
+        return self.records
 
     def shown_again(self) -> None:
         """Let :meth:`look` begin anew: a browser that has seen nothing has come after :meth:`start`."""
@@ -289,7 +295,7 @@ class Page:
 
     def _on_ask(self, msg: Message) -> None:
         key = msg.get("id")
-        if msg.get("kind") != "recording" or not self.records or not isinstance(key, str) or len(key) > MOST_ID:
+        if msg.get("kind") != "recording" or not self.recordable() or not isinstance(key, str) or len(key) > MOST_ID:
             raise ValueError(f"unknown question {brief(msg.get('kind'))}; only pages with a run can be recorded")
         recorded = self.recording()
         self._say({"type": "picture", **self.picture()})
@@ -299,9 +305,14 @@ class Page:
         """Return the page as it is now: the ``text`` of a file that shows it without a server, and its ``name``."""
         # Everything is said again, as to a page that is opened now: once for the file, and once more for the browser.
         self.shown_again()
-        told = [self._about(), {"type": "picture", **self.picture()}, *(message for message, _ in self.look())]
+        about = {**self._about(), "doc": self.recorded_doc or self.doc}
+        told = [about, {"type": "picture", **self.picture()}, *self.told_again()]
         self.shown_again()
-        return page_recording(self.name, self.title, self.summary(), told)
+        return page_recording(self.name, self.title, self.summary(), told, self.replayed)
+
+    def told_again(self) -> list[Message]:
+        """Return what was found so far, for a recording."""
+        return [message for message, _ in self.look()]
 
     def summary(self) -> str:
         """Return the first settings, for the head of a recording."""
@@ -315,7 +326,7 @@ class Page:
             "title": self.title,
             "doc": self.doc,
             "palette": palette,
-            "records": self.records,
+            "records": self.recordable(),
         }
 
     def _on_set(self, msg: Message) -> None:

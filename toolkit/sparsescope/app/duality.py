@@ -92,6 +92,7 @@ class DualityPage(WorkingPage):
     title = "Duality"
     menu_order = 60
     doc = "Margins and dual rows of the samples. Click a bar of the margins, then a sample."
+    recorded_doc = "Margins and dual rows of the samples."
     light = frozenset({"shown", "sample", "true", "found"})
 
     dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")

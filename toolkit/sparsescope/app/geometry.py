@@ -27,6 +27,7 @@ class GeometryPage(Page):
         "F = loss + λΩ on a plane of two weights. Drag the start; every dot is an iterate. Stretch, turn or whiten the "
         "data and see which solver notices."
     )
+    recorded_doc = "F = loss + λΩ on a plane of two weights; every dot is an iterate of a solver."
 
     dataset: ClassVar[Any] = field("breast_cancer", choices=tuple(datasets.names()), doc="the data")
     loss: ClassVar[Any] = field("logistic", choices=tuple(registry.losses), doc="the loss")

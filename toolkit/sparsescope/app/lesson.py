@@ -30,9 +30,11 @@ class LessonPage(Page):
     """Predict, run, compare: the lessons of the course."""
 
     name = "lesson"
+    records = True
     title = "Lessons"
     menu_order = 60
     doc = "Answer first, then run: each lesson asks, measures, and says what holds where."
+    recorded_doc = "Answers, runs and verdicts as they were when this was recorded."
 
     lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_numbers()), doc="the lesson")
     student: ClassVar[Any] = field(0, 0, 9999, "your number: exercises draw their data with it")
@@ -105,6 +107,19 @@ class LessonPage(Page):
         """End a run of the lesson that was shown."""
         if names:
             self.end()
+
+    def recordable(self) -> bool:
+        """Whether a lesson is shown; the list of lessons has no runs."""
+        return self._lesson is not None
+
+    def told_again(self) -> list[Message]:
+        """Return nothing: what was answered and found is kept by the browser, which puts it into the file."""
+        return []
+
+    def summary(self) -> str:
+        """Return the lesson's number and title, for the head of a recording."""
+        lesson = self._lesson
+        return "" if lesson is None else f"Lesson {lesson.number}: {lesson.title}"
 
     # -------------------------------------------------------------------------------------------------------- running
     def carry_out(self, action: str, message: Message) -> None:

@@ -44,6 +44,7 @@ class ProxPage(Page):
         "the dual norm with radius τ, and v − prox(v) is the projection of v onto it. Dashed: where Ω is as large as "
         "at prox(v)."
     )
+    recorded_doc = doc.replace("Drag v: the arrow leads to prox(v)", "The arrow leads from v to prox(v)")
 
     source: ClassVar[Any] = field(BY_HAND, choices=SOURCES, doc="what v is: yours, or a row of W fitted to these data")
     row: ClassVar[Any] = field(1, 1, MOST_ROWS, "which row of W: 1 is the one of largest norm")

@@ -35,7 +35,7 @@ class SweepPage(WorkingPage):
     name = "sweep"
     title = "Sweep"
     menu_order = 35
-    watches = True
+    watches = records = True
     doc = (
         "Penalties × λ × solvers × seeds on one data set, each fit to a certified gap. ss.sweep does the same from "
         "Python, also on a cluster."

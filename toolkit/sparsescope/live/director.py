@@ -135,7 +135,16 @@ class Director:
         return bool(notices) or not keys <= {page.lam_setting for page in st.pages()}
 
     def open(self, recording: Any, ids: list[str]) -> None:
-        """Make the problem of a recording; its run goes on from where it ended, paused, if the data are the same."""
+        """Make the problem of a recording; its run goes on from where it ended, paused, if the data are the same.
+
+        ``ValueError``, and nothing changes, if neither a registered set nor the page has its data.
+        """
+        here = self.stage is not None and recording.belongs_to(self.stage.prepared.problem)
+        if "dataset" not in recording.settings and not here:
+            raise ValueError(
+                f"the data of {recording.title} are not here, so the run cannot go on; the file plays by itself in any "
+                "browser. Give the page its data first (Data, or sparsescope explore --data), then open the recording"
+            )
         new, notices = st.merge(self.settings, recording.settings, self._names)
         self._say_notices(notices)
         if st.changed(self.settings, new):
@@ -284,7 +293,7 @@ class Director:
             self.stage.session.close(timeout=0.0)  # its worker ends after the step under way; nobody waits for it
         problem = prepared.problem.with_lam(self._lam(prepared))
         began, self.recording = self.recording, None
-        options, notice = ({}, "") if began is None else going_on(began, problem)
+        options, notice = ({}, "") if began is None else going_on(began, problem, prepared.solver)
         self._say_notices([notice] if notice else [])
         session = Session(
             problem,

@@ -113,7 +113,8 @@ class Session:
         self._target_solver = as_solver(solver, problem)
         self._target_solver.require(problem)
         self._history: list[tuple[int, Any, Solver]] = []
-        self._recorder = Recorder(Trace(recent_bytes=RECENT_BYTES) if past is None else past.copy())
+        self._recorder = Recorder(Trace() if past is None else past.copy())
+        self._recorder.trace.recent_bytes = RECENT_BYTES
         self._stop: Stop | None = None
         self._finest = Gap(finish_gap(), of_null=0.0) | Precision()
         self._run = self._new_run()
@@ -216,9 +217,23 @@ class Session:
             the iteration that they are of, and W, b, support and model by name.
         """
         with self._stepping:
-            self._open()
-            assert self._run.state is not None
-            return self._run.best.iteration, point_of(self._run)
+            return self._point()
+
+    def standing(self) -> tuple[Trace, int, dict[str, Any]]:
+        """Copy the trace and the newest weights together, between two steps.
+
+        Returns
+        -------
+        tuple[Trace, int, dict[str, Any]]
+            the trace, and what :meth:`point` returns.
+        """
+        with self._stepping:
+            return (self.trace.copy(), *self._point())
+
+    def _point(self) -> tuple[int, dict[str, Any]]:
+        self._open()
+        assert self._run.state is not None
+        return self._run.best.iteration, point_of(self._run)
 
     @property
     def test(self) -> Any:

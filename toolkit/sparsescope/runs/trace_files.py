@@ -110,13 +110,26 @@ class TraceFiles(TraceData):
         if header.get("format", FORMAT + 1) > FORMAT:
             raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
         try:
-            return cls._from_stored(header, arrays)
+            return cls.of_parts(header, arrays)
         except DAMAGE as error:
             raise ValueError(f"{path} is damaged: its parts do not fit together ({error})") from error
 
     @classmethod
-    def _from_stored(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The trace of a file's header and arrays."""
+    def of_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Return the trace that consists of the parts of a file.
+
+        Parameters
+        ----------
+        header
+            everything that is no array, as :meth:`save` writes it.
+        arrays
+            the arrays by their names.
+
+        Returns
+        -------
+        Trace
+            the trace.
+        """
         trace = cls(header["info"], header["snapshot_bytes"])
         table = arrays["table"]
         size = table.shape[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ...version import __version__
@@ -15,7 +16,7 @@ Message = dict[str, Any]
 RECORDED = {"text": "Recorded", "running": False}  # what a page says of its work
 
 
-def page_recording(name: str, title: str, said: str, messages: list[Message]) -> Message:
+def page_recording(name: str, title: str, said: str, messages: list[Message], replayed: Sequence[str] = ()) -> Message:
     """Return the answer to a page that asks to be recorded: the ``text`` of a file, and a ``name`` for it.
 
     Parameters
@@ -26,11 +27,14 @@ def page_recording(name: str, title: str, said: str, messages: list[Message]) ->
         for the head of the file.
     messages
         what a page that is opened now would be sent.
+    replayed
+        settings that can be changed where the file is played: what they choose among is in the messages.
     """
     plain = [{**message, **RECORDED} if message["type"] == "status" else message for message in messages]
     header = {
         "kind": KIND, "format": FORMAT, "version": __version__, "bytes": 0, "page": name,
         "title": title, "said": said, "messages": json.loads(json.dumps(plain, allow_nan=False)),
+        "replayed": list(replayed),
     }  # fmt: skip
     module = esm_text(f"pages/{name}.js", more=(PLAYING,)) + "beginMessages(mount);\n"
     file = re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] + "-recording.html"

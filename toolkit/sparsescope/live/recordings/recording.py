@@ -14,18 +14,21 @@ import numpy as np
 
 from ...problems.base import BaseProblem
 from ...registry import datasets, solvers
+from ...runs.continuing import ContinuedRun, Point
 from ...runs.keeping import write
 from ...runs.reference import data_key
 from ...runs.result import Result
-from ...runs.run import Run, solve
+from ...runs.run import as_solver, solve
 from ...runs.session import Session
 from ...runs.trace import Trace
 from ...version import __version__
 from ..assets import RECORDING, esm_text
 from ..given import data_and_settings
-from .building import LIMIT, Point, build, smallest_that_fits
+from .building import LIMIT, build, smallest_that_fits
+from .building import Point as LastPoint
 from .checking import check, start_of
 from .packing import MOST_FILE, BadRecording, array, embedded, extracted
+from .past import past_of
 
 FRAME_HEIGHT = 760  # pixels of a recording in a notebook
 
@@ -142,8 +145,34 @@ class Recording:
             )
         return start_of(self._header, self._block)
 
+    def past(self, problem: Any, solver: Any) -> tuple[Trace, Point]:
+        """Return the recorded events as a trace, and the point from which a run goes on.
+
+        Parameters
+        ----------
+        problem
+            a problem with the recorded data.
+        solver
+            the solver that goes on.
+
+        Returns
+        -------
+        tuple of Trace and Point
+            the trace, in which columns that a recording does not keep are NaN, and the point.
+
+        Raises
+        ------
+        BadRecording
+            if the recording does not keep its last weights, if they have another shape than those of the problem, or
+            if its segments or marks are damaged.
+        """
+        W, b = self.weights()
+        if W.shape != (problem.d, problem.m) or (b is None) == bool(problem.intercept):
+            raise BadRecording("W or the intercept has another shape here than in the recording")
+        return past_of(self._header, self._block, W, b, problem, solver)
+
     def session(self, problem: BaseProblem, solver: Any = None, **options: Any) -> Session:
-        """Return a live session that goes on from where the recording ended.
+        """Return a live session that goes on from where the recording ended, with the recorded past before it.
 
         Parameters
         ----------
@@ -164,10 +193,11 @@ class Recording:
         BadRecording
             if the data are others, or the recording does not keep its weights.
         """
-        W, b = self.weights()
         if not self.belongs_to(problem):
             raise BadRecording("these data are not those of the recorded run: their digest is another one")
-        return Session(problem, solver, make_run=functools.partial(Run, W=W, b=b), **options)
+        chosen = as_solver(solver, problem)
+        past, point = self.past(problem, chosen)
+        return Session(problem, chosen, make_run=functools.partial(ContinuedRun, point=point), past=past, **options)
 
     def html(self) -> str:
         """Return the page as a text.
@@ -330,7 +360,7 @@ def of_run(
     *,
     source: Any = None,
     settings: dict[str, Any] | None = None,
-    point: Point | None = None,
+    point: LastPoint | None = None,
     title: str = "",
     limit: int = LIMIT,
 ) -> Recording:
@@ -349,10 +379,9 @@ def of_run(
 
 def of_session(session: Session, **options: Any) -> Recording:
     """Return the recording of a session as it stands, from any thread; options as for :func:`of_run`."""
-    trace = session.trace.copy()
-    if not len(trace):
+    if not len(session.trace):
         raise ValueError("nothing has been recorded yet: the run begins with its first iteration")
-    iteration, point = session.point()
+    trace, iteration, point = session.standing()
     return of_run(trace, session.problem, point=(point["W"], point["b"], iteration), **options)
 
 
@@ -361,7 +390,7 @@ def to_html(trace: Trace, path: str | Path, problem: Any = None) -> Path:
     return of_run(trace, problem).save(path)
 
 
-def _parts(what: Any) -> tuple[Trace, Point | None]:
+def _parts(what: Any) -> tuple[Trace, LastPoint | None]:
     """Trace and last point of a run."""
     if isinstance(what, Result):
         if what.trace is None:

@@ -15,7 +15,6 @@ from ...registry import losses, penalties, problems
 from ...runs.continuing import ContinuedRun, Point
 from ...runs.reference import data_key
 from ...runs.result import Result
-from ...runs.run import Run
 from ...runs.trace import Trace
 from .packing import BadRecording
 from .recording import known
@@ -131,7 +130,7 @@ def _part(text: str, registry: Any) -> Any:
         ) from error
 
 
-def going_on(recording: Any, problem: Any) -> tuple[dict[str, Any], str]:
+def going_on(recording: Any, problem: Any, solver: Any) -> tuple[dict[str, Any], str]:
     """Return further arguments of a session, and a sentence for the page: whether the run goes on, or why not.
 
     Parameters
@@ -140,6 +139,8 @@ def going_on(recording: Any, problem: Any) -> tuple[dict[str, Any], str]:
         the recording, or a :class:`Past`.
     problem
         the problem that the page has made of the recording's settings.
+    solver
+        the solver of the page.
     """
     if isinstance(recording, Past):
         if not recording.belongs_to(problem):
@@ -147,13 +148,11 @@ def going_on(recording: Any, problem: Any) -> tuple[dict[str, Any], str]:
         past, point = recording.trace, recording.point
         options = {"make_run": functools.partial(ContinuedRun, point=point), "past": past}
         return options, f"The run goes on from iteration {point.iteration}, with the past before it."
-    try:
-        W, b = recording.weights()
-    except BadRecording as error:
-        return {}, f"The run begins at zero: {error}"
     if not recording.belongs_to(problem):
         return {}, "The run begins at zero: these data are not those of the recording, as their digest tells"
-    if W.shape != (problem.d, problem.m) or (b is None) == bool(problem.intercept):
-        return {}, "The run begins at zero: W or the intercept has another shape here than in the recording"
-    last = int(recording.columns["iteration"][-1])
-    return {"make_run": functools.partial(Run, W=W, b=b)}, f"The run goes on from iteration {last} of the recording."
+    try:
+        past, point = recording.past(problem, solver)
+    except BadRecording as error:
+        return {}, f"The run begins at zero: {error}"
+    options = {"make_run": functools.partial(ContinuedRun, point=point), "past": past}
+    return options, f"The run goes on from iteration {point.iteration} of the recording, with the past before it."

@@ -13,11 +13,24 @@ export function recordButton(page) {
         button.disabled = false;
         setText(button, "Record");
         if (answer.error) page.messages.showError(answer.error, answer.detail);
-        else download(answer.name, new Blob([answer.text], { type: "text/html" }));
+        else download(answer.name, new Blob([withMessages(answer.text, page.body?.kept ? page.body.kept() : [])], { type: "text/html" }));
       });
     },
   }, "Record");
   return button;
+}
+
+const HEADER = 'type="application/json" id="sparsescope-recording">';
+const HEADER_END = "<" + "/script>"; // in one piece it would end the element that a recording holds this module in
+
+/** A recording's text with further messages for its page: what only this browser has. */
+export function withMessages(text, messages) {
+  if (!messages.length) return text;
+  const from = text.indexOf(HEADER) + HEADER.length;
+  const to = text.indexOf(HEADER_END, from);
+  const header = JSON.parse(text.slice(from, to));
+  header.messages.push(...messages);
+  return text.slice(0, from) + JSON.stringify(header).replaceAll("<", "\\u003c") + text.slice(to);
 }
 
 const OPENED_PIECE = 120_000; // characters of a message

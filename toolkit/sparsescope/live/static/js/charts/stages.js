@@ -43,9 +43,18 @@ function nameOf(number, steps) {
 
 /** Of so many lines over a width those that are drawn: every 1st, 2nd, 5th, 10th, … by number. */
 export function everyWhich(total, width, apart = APART) {
+  if (!(width > 0)) return Math.max(1, total); // no stride is wide enough
   for (let power = 1; ; power *= 10) {
     for (const step of STRIDES) if (total * apart <= width * step * power) return step * power;
   }
+}
+
+/** Pixels between the first and the last of some places from the left; those of the area where there is one place. */
+export function widthOf(places, area) {
+  if (places.length < 2) return area.width;
+  let [low, high] = [Infinity, -Infinity];
+  for (const { x } of places) [low, high] = [Math.min(low, x), Math.max(high, x)];
+  return high - low;
 }
 
 /** What the pointer is told of a stage. */
@@ -74,7 +83,7 @@ export class StageLayer {
       if (x !== null) this.places.push({ x, end });
     }
     if (this.pointed !== null) this.hover(this.pointed); // names come later than events
-    const wide = this.places.length > 1 ? this.places[this.places.length - 1].x - this.places[0].x : area.width;
+    const wide = widthOf(this.places, area); // a new sequence begins further left again
     const step = everyWhich(Math.max(0, this.places.length - 1), wide);
     const key = JSON.stringify([area, step, numbered, this.places.map(({ x }) => Math.round(x))]);
     if (key === this.drawn) return;

@@ -37,7 +37,7 @@ export class SimplePage {
     this.recordButton.hidden = true; // until the page says that it can be recorded
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Settings"), this.controls.element);
     this.frame = h(
-      "div", { class: "explorer simple" + (options.compact ? " small" : "") + (options.shell === "recording" ? " replay" : ""), tabindex: "-1", "data-testid": "page-root" },
+      "div", { class: "explorer simple" + (options.compact ? " small" : "") + (this.recorded ? " replay" : ""), tabindex: "-1", "data-testid": "page-root" },
       this.title, h("aside", { class: "left", "aria-label": "settings" }, this.fold),
       h("div", { class: "main" }, this.messages.element, h("div", { class: "page-head" }, this.head, this.recordButton), this.body.element), this.controls.explain,
     );
@@ -60,6 +60,11 @@ export class SimplePage {
   }
 
   touched() {}
+
+  /** Whether a file shows this page, so that nothing can be computed anew. */
+  get recorded() {
+    return this.options.shell === "recording";
+  }
 
   /** A link to another page that takes the settings along; hidden where no server has the pages. Call `renew` when they change; `also`: further settings. */
   opener(place, text, testid, also = {}) {
@@ -98,7 +103,7 @@ export class SimplePage {
   onPage(message) {
     this.palette.use(message.palette);
     setText(this.head, message.doc);
-    this.recordButton.hidden = !message.records || this.options.shell === "recording";
+    this.recordButton.hidden = !message.records || this.recorded;
     setText(this.title, message.title);
     this.applyTheme();
   }

@@ -70,7 +70,7 @@ class GeometryBody {
 
   // ---------------------------------------------------------------------------------------------------------- hands
   grab(event) {
-    if (!this.scene) return;
+    if (!this.scene || this.page.recorded) return;
     event.preventDefault();
     this.plot.focus({ preventScroll: true });
     this.plot.setPointerCapture(event.pointerId);
@@ -95,7 +95,7 @@ class GeometryBody {
 
   press(event) {
     const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!way || !this.scene || !this.at()) return;
+    if (!way || !this.scene || !this.at() || this.page.recorded) return;
     event.preventDefault();
     const size = (event.shiftKey ? 5 : 1) * STEP * this.scene.half;
     const [a, b] = this.at();

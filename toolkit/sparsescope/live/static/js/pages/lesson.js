@@ -4,6 +4,7 @@ import { h, plainSymbols, setText, show, symbols } from "../dom.js";
 import { mountPage } from "./frame.js";
 import { ExerciseStep, LastStep, SceneStep } from "./lesson/steps.js";
 import { PredictionStep } from "./lesson/predicting.js";
+import { Frames } from "./lesson/frames.js";
 import { onPaper } from "./lesson/print.js";
 import { Progress } from "./lesson/progress.js";
 
@@ -24,6 +25,7 @@ class LessonBody {
     this.element = h("article", { class: "lesson", "data-testid": "lesson" });
     this.running = false;
     this.waiting = []; // runs that were asked for while another one is under way
+    this.frames = new Frames();
     this.end = onPaper(this);
   }
 
@@ -57,7 +59,8 @@ class LessonBody {
 
   open({ lesson, index }) {
     this.lesson = lesson;
-    this.progress = new Progress(lesson.place);
+    const { recorded } = this.page;
+    this.progress = new Progress(lesson.place, recorded ? this.given || {} : null);
     this.terms = lesson.terms.map((term) => ({ ...term, pattern: new RegExp(`(?<![\\w])(?:${term.words})(?![\\w])`, "i") }));
     const { scenes, predictions, exercises } = lesson;
     this.steps = [];
@@ -76,15 +79,15 @@ class LessonBody {
     this.bar = h("progress", { max: predictions.length + exercises.length, value: 0, "aria-label": "answered" });
     this.told = h("span", { class: "muted", role: "status", "data-testid": "lesson-progress" });
     this.all = h("button", { type: "button", "data-testid": "lesson-all", onclick: () => this.showAll() }, "Show all steps");
-    const again = h("button", { type: "button", "data-testid": "lesson-forget", onclick: () => this.forget() }, "Start again");
+    const again = h("button", { type: "button", hidden: recorded, "data-testid": "lesson-forget", onclick: () => this.forget() }, "Start again");
     const print = h("button", { type: "button", onclick: () => window.print() }, "Print");
     const next = index.find((other) => Number(other.place) > lesson.number);
     this.element.replaceChildren(
       h("header", { class: "lesson-head" }, h("h2", {}, ...symbols(`${lesson.number}. ${lesson.title}`)), h("p", { class: "lesson-idea" }, ...symbols(lesson.idea)),
-        h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
+        h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, recorded ? "" : h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
       ...this.steps.map((step) => step.element),
       h("details", { class: "card lesson-terms" }, h("summary", {}, "Terms of this lesson"), h("ul", {}, ...lesson.terms.map((term) => h("li", {}, ...symbols(term.meaning))))),
-      next ? h("p", { class: "lesson-next" }, h("a", { href: addressOf(next.place) }, ...symbols(`Next: ${next.title} →`))) : "",
+      next && !recorded ? h("p", { class: "lesson-next" }, h("a", { href: addressOf(next.place) }, ...symbols(`Next: ${next.title} →`))) : "",
     );
     this.update();
     for (const step of this.steps) if (step.begin) step.begin();
@@ -115,8 +118,14 @@ class LessonBody {
     setText(this.all, kept.all ? "One step at a time" : "Show all steps");
   }
 
+  /** What a recording of this lesson needs beside the lesson: answers, results, and the pictures of the runs. */
+  kept() {
+    return this.lesson ? [{ type: "kept", kept: this.progress.kept, frames: this.frames.all() }] : [];
+  }
+
   /** Ask for a run; one at a time. */
   run(action, message) {
+    this.frames.begin(message.k);
     if (this.running) {
       this.waiting.push([action, message]);
       return;
@@ -126,6 +135,13 @@ class LessonBody {
   }
 
   take(message) {
+    if (message.type === "kept") {
+      this.given = message.kept;
+      this.frames = new Frames(message.frames);
+      if (this.page.picture.lesson) this.open(this.page.picture);
+      return;
+    }
+    if (message.type === "frame") this.frames.take(message);
     if (message.type === "running") {
       this.running = message.running;
       if (!message.running) {

@@ -98,6 +98,7 @@ class Panel {
       this.body.page.requestDraw();
       return;
     }
+    if (this.body.page.recorded) return;
     const box = this.svg.getBoundingClientRect();
     const unit = SIZE / box.width;
     const x = (((event.clientX - box.left) * unit - PAD) / (SIZE - 2 * PAD)) * 2 * reach - reach;
@@ -118,7 +119,7 @@ class Panel {
     const at = (k) => (this.body.ofData() ? v[k] : settings[`v${k + 1}`]);
     const size = event.shiftKey ? 5 * STEP : STEP;
     const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!way) return;
+    if (!way || this.body.page.recorded) return;
     event.preventDefault();
     if (v.length === 2) this.body.move(way[0] ? { 0: at(0) + way[0] * size } : { 1: at(1) + way[1] * size });
     else if (way[0]) {
@@ -142,7 +143,7 @@ class Panel {
 
   described(panel, picture) {
     const how = picture.v.length === 2 ? "Arrow keys move v." : `Left and right choose an entry (now the ${NAMES[this.entry]}), up and down change it.`;
-    return `${panel.title}: v ${shown(picture.v)}, prox ${shown(panel.p)}. ${panel.saying} ${how}`;
+    return `${panel.title}: v ${shown(picture.v)}, prox ${shown(panel.p)}. ${panel.saying}${this.body.page.recorded ? "" : " " + how}`;
   }
 
   plane(panel, { v, reach }) {

@@ -10,8 +10,8 @@ export function beginMessages(mount) {
     const picture = header.messages.find((message) => message.type === "picture") || {};
     const answers = {
       ready: () => header.messages.forEach(tell),
-      // what the picture itself says of (the chosen λ, say) can be changed; everything else is as it was recorded
-      set: ({ id, changes }) => tell({ ...picture, ...Object.fromEntries(Object.entries(changes).filter(([key]) => key in picture)), id }),
+      // what only chooses among what is here (λ of a path, say) can be changed; everything else is as it was recorded
+      set: ({ id, changes }) => tell({ ...picture, ...Object.fromEntries(Object.entries(changes).filter(([key]) => header.replayed.includes(key))), id }),
     };
     const send = (message) => { if (answers[message.type]) queueMicrotask(() => answers[message.type](message)); };
     handle = mount({ el: room, send, theme, options: { shell: "recording" } });

@@ -44,16 +44,20 @@ export class PredictionStep extends Step {
     const same = (reveal) => !given || JSON.stringify(reveal.answer) === JSON.stringify(given.answer);
     if (progress.kept.reveals[this.k] && !same(progress.kept.reveals[this.k])) progress.forget(this.k);
     const { reveals, elsewhere, firsts, bets } = progress.kept;
+    const { recorded } = this.body.page;
+    show(this.acts, !recorded);
     if (firsts[this.k]) this.showFirst(firsts[this.k]);
+    if (reveals[this.k] && recorded) this.acts.after(this.playButton(this.k, reveals[this.k].picture));
     if (reveals[this.k]) {
       this.found(reveals[this.k]);
       if (this.body.lesson.keeps && !given) this.body.page.link.do("kept", { k: this.k, answer: reveals[this.k].answer, sure: reveals[this.k].sure });
-    } else if (given) {
+    } else if (given && !recorded) {
       this.fill(given);
       this.send();
     }
     for (const [place, yes, no] of this.bets) [yes.checked, no.checked] = [(bets[this.k] || {})[place] === true, (bets[this.k] || {})[place] === false];
     if (elsewhere[this.k]) this.drawElsewhere(elsewhere[this.k], true);
+    if (recorded) for (const node of [this.more, this.again, this.betting]) show(node, false);
   }
 
   awaited() {

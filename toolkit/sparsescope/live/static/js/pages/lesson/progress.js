@@ -8,10 +8,12 @@ function empty() {
 }
 
 export class Progress {
-  constructor(place) {
+  /** `given`: what a recording holds; the browser's own answers are neither read nor changed then. */
+  constructor(place, given = null) {
     this.name = PREFIX + place;
-    this.kept = empty();
-    this.read();
+    this.given = given !== null;
+    this.kept = { ...empty(), ...given };
+    if (!this.given) this.read();
   }
 
   read() {
@@ -25,8 +27,9 @@ export class Progress {
 
   /** Change what is kept. A notebook shows each prediction in a cell: what others have kept meanwhile is read first. */
   change(edit) {
-    if (!this.lost) this.read();
+    if (!this.lost && !this.given) this.read();
     edit(this.kept);
+    if (this.given) return;
     try {
       localStorage.setItem(this.name, JSON.stringify(this.kept));
     } catch {

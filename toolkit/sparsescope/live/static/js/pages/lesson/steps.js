@@ -1,7 +1,9 @@
 // Steps of a lesson: a scene with its run, an exercise, and the end.
 
-import { h, plainSymbols, setSymbols, symbols } from "../../dom.js";
+import { h, plainSymbols, setSymbols, show, symbols } from "../../dom.js";
 import { drawPicture } from "./pictures.js";
+
+const PLAY_PERIOD = 60; // ms that each picture of a recorded run is shown
 
 export class Step {
   constructor(body, title, name) {
@@ -15,6 +17,26 @@ export class Step {
   redraw() {
     const wide = this.element.clientWidth - 36; // without its padding
     if (this.picture && wide > 0) this.plot.replaceChildren(...drawPicture(this.body.page.palette, this.picture, wide));
+  }
+
+  /** Show the pictures of a run again, and then its result. */
+  play(frames, last, button) {
+    button.disabled = true;
+    const showNext = (k) => {
+      if (!this.element.isConnected) return;
+      this.display(k < frames.length ? frames[k] : last);
+      if (k < frames.length) setTimeout(() => showNext(k + 1), PLAY_PERIOD);
+      else button.disabled = false;
+    };
+    showNext(0);
+  }
+
+  /** In a recording: a button that plays a run, where its pictures are in the file. */
+  playButton(name, last) {
+    const frames = this.body.frames.of(name);
+    if (frames.length < 2) return "";
+    const button = h("button", { type: "button", class: "act", "data-testid": `play-${name}`, onclick: () => this.play(frames, last, button) }, "Play the run");
+    return button;
   }
 
   display(picture) {
@@ -41,8 +63,11 @@ export class SceneStep extends Step {
 
   begin() {
     const kept = this.body.progress.kept.scenes[this.name];
+    const { recorded } = this.body.page;
+    show(this.button, !recorded);
     if (kept) this.found(kept);
-    else if (this.name === "opening") this.run();
+    else if (this.name === "opening" && !recorded) this.run();
+    if (kept && recorded) this.button.after(this.playButton(this.name, kept.picture));
   }
 
   run() {
@@ -85,7 +110,7 @@ export class ExerciseStep extends Step {
       this.element.append(h("p", { class: "muted" }, `This one is Python: in notebooks/${body.lesson.notebook}, or anywhere:`), h("pre", { tabindex: 0 }, `import sparsescope as ss\n\nlesson = ss.lesson(${body.lesson.number}, student=${body.lesson.student})\n${exercise.code}`));
       return;
     }
-    this.button = h("button", { type: "submit", class: "act primary", "data-testid": `exercise-${exercise.letter}-check` }, "Check");
+    this.button = h("button", { type: "submit", class: "act primary", hidden: this.body.page.recorded, "data-testid": `exercise-${exercise.letter}-check` }, "Check");
     const form = h("form", { class: "lesson-form", onsubmit: (event) => { event.preventDefault(); this.send(); } }, ...exercise.inputs.map((input, k) => h("label", {}, h("span", {}, ...symbols(input.label)), this.inputs[k][1])), this.button);
     this.element.append(form, this.said);
   }
