@@ -119,7 +119,7 @@ def _goes_on(table: Arrays, W: Any, b: Any, problem: Any) -> bool:
 
 
 def _proved(bounds: list[Any], keys: list[str]) -> dict[str, Any]:
-    """What was proved of F* in each segment."""
+    """Bounds of F* that were proved in each segment."""
     best, lower, optima = {}, {}, {}
     for entry in bounds:
         inside = isinstance(entry, list) and len(entry) >= 3 and type(entry[0]) is int and 0 <= entry[0] < len(keys)
