@@ -66,6 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "registry",
         "runs",
         "solvers",
+        "sweeps",
         "views",
     },
     "app": {
@@ -96,7 +97,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "numba": {"jit"},
     "llvmlite": {"jit"},
     "sklearn": {"checking", "datasets", "estimators", "experiments", "inputs", "runs"},
-    "joblib": {"estimators", "sweeps"},
+    "joblib": {"estimators", "experiments", "sweeps"},
     "distributed": {"inputs", "sweeps"},
     "pandas": {"races", "runs", "datasets", "experiments", "sweeps"},
     "plotly": {"races", "views", "experiments"},

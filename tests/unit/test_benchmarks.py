@@ -44,6 +44,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
         "bench_splitting",
         "bench_least_squares",
         "bench_crammer_singer",
+        "bench_big",
     )
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -440,3 +441,18 @@ def test_least_squares_are_held_against_the_papers_numbers(
     text = tables.text(tmp_path)
     assert "| 4000 random Fourier | 1.90 (1.83), 13 s | 1.78 (1.48), 57 s | – |" in text
     assert "stages 11.0 % in 30 s, liblinear's SVM 10.5 % in 5.00 s" in text and "more than 500" in text
+
+
+def test_data_larger_than_memory_are_measured_by_passes_bytes_and_memory(
+    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = tool("bench_big")
+    for name, value in {"D": 300, "PER_ROW": 20, "BLOCK_ROWS": 100, "PLANTED": 5}.items():
+        monkeypatch.setattr(bench, name, value)
+    ss.datasets.write_partitions(tmp_path / "data", bench.generated(5e-5))
+    row = bench.solve(tmp_path / "data", 1e-4, threads=1, warm=False)
+    assert row["converged"] and row["relative_gap"] <= 1e-4 and row["blocks"] > 1
+    assert len(row["events"]) + 1 >= row["passes"] >= 2.0
+    _, _, read = bench.plain_read(tmp_path / "data", warm=True)
+    assert 0 < read - row["pass_bytes"] <= 2 * 128 * row["blocks"], "the headers of the files"
+    assert 0.0 < row["memory_gb"]["RssAnon"] <= row["memory_gb"]["VmHWM"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -27,6 +28,7 @@ from sparsescope.experiments import (
     Measurement,
     Paper,
     Settings,
+    command,
     load_data,
     output,
     peers,
@@ -35,6 +37,7 @@ from sparsescope.experiments import (
 from sparsescope.experiments import load_paper as load
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper1 import protocol
+from sparsescope.experiments.paper1.objectives import compare_objectives
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Bars, Report, gather
 from sparsescope.experiments.verdicts import number, points, seconds, times
@@ -233,6 +236,38 @@ def made_paper(run: Callable[..., pd.DataFrame]) -> Paper:
 def count(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
     jobs = [(str(k), lambda k=k: pd.DataFrame({"data": [data.name], "k": [k]})) for k in (1, 2)]
     return gather(jobs, report).assign(finished=True)
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_jobs_side_by_side_make_the_same_table(flowers: Pool, backend: str) -> None:
+    alone, together = Report(), Report()
+    together.n_jobs = 2
+    with joblib.parallel_config(backend=backend):
+        found = count(flowers, Settings(), together)
+    pd.testing.assert_frame_equal(found, count(flowers, Settings(), alone))
+    assert [part["k"].tolist() for part in together.parts] == [[1], [2]], "each part is kept as it comes, in order"
+
+
+@pytest.mark.slow
+def test_a_paper_on_a_cluster_has_the_table_of_this_machine(flowers: Pool) -> None:
+    distributed = pytest.importorskip("distributed")
+    here = objectives_on(flowers, Report())
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        command._workers(1, cluster.scheduler_address) as n_jobs,
+    ):
+        report = Report()
+        report.n_jobs = n_jobs
+        there = objectives_on(flowers, report)
+    assert len(here) > 3
+    pd.testing.assert_frame_equal(there.drop(columns="seconds"), here.drop(columns="seconds"))
+    with command._workers(0, None) as n_jobs:
+        assert n_jobs == -1
+
+
+def objectives_on(pool: Pool, report: Report) -> pd.DataFrame:
+    """A measurement of paper 1."""
+    return compare_objectives(pool, Settings(quick=True), report)
 
 
 def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .. import extras
 
 if TYPE_CHECKING:
     from .base import Paper, Settings
@@ -41,6 +44,11 @@ def add_paper(commands: Any, seconds: Callable[[str], float], count: Callable[[s
         metavar="N",
         help="train-test splits, or random training subsets, over which results are averaged",
     )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--jobs", type=count, default=1, metavar="N", help="runs at a time on this machine (default: 1; 0: all cores)"
+    )
+    where.add_argument("--scheduler", metavar="ADDRESS", help="work on the dask cluster of this scheduler")
     parser.set_defaults(run=run_paper)
 
 
@@ -70,16 +78,39 @@ def run_paper(options: argparse.Namespace) -> int:
     # Data and folders that cannot be used are reported like those of every other command.
     pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
     folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
-    return _conduct(paper, chosen, pools, settings, folder, options.details)
+    with _workers(options.jobs, options.scheduler) as n_jobs:
+        return _conduct(paper, chosen, pools, settings, folder, options.details, n_jobs)
+
+
+@contextmanager
+def _workers(jobs: int, scheduler: str | None) -> Iterator[int | None]:
+    """The number of jobs for joblib; with a scheduler, its workers do them."""
+    if scheduler is None:
+        yield jobs or -1
+        return
+    with extras.needed_by("A paper's experiments on a cluster"):
+        from ..sweeps.cluster import connected
+    from joblib import parallel_config
+
+    with connected(scheduler) as client, parallel_config(backend="dask", client=client):
+        yield None
 
 
 def _conduct(
-    paper: Paper, chosen: list[Any], pools: list[Pool], settings: Settings, folder: Folder, details: bool
+    paper: Paper,
+    chosen: list[Any],
+    pools: list[Pool],
+    settings: Settings,
+    folder: Folder,
+    details: bool,
+    n_jobs: int | None,
 ) -> int:
     from .conduct import conduct
     from .progress import Bars
 
-    results = conduct(paper, pools, settings, folder, chosen, Bars())
+    report = Bars()
+    report.n_jobs = n_jobs
+    results = conduct(paper, pools, settings, folder, chosen, report)
     _tell(results, folder, details)
     return INTERRUPTED if results.interrupted else DONE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ Job = tuple[str, "Callable[[], pd.DataFrame]"]
 
 class Report:
     """Observer of the jobs of a measurement and of its finished parts. This one prints nothing and keeps the parts."""
+
+    n_jobs: int | None = 1  # jobs at a time, as joblib has it; ``None``: what joblib.parallel_config says
 
     def __init__(self) -> None:
         self.parts: list[pd.DataFrame] = []
@@ -74,14 +76,39 @@ class Bars(Report):
 
 
 def gather(jobs: Sequence[Job], report: Report) -> pd.DataFrame:
-    """Do the jobs one after the other and put their parts together; each is reported as soon as it is done."""
+    """Do the jobs and put their parts together in order; each is reported as soon as it and those before it are done.
+
+    They are done one after the other, or where ``report.n_jobs`` says so in other processes: those of this machine, or
+    the workers of a cluster.
+    """
     import pandas as pd
 
     report.jobs(len(jobs))
     parts = []
-    for label, job in jobs:
-        report.job(label)
-        part = job()
+    for part in _here(jobs, report) if report.n_jobs == 1 else _elsewhere(jobs, report):
         report.keep(part)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def _here(jobs: Sequence[Job], report: Report) -> Iterator[pd.DataFrame]:
+    for label, job in jobs:
+        report.job(label)
+        yield job()
+
+
+def _elsewhere(jobs: Sequence[Job], report: Report) -> Iterator[pd.DataFrame]:
+    from joblib import Parallel, delayed
+
+    report.job(f"{len(jobs)} side by side")
+    yield from Parallel(n_jobs=report.n_jobs, return_as="generator", batch_size=1)(
+        delayed(_alone)(job) for _, job in jobs
+    )
+
+
+def _alone(job: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """A job in another process, on one thread, as all jobs are."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return job()

@@ -509,6 +509,30 @@ class PartitionedDesign(Design):
         by_rows = sp.csr_array(weights) if sp.issparse(weights) else weights
         return self._scaled(self._total(row_blocks.squares, lambda k: (by_rows[self._rows(k)],)), 2)
 
+    def class_sums(self, y: np.ndarray, m: int, weights: np.ndarray | None = None) -> np.ndarray:
+        """Compute s_jc = Σ_{i: y_i = c} ω_i x_ij² in one pass.
+
+        Parameters
+        ----------
+        y
+            classes (n,).
+        m
+            number of classes.
+        weights
+            ω (n,); ``None`` counts every sample once.
+
+        Returns
+        -------
+        np.ndarray
+            the sums (d, m), float64.
+        """
+
+        def of(k: int) -> tuple[Any, ...]:
+            here = self._rows(k)
+            return y[here], m, None if weights is None else weights[here]
+
+        return self._scaled(self._total(row_blocks.class_squares, of), 2)
+
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
         return f"PartitionedDesign({self.n} samples × {self.d} features in {self.parts} blocks, {kind}, {self.dtype})"

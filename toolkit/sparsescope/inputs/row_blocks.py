@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .class_sums import class_sums
 from .design import Design
 
 
@@ -115,6 +116,11 @@ def transposed_rows(design: Design, U: np.ndarray, rows: np.ndarray) -> np.ndarr
 def squares(design: Design, weights: Any) -> np.ndarray:
     """Σ_i x_ij² D_ic, float64."""
     return design.target_sums(weights)
+
+
+def class_squares(design: Design, y: np.ndarray, m: int, weights: np.ndarray | None) -> np.ndarray:
+    """Σ_{i: y_i = c} ω_i x_ij², float64."""
+    return class_sums(design, y, m, weights)
 
 
 def entries(design: Design) -> np.ndarray:

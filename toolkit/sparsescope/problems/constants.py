@@ -10,6 +10,7 @@ import numpy as np
 from ..inputs.class_sums import class_sums
 from ..inputs.design import Design
 from ..inputs.labels import partial
+from ..inputs.partitioned import PartitionedDesign
 
 KINDS = ("paper", "tight", "class-aware")
 # Lanczos gives a lower estimate of the largest eigenvalue; its error is far below this, which is added for safety.
@@ -45,7 +46,10 @@ def block_constants(
 def _class_aware(
     design: Design, y: np.ndarray, m: int, loss: Any, intercept: bool, weights: np.ndarray | None
 ) -> np.ndarray | None:
-    sums = class_sums(design, y, m, weights)
+    if isinstance(design, PartitionedDesign):
+        sums = design.class_sums(y, m, weights)
+    else:
+        sums = class_sums(design, y, m, weights)
     if intercept:  # a column of ones
         sums = np.vstack([sums, np.bincount(y, weights, minlength=m).astype(float)])
     bound: np.ndarray | None = loss.class_aware(sums)

@@ -28,10 +28,9 @@ from ..base import Solver, State
 MOST_BYTES = 2**29  # of gathered columns, and at most half of what one file may take of the memory
 LEAST, GROWTH = 1024, 8  # most features that come in at a time: this many, or this many times those in use
 FEWEST = 16  # features that have to fit into memory beside those in use, if there are so many
-SHARE, SHARE_OF_AIM = (
-    0.03,
-    0.3,
-)  # of the certified gap, and of the gap at which the run will stop: the gap on the columns
+# Relative gap to which the columns are solved: a share of the one that the pass certified, and of the one at which the
+# run will stop. A pass costs far more than steps on a few columns, so the next one should be the last where it can be.
+SHARE, SHARE_OF_AIM = 1e-4, 0.3
 LEAST_GAP = 1e-13  # relative; rounding
 MOST_STEPS = 500  # on the columns between two passes
 EVERY = 2  # steps between two certificates on the columns
