@@ -22,7 +22,7 @@ from ..registry import problems
 from .base import BaseProblem, Certificate
 from .covariance_certificate import certify_covariance
 from .covariance_input import Covariance, check_weights, from_samples, given_covariance
-from .linear_algebra import cholesky, inverse, logdet
+from .linear_algebra import cholesky, inner, inverse, logdet
 
 DEFAULT_LAM = 0.5
 
@@ -436,7 +436,7 @@ class CovarianceProblem(BaseProblem):
         factor = cholesky(Theta)
         if factor is None:
             return float("inf")
-        return -logdet(factor) + float(np.vdot(self.S, Theta)) + self.lam * self.penalty_of(Theta)
+        return -logdet(factor) + inner(self.S, Theta) + self.lam * self.penalty_of(Theta)
 
     def penalty_of(self, Theta: np.ndarray) -> float:
         """Evaluate Σ C_ij ``|Θ_ij|``.
@@ -452,7 +452,7 @@ class CovarianceProblem(BaseProblem):
             the penalty.
         """
         sizes = np.abs(Theta)
-        total = float(sizes.sum() if self.weights is None else np.vdot(self.weights, sizes))
+        total = float(sizes.sum() if self.weights is None else inner(self.weights, sizes))
         if not self.diagonal:
             own = np.diag(sizes)
             total -= float(own.sum() if self.weights is None else np.diag(self.weights) @ own)

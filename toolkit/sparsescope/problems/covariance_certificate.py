@@ -17,7 +17,7 @@ import numpy as np
 
 from ..kernels.coordinates import entry_violations
 from .base import Certificate
-from .linear_algebra import cholesky, inverse, logdet
+from .linear_algebra import cholesky, inner, inverse, logdet
 
 
 class PenalisedCovariance(Protocol):
@@ -76,7 +76,7 @@ def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certi
         factor = cholesky(Theta_b)
         if factor is None:
             raise ValueError("Θ is not positive definite; the objective is infinite there")
-        loss += float(np.vdot(S_b, Theta_b)) - logdet(factor)
+        loss += inner(S_b, Theta_b) - logdet(factor)
         Sigma = inverse(factor)
         G, out = S_b - Sigma, np.empty_like(S_b)
         entry_violations(G, Theta_b, Lam, 0.0, out)

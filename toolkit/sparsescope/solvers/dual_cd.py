@@ -27,6 +27,7 @@ from ..kernels.rows import loss_sum
 from ..kernels.splitting import hinge_facts, smoothed_duals
 from ..problems.base import Certificate
 from ..problems.certificate import double_scores
+from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
@@ -119,7 +120,7 @@ class DualState(State):
         shares[samples[empty], (self.y[empty] + 1) % shares.shape[1]] = self.most[empty]
         self.balance()
         self.refresh()
-        size = float(np.vdot(self.V, self.V))
+        size = inner(self.V, self.V)
         linear = self.margin * (self.off_mass() - float(self.most[empty].sum()))
         if size > linear:
             shares[~empty] *= max(linear, 0.0) / size
@@ -323,7 +324,7 @@ class DualCD(Solver):
         loss = loss_sum(Z, *problem.terms) / problem.n
         omega, rows, entries = problem.regulariser.value(coef)
         objective = loss + problem.lam * omega
-        dual = problem.lam * (state.margin * state.off_mass() - 0.5 * float(np.vdot(state.V, state.V)))
+        dual = problem.lam * (state.margin * state.off_mass() - 0.5 * inner(state.V, state.V))
         gap = objective - dual
         distance = math.sqrt(2.0 * problem.lam * max(gap, 0.0))
         shares, own = state.rows.shares, state.y

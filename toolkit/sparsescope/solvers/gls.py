@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from ..kernels.rows import loss_gradient
+from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
@@ -132,7 +133,7 @@ class GLS(Solver):
         G[: problem.d] += problem.dtype.type(problem.lam) * coef[: problem.d]
         coef -= cho_solve(state.factor, G, check_finite=False)
         design.matmul(coef, state.Z)
-        if self.accelerated and float(np.vdot(G, coef - state.old)) > 0.0:
+        if self.accelerated and inner(G, coef - state.old) > 0.0:
             state.t = 1.0
             state.restarts += 1
         state.iteration += 1

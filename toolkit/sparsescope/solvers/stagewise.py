@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_solve
 
 from ..inputs.feature_maps import DataScale
+from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..problems.sequence_model import Columns, RandomBlock, Stage
 from ..registry import field, losses, solvers
@@ -154,7 +155,7 @@ class Stagewise(SequenceSolver):
             G = data.gradient(state.take_residual(problem))
             G += lam * at
             old, V = V, (at - cho_solve(factor, G, check_finite=False)).astype(dtype, copy=False)
-            t = 1.0 if float(np.vdot(G, V - old)) > 0.0 else following
+            t = 1.0 if inner(G, V - old) > 0.0 else following
         state.Z[:] = data.start
         data.add(V, state.Z)
         state.passes += (2.0 * self.inner + 2.0) * data.block.p / problem.d

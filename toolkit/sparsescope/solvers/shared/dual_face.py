@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.dual_coordinates import face_moves, face_slopes, face_weights
+from ...problems.linear_algebra import inner
 
 STEPS, TOLERANCE = 30, 0.1  # of conjugate gradients
 TRIALS, SHORTER = 8, 0.35  # of the projected search
@@ -109,12 +110,12 @@ def descend(face: Face, state: Any) -> tuple[float, float]:
     """
     D, V, steps = _direction(face, state)
     moves, length = np.empty_like(D), 1.0
-    before = 0.5 * float(np.vdot(state.V, state.V))
+    before = 0.5 * inner(state.V, state.V)
     for trial in range(TRIALS):
         face_moves(face.listed, face.starts, face.labels, state.most, state.rows.shares, D, length, moves)
         face_weights(state.samples, face.listed, face.starts, face.labels, moves, V)
         np.subtract(state.V, V, out=V)
-        gain = before - 0.5 * float(np.vdot(V, V)) + float(face.own @ moves)
+        gain = before - 0.5 * inner(V, V) + float(face.own @ moves)
         if gain > 0.0:
             state.V[:] = V
             at = face.listed[face.samples], face.labels

@@ -21,6 +21,7 @@ from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
 from ...problems.base import Certificate
 from ...problems.certificate import certify, is_double
+from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
@@ -180,7 +181,7 @@ class EntrySolver(Solver):
         design = problem.design
         move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
         here = part.omega(part.w)
-        slope = float(np.vdot(state.U, state.E)) / problem.n + part.omega(new) - here
+        slope = inner(state.U, state.E) / problem.n + part.omega(new) - here
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
         loss, point = state.loss, new
 

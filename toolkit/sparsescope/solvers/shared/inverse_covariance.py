@@ -20,7 +20,7 @@ from ...kernels.coordinates import FLOPS, REPORT, STEPS, SWEEPS, entry_violation
 from ...problems.base import Certificate
 from ...problems.covariance import CovarianceProblem
 from ...problems.covariance_certificate import certify_covariance, graph_size, groups, split
-from ...problems.linear_algebra import cholesky, inverse, logdet
+from ...problems.linear_algebra import cholesky, inner, inverse, logdet
 from ..base import Solver, State
 from .armijo import backtrack
 from .columns import INNER_COLUMNS
@@ -50,7 +50,7 @@ class Block:
 
     def value(self, Theta: np.ndarray, factor: np.ndarray) -> tuple[float, float]:
         """f and ω of another Θ."""
-        return float(np.vdot(self.S, Theta)) - logdet(factor), float(np.vdot(self.Lam, np.abs(Theta)))
+        return inner(self.S, Theta) - logdet(factor), inner(self.Lam, np.abs(Theta))
 
     def take(self, Theta: np.ndarray, factor: np.ndarray, f: float, omega: float) -> None:
         """Go to Θ, whose factor and values are known."""
@@ -71,7 +71,7 @@ class Block:
         """Go to ``new`` or part of the way there by Armijo's rule. Returns the step size (0: none is short enough,
         which is rounding) and how many factorisations it took."""
         D = new - self.Theta
-        slope = float(np.vdot(self.G, D)) + float(np.vdot(self.Lam, np.abs(new))) - self.omega
+        slope = inner(self.G, D) + inner(self.Lam, np.abs(new)) - self.omega
         slack = 4.0 * float(np.finfo(float).eps) * (abs(self.f) + self.omega + self.at.size)
         tried: tuple[Any, ...] = ()
 
@@ -160,7 +160,7 @@ def smooth_value(problem: CovarianceProblem, Theta: np.ndarray) -> float:
         square = np.ix_(at, at)
         factor = cholesky(Theta[square])
         assert factor is not None
-        total += float(np.vdot(problem.S[square], Theta[square])) - logdet(factor)
+        total += inner(problem.S[square], Theta[square]) - logdet(factor)
     return total
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from .leap import framed
 
@@ -56,7 +57,7 @@ def ends(state: Any, before: float) -> bool:
 def rebalance(state: Any) -> None:
     """Move √(σ/τ) towards the ratio of the ways that dual and primal variables went in this epoch."""
     step = state.coef - state.V0
-    primal = math.sqrt(max(float(np.vdot(step, framed(state, step))), 0.0))
+    primal = math.sqrt(max(inner(step, framed(state, step)), 0.0))
     if primal == 0.0:
         return
     dual = float(np.linalg.norm(state.Y - state.Q0))
