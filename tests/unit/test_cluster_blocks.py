@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from test_live_explorer import Page
 
 import sparsescope as ss
+from sparsescope.live import Explorer
 from sparsescope.solvers.shared import by_passes
 
 distributed = pytest.importorskip("distributed")
@@ -109,6 +111,23 @@ def test_a_worker_that_is_killed_in_mid_run_changes_nothing(cluster: Any, solver
     U = np.ones((problem.n, 2))
     again = ss.Problem([part for part, _ in cut(X, y)], y, lam=problem.lam, client=cluster)
     np.testing.assert_array_equal(problem.design.products(U)[0], again.design.products(U)[0])
+
+
+@pytest.mark.slow
+def test_the_explorer_watches_a_run_on_a_cluster(cluster: Any) -> None:
+    X, y = text(n=600, d=800, m=4)
+    problem = ss.Problem([part for part, _ in cut(X, y, 4)], y, lam_ratio=0.3, client=cluster)
+    near = ss.solve(ss.Problem(X, y, lam_ratio=0.3), tol=1e-8)
+    explorer = Explorer(problem, {"solver": "auto"})
+    page = Page(explorer)
+    try:
+        page.start()
+        page.send("do", action="run")
+        page.until(lambda: page.last()["mode"] == "finished", "the optimum")
+        assert page.last()["status"]["objective"] == pytest.approx(near.objective, rel=1e-7)
+        assert "certified" in page.last()["message"]
+    finally:
+        explorer.close()
 
 
 @pytest.mark.slow

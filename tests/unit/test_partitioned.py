@@ -133,6 +133,7 @@ def test_columns_that_do_not_fit_into_memory_stay_in_their_blocks(monkeypatch: p
     X, y = data()
     near = ss.solve(ss.Problem(X, y, lam_ratio=0.3), "sparsa", tol=1e-6)
     monkeypatch.setattr(by_passes, "MOST_BYTES", 100)
+    monkeypatch.delenv("SPARSESCOPE_MEMORY_GB", raising=False)
     problem = ss.Problem(blocks(X), y, lam_ratio=0.3)
     monkeypatch.setattr(type(problem.design), "take", None)  # nothing is gathered
     far = ss.solve(problem, "working-set", tol=1e-6, max_iter=60)
@@ -165,6 +166,8 @@ def test_other_solvers_refuse_and_name_those_that_work() -> None:
     assert ridge.converged and ridge.reason.startswith("sparsa")
     with pytest.raises(ValueError, match="one matrix"):
         _ = problem.design.matrix
+    with pytest.raises(ValueError, match=r"X lies in blocks of rows, and sparsa needs a smooth loss"):
+        ss.solve(problem.with_(loss="crammer-singer", lam=0.1))
     with pytest.raises(ValueError, match="standardize"):
         ss.Problem(blocks(X), y, standardize=True)
 

@@ -45,6 +45,7 @@ def test_svmlight_text_is_streamed_into_the_data_that_load_reads(tmp_path: Path,
     np.testing.assert_array_equal(rows_of(data.X), whole.X.toarray())
     np.testing.assert_array_equal(data.y, whole.y)
     assert not list(tmp_path.glob(".*")), "nothing is left of the writing"
+    assert f"sparse with {whole.nnz} entries in {data.X.parts} blocks" in repr(data) and "blocks" in data._repr_html_()
     before = os.stat(tmp_path / f"{path.name}.partitions" / HEADER).st_mtime_ns
     again = ss.datasets.open(path, partitions=5)
     assert again.X.parts == data.X.parts

@@ -43,6 +43,13 @@ class PartitionedDataset(Dataset):
         """Number of stored entries of X."""
         return int(self.X.nnz)
 
+    def _shape_in_words(self) -> str:
+        storage = f"sparse with {self.nnz} entries" if self.X.is_sparse else "dense"
+        return (
+            f"n {self.n} (no test part), d {self.d}, m {self.m}, {storage} in {self.X.parts} blocks, {self.X.dtype}, "
+            f"scaling {self.scaling}"
+        )
+
 
 def open_partitions(
     path: Any,

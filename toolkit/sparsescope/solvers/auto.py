@@ -137,7 +137,7 @@ def _in_blocks(problem: Problem) -> tuple[Solver, str]:
         solver = solvers.create(name)
         if solver.solves(problem) is None:
             return solver, f"X lies in blocks of rows: {why}"
-    raise ValueError(solvers.create("sparsa").solves(problem))
+    raise ValueError(f"X lies in blocks of rows, and {solvers.create('sparsa').solves(problem)}")
 
 
 def small_exact(problem: Problem) -> Solver | None:

@@ -11,12 +11,13 @@ into memory stay in their blocks, and the restricted problem is solved by proxim
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ...inputs.archives import memory_limit
+from ...inputs.archives import LIMIT_VARIABLE, memory_limit
 from ...inputs.partitioned import PartitionedDesign
 from ...kernels.rows import loss_gradient, repair_dual
 from ...problems.base import Certificate
@@ -25,7 +26,7 @@ from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
 
-MOST_BYTES = 2**29  # of gathered columns, and at most half of what one file may take of the memory
+MOST_BYTES = 2**29  # of gathered columns; with SPARSESCOPE_MEMORY_GB half of that
 LEAST, GROWTH = 1024, 8  # most features that come in at a time: this many, or this many times those in use
 FEWEST = 16  # features that have to fit into memory beside those in use, if there are so many
 # Relative gap to which the columns are solved: a share of the one that the pass certified, and of the one at which the
@@ -143,7 +144,8 @@ def _chosen(problem: Problem, state: PassesState) -> tuple[np.ndarray, bool]:
         used |= regulariser.free.any(axis=1)
     used = np.asarray(regulariser.complete(used))
     sizes = design.column_entries * (design.dtype.itemsize + 4 * design.is_sparse)
-    room = min(MOST_BYTES, memory_limit() // 2) - int(sizes[used].sum())
+    most = memory_limit() // 2
+    room = (most if LIMIT_VARIABLE in os.environ else min(most, MOST_BYTES)) - int(sizes[used].sum())
     violation = np.where(used, 0.0, state.work.violation)
     worst = np.flatnonzero(violation > 0.0)
     worst = worst[np.argsort(-violation[worst], kind="stable")][: max(LEAST, GROWTH * int(used.sum()))]
