@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
+import pytest
 from explorer_page import UNHURRIED, ExplorerPage, Network
 from playwright.sync_api import BrowserContext, Page, expect
 from programs import start_explorer
@@ -154,41 +156,41 @@ def test_a_budget_out_of_reach_is_explained_in_one_place(explorer: ExplorerPage)
     assert explorer.errors == []
 
 
-def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page) -> None:
-    program, address = start_explorer(script="broken_server.py")
-    try:
-        explorer = ExplorerPage(page, address)
-        explorer.open(dataset="iris", solver="failing", lam_ratio=0.01, speed=30)
-        explorer.click("run-button")
-        box = explorer.part("error-box")
-        expect(box).to_be_visible()
-        expect(box).to_contain_text("this step fails on purpose")
-        expect(box.locator("details")).to_contain_text("Traceback")
-        explorer.expect_mode("error")
-        explorer.click("reset-button")
-        explorer.wait("s.status.mode !== 'error'")
-    finally:
-        program.stop()
+@pytest.fixture(scope="module")
+def failing_parts() -> Iterator[str]:
+    """Address of a server with parts of a user that fail."""
+    program, address = start_explorer(script="parts_server.py")
+    yield address
+    program.stop()
 
 
-def test_a_view_of_a_user_that_fails_ends_alone_with_its_traceback(page: Page) -> None:
-    program, address = start_explorer(script="views_server.py")
-    try:
-        explorer = ExplorerPage(page, address)
-        explorer.open(dataset="iris", solver="ista", lam_ratio=0.001, speed=60)
-        failed = explorer.part("chart-undescribed")
-        expect(failed.get_by_role("alert")).to_contain_text("ZeroDivisionError: this spec fails on purpose")
-        expect(failed.locator("pre")).to_contain_text("views_server.py")
-        expect(explorer.part("chart-undrawable").get_by_role("alert")).to_contain_text("cannot be drawn")
-        explorer.run()
-        explorer.part("chart-steps").scroll_into_view_if_needed()  # what is out of sight is not drawn
-        expect(explorer.part("chart-steps").locator(".line-label", has_text="step size")).to_be_visible()
-        explorer.part("chart-convergence").scroll_into_view_if_needed()
-        expect(explorer.part("chart-convergence").locator(".line-label").first).to_be_visible()
-        expect(explorer.part("error-box")).to_be_hidden()
-        assert explorer.errors == []
-    finally:
-        program.stop()
+def test_an_error_of_the_worker_is_shown_with_its_traceback(page: Page, failing_parts: str) -> None:
+    explorer = ExplorerPage(page, failing_parts)
+    explorer.open(dataset="iris", solver="failing", lam_ratio=0.01, speed=30)
+    explorer.click("run-button")
+    box = explorer.part("error-box")
+    expect(box).to_be_visible()
+    expect(box).to_contain_text("this step fails on purpose")
+    expect(box.locator("details")).to_contain_text("Traceback")
+    explorer.expect_mode("error")
+    explorer.click("reset-button")
+    explorer.wait("s.status.mode !== 'error'")
+
+
+def test_a_view_of_a_user_that_fails_ends_alone_with_its_traceback(page: Page, failing_parts: str) -> None:
+    explorer = ExplorerPage(page, failing_parts)
+    explorer.open(dataset="iris", solver="ista", lam_ratio=0.001, speed=60)
+    failed = explorer.part("chart-undescribed")
+    expect(failed.get_by_role("alert")).to_contain_text("ZeroDivisionError: this spec fails on purpose")
+    expect(failed.locator("pre")).to_contain_text("parts_server.py")
+    expect(explorer.part("chart-undrawable").get_by_role("alert")).to_contain_text("cannot be drawn")
+    explorer.run()
+    explorer.part("chart-steps").scroll_into_view_if_needed()  # what is out of sight is not drawn
+    expect(explorer.part("chart-steps").locator(".line-label", has_text="step size")).to_be_visible()
+    explorer.part("chart-convergence").scroll_into_view_if_needed()
+    expect(explorer.part("chart-convergence").locator(".line-label").first).to_be_visible()
+    expect(explorer.part("error-box")).to_be_hidden()
+    assert explorer.errors == []
 
 
 def test_nothing_is_fetched_from_other_machines(explorer: ExplorerPage, network: Network) -> None:

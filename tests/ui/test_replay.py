@@ -50,6 +50,12 @@ class Replay:
             assert time.monotonic() < end, expression
             self.page.wait_for_timeout(20)
 
+    def fastest(self) -> None:
+        self.page.get_by_test_id("replay-speed").evaluate(
+            "(slider) => { slider.value = slider.max; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
+        )
+        self.wait(f"{PLAYER}.settings.speed === 4")
+
     def look_at(self, share: float) -> None:
         self.page.get_by_test_id("scrub").evaluate(
             """(slider, share) => {
@@ -104,6 +110,7 @@ def test_it_plays_pauses_steps_and_starts_again_by_keyboard(replay: Replay) -> N
     page.keyboard.press(" ")
     expect(page.get_by_test_id("mode")).to_have_text("paused")
     assert replay.value("window.__sparsescope.held") == replay.value(f"{PLAYER}.sent")
+    replay.fastest()  # to its end
     page.get_by_test_id("run-button").click()
     expect(page.get_by_test_id("mode")).to_have_text("recorded")  # the end
     assert replay.iteration() == 60 and replay.errors == []
@@ -112,10 +119,7 @@ def test_it_plays_pauses_steps_and_starts_again_by_keyboard(replay: Replay) -> N
 @pytest.mark.slow
 def test_speed_and_the_axis_are_chosen(replay: Replay) -> None:
     page = replay.page
-    page.get_by_test_id("replay-speed").evaluate(
-        "(slider) => { slider.value = slider.max; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
-    )
-    replay.wait(f"{PLAYER}.settings.speed === 4")
+    replay.fastest()
     page.get_by_test_id("x-select").select_option("passes")
     replay.wait("window.__sparsescope.page.axis.x === 'passes'")
     assert replay.errors == []

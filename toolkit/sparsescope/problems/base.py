@@ -222,6 +222,23 @@ class BaseProblem:
         """Return the key of the kernels that a run needs."""
         return (type(self),)
 
+    def feature_name(self, j: int) -> str:
+        """Return the name of a feature.
+
+        Parameters
+        ----------
+        j
+            number of the feature.
+
+        Returns
+        -------
+        str
+            its name, or ``feature j``.
+        """
+        of: Any = self
+        names = of.feature_names
+        return str(names[j]) if names is not None else f"feature {j}"
+
     def tiny_sibling(self) -> Any:
         """Return a tiny problem that needs the same kernels: a run compiles them on it before its clock starts.
 

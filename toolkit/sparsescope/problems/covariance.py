@@ -252,21 +252,6 @@ class CovarianceProblem(BaseProblem):
         """Names of the columns of Θ."""
         return [self.feature_name(j) for j in range(self.d)]
 
-    def feature_name(self, j: int) -> str:
-        """Return the name of a feature.
-
-        Parameters
-        ----------
-        j
-            number of the feature.
-
-        Returns
-        -------
-        str
-            its name, or ``feature j``.
-        """
-        return self._data.feature_name(j)
-
     @cached_property
     def parts(self) -> dict[str, Any]:
         """Whether the diagonal is penalised, and with which weights."""

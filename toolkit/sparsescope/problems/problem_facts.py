@@ -161,22 +161,6 @@ class ProblemFacts(BaseProblem):
         """(height, width) if the features are the pixels of an image."""
         return self._data.image_shape
 
-    def feature_name(self, j: int) -> str:
-        """Return the name of a feature.
-
-        Parameters
-        ----------
-        j
-            number of the feature.
-
-        Returns
-        -------
-        str
-            its name, or ``feature j``.
-        """
-        names = self._data.feature_names
-        return names[j] if names is not None else f"feature {j}"
-
     @property
     def class_shares(self) -> np.ndarray:
         """Share of the samples that have each class or label, (m,) float64."""

@@ -101,8 +101,10 @@ def write(path: Path, content: bytes) -> None:
         ) from error
 
 
-def write_table(table: Any, path: Path) -> None:
-    """Write a data frame as ``.csv`` or ``.parquet``, in one step.
+def write_table(table: Any, path: Path, suffix: str = "") -> Path:
+    """Write a data frame as ``.csv`` or ``.parquet``, in one step, and return the file.
+
+    The form is that of the file's name, or of ``suffix`` if it is given.
 
     Raises
     ------
@@ -111,14 +113,15 @@ def write_table(table: Any, path: Path) -> None:
     MissingPackage
         for Parquet without pyarrow.
     """
-    suffix = path.suffix.lower()
+    suffix = suffix or path.suffix.lower()
     if suffix not in TABLES:
         raise ValueError(f"{path.name} is no table; allowed suffixes: {', '.join(TABLES)}")
     if suffix == ".csv":
         write(path, table.to_csv(index=False).encode())
-        return
+        return path
     extras.package("pyarrow", "Writing a Parquet file")
     write(path, table.to_parquet(None, engine="pyarrow", index=False))
+    return path
 
 
 class Savable(Protocol):

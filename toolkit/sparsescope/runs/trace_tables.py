@@ -11,7 +11,7 @@ import numpy as np
 from .. import extras
 from ..inputs.html import facts_table
 from ..registry import recordings
-from .keeping import file_of, write
+from .keeping import file_of, write, write_table
 from .trace_data import TraceData
 
 
@@ -44,9 +44,7 @@ class TraceTables(TraceData):
         Path
             the file.
         """
-        target = Path(path)
-        write(target, self.to_frame().to_csv(index=False).encode())
-        return target
+        return write_table(self.to_frame(), Path(path), ".csv")
 
     def to_npz(self, path: str | Path) -> Path:
         """Write every column as an array of an ``.npz`` file, which ``numpy.load`` reads without pickle.
@@ -87,16 +85,7 @@ class TraceTables(TraceData):
         ImportError
             without pyarrow.
         """
-        target, packed = Path(path), io.BytesIO()
-        try:
-            self.to_frame().to_parquet(packed, engine="pyarrow", index=False)
-        except ImportError as missing:
-            raise ImportError(
-                "Parquet files are written by pyarrow, which is not installed: pip install pyarrow; "
-                "to_csv and to_npz need nothing more"
-            ) from missing
-        write(target, packed.getvalue())
-        return target
+        return write_table(self.to_frame(), Path(path), ".parquet")
 
     def to_html(self, path: str | Path, problem: Any = None) -> Path:
         """Write a recording: one HTML file that replays the run in a browser, without Python and without a network.

@@ -33,7 +33,7 @@ from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
 from .shared.dual_face import Face, FaceSteps, descend
-from .shared.dual_points import refuses_hinge
+from .shared.dual_points import certificate_of_duals, refuses_hinge
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 LONGEST_NAP = 7  # sweeps over all classes that a sample may miss if the last one did not move it
@@ -323,29 +323,11 @@ class DualCD(Solver):
             Z = double_scores(problem, coef, np.empty(Z.shape))
         loss = loss_sum(Z, *problem.terms) / problem.n
         omega, rows, entries = problem.regulariser.value(coef)
-        objective = loss + problem.lam * omega
         dual = problem.lam * (state.margin * state.off_mass() - 0.5 * inner(state.V, state.V))
-        gap = objective - dual
-        distance = math.sqrt(2.0 * problem.lam * max(gap, 0.0))
         shares, own = state.rows.shares, state.y
         _, active, positive = hinge_facts(Z, shares, own, problem.loss, ACTIVE * state.margin)
         positive -= int(np.count_nonzero(shares[np.arange(own.size), own]))
-        return Certificate(
-            objective=objective,
-            loss=loss,
-            penalty=omega,
-            dual=dual,
-            gap=gap,
-            relative_gap=gap / problem.scale(objective),
-            violation=distance,
-            violation_sum=distance,
-            paper_violation=NAN,
-            paper_violation_sum=NAN,
-            nonzero_rows=rows,
-            nonzero_entries=entries,
-            active_share=active / problem.n,
-            dual_entries=positive / problem.n,
-        )
+        return certificate_of_duals(problem, dual, loss, omega, problem.lam, (rows, entries, active, positive))
 
 
 def work(report: np.ndarray) -> float:

@@ -36,7 +36,7 @@ from ..problems.prediction import Problem
 from ..registry import Column, check_whole, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
-from .shared.dual_points import refuses_hinge
+from .shared.dual_points import certificate_of_duals, refuses_hinge
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
@@ -537,25 +537,7 @@ class PDSparse(Solver):
         state.inner_weights()  # and ‖W‖² with them
         unit = problem.lam * (1.0 - getattr(problem.penalty, "rho", 0.0))
         dual = unit * (state.margin * total - 0.5 * state.squared)
-        objective = loss + problem.lam * omega
-        gap = objective - dual
-        distance = math.sqrt(2.0 * unit * max(gap, 0.0))
-        return Certificate(
-            objective=objective,
-            loss=loss,
-            penalty=omega,
-            dual=dual,
-            gap=gap,
-            relative_gap=gap / problem.scale(objective),
-            violation=distance,
-            violation_sum=distance,
-            paper_violation=NAN,
-            paper_violation_sum=NAN,
-            nonzero_rows=rows,
-            nonzero_entries=entries,
-            active_share=active / problem.n,
-            dual_entries=duals / problem.n,
-        )
+        return certificate_of_duals(problem, dual, loss, omega, unit, (rows, entries, active, duals))
 
 
 solvers.add("pd-sparse", PDSparse)

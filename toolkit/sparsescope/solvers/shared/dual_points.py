@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ...problems.base import Certificate
 from ...problems.prediction import Problem
 from ...registry import losses, penalties
 
@@ -46,3 +48,58 @@ def refuses_hinge(solver: Any, problem: Problem) -> str | None:
             "out, or add a column of ones to X"
         )
     return None
+
+
+def certificate_of_duals(
+    problem: Problem,
+    dual: float,
+    loss: float,
+    omega: float,
+    unit: float,
+    counts: tuple[int, int, int, int],
+) -> Certificate:
+    """Return the certificate of weights that are a function of a dual point with the value ``dual``.
+
+    Where (unit/2)‖W‖² is in the objective, it lies unit/2·‖W − W*‖² above its minimum: ``violation`` is the bound of
+    unit·‖W − W*‖_F from the gap.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    dual
+        the dual value.
+    loss
+        mean loss of the weights.
+    omega
+        Ω of the weights.
+    unit
+        factor of half the squared norm in the objective: λ(1−ρ).
+    counts
+        non-zero rows and entries of W, samples with an active hinge, entries of the dual rows that push a label down.
+
+    Returns
+    -------
+    Certificate
+        the certificate.
+    """
+    objective = loss + problem.lam * omega
+    gap = objective - dual
+    distance = math.sqrt(2.0 * unit * max(gap, 0.0))
+    rows, entries, active, positive = counts
+    return Certificate(
+        objective=objective,
+        loss=loss,
+        penalty=omega,
+        dual=dual,
+        gap=gap,
+        relative_gap=gap / problem.scale(objective),
+        violation=distance,
+        violation_sum=distance,
+        paper_violation=math.nan,
+        paper_violation_sum=math.nan,
+        nonzero_rows=rows,
+        nonzero_entries=entries,
+        active_share=active / problem.n,
+        dual_entries=positive / problem.n,
+    )
