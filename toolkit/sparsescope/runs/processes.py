@@ -18,6 +18,7 @@ import threading
 from collections import deque
 from typing import Any
 
+from ..registry import SparsescopeError
 from .helper import DO, DONE, FAILED, FOUND, GIVE, read, write
 
 IDLE_SECONDS = 60.0  # after which a process without orders ends: it holds the memory of an interpreter
@@ -26,7 +27,7 @@ THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "
 NUMBERS = itertools.count(1)  # of jobs
 
 
-class HelperError(RuntimeError):
+class HelperError(SparsescopeError, RuntimeError):
     """A computation failed in another process; its cause shows the traceback there."""
 
     def __init__(self, sentence: str, detail: str = "") -> None:
