@@ -27,7 +27,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "toolkit" / "sparsescope"
 MAY_IMPORT: dict[str, set[str]] = {
     "version": set(),
     "moved": set(),
-    "registry": set(),
+    "errors": set(),
+    "fields": {"errors"},
+    "registry": {"errors", "fields"},
     "extras": {"registry"},
     "jit": {"registry"},
     "kernels": {"jit"},
