@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "jit": {"registry"},
     "kernels": {"jit"},
     "losses": {"jit", "kernels", "registry"},
-    "inputs": {"jit"},
+    "inputs": {"jit", "kernels"},
     "penalties": {"inputs", "jit", "registry"},
     "datasets": {"extras", "inputs", "jit", "registry"},
     "problems": {"inputs", "jit", "kernels", "losses", "penalties", "registry"},

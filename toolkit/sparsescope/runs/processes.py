@@ -35,7 +35,7 @@ class HelperError(SparsescopeError, RuntimeError):
         self.__cause__ = _There(f"in the other process:\n{detail}") if detail else None
 
 
-class _There(Exception):
+class _There(SparsescopeError, RuntimeError):
     """Traceback of another process."""
 
 
