@@ -27,12 +27,27 @@ def test_a_claim_is_measured_when_it_is_asked_for_and_stands_beside_the_vote(stu
     assert shown.verdict.claim.text in shown._repr_html_() and "<li>" in shown._repr_html_()
 
 
+def test_a_second_vote_stands_beside_the_first_and_both_beside_other_data(study: Study) -> None:
+    study.vote("patterns", "holds", sure=1)
+    study.vote_again("patterns", "in part", sure=3)
+    study.vote_again("patterns", "does not hold", sure=2)
+    shown = study.verdict("patterns")
+    assert (shown.vote, shown.sure, shown.first) == ("does not hold", 2, ("holds", 1))
+    assert "At first you said: holds (sure: 1 of 3)." in repr(shown)
+    elsewhere = study.elsewhere("patterns", "wine")
+    assert "wine: " in repr(elsewhere) and elsewhere.first == shown.first
+    study.vote("patterns", "in part")
+    assert study.verdict("patterns").first is None, "a new first vote begins anew"
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda study: study.verdict("nothing"), "no claim 'nothing'; its claims: patterns"),
         (lambda study: study.vote("patterns", "yes"), "'holds', 'in part', 'does not hold'"),
         (lambda study: study.vote("patterns", "holds", sure=4), "sure=1, 2 or 3"),
+        (lambda study: study.vote_again("patterns", "no"), "'holds', 'in part', 'does not hold'"),
+        (lambda study: study.elsewhere("patterns"), "name the data"),
         (lambda study: study.figure("fig9"), "known: fig1"),
         (lambda study: Study(9), "known: 1, 2, 3, 4, 5"),
     ],
@@ -69,7 +84,9 @@ def test_every_paper_has_a_question_and_a_notebook_on_its_claims(number: int) ->
     code = "".join("".join(cell["source"]) + "\n" for cell in json.loads(path.read_text(encoding="utf-8"))["cells"])
     claims = {claim.name for claim in paper.claims}
     voted, judged = (re.findall(rf'study\.{what}\("([^"]+)"', code) for what in ("vote", "verdict"))
-    assert voted == judged and len(voted) == 5 and set(voted) <= claims
+    again = re.findall(r'study\.vote_again\("([^"]+)"', code)
+    assert voted == again == judged and len(voted) == 5 and set(voted) <= claims
+    assert code.count("study.elsewhere(") == 1
     assert set(re.findall(r'study\.figure\("([^"]+)"', code)) <= {e.name for e in paper.experiments}
     assert code.count("**Why here and not there.**") == 5
 

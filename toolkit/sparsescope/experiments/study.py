@@ -1,4 +1,4 @@
-"""Study of a paper, claim by claim: a vote, the figure, and the verdict beside the vote. Made for notebooks."""
+"""Study of a paper, claim by claim: a vote, the figure, a second vote, and the verdict beside both. For notebooks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,24 @@ VOTES = ("holds", "in part", "does not hold")
 class Reveal:
     """A verdict beside the vote that was given before.
 
-    verdict : the claim with its findings · vote : one of ``VOTES``, or empty · sure : 1 to 3
+    verdict : the claim with its findings · vote : one of ``VOTES``, or empty · sure : 1 to 3 ·
+    first : vote and confidence before talking, where there was a second vote
     """
 
     verdict: Verdict
     vote: str = ""
     sure: int = 0
+    first: tuple[str, int] | None = None
 
     @property
     def sentence(self) -> str:
-        """The vote against the verdict."""
+        """The vote against the verdict, and the vote before it."""
+        if self.first is None:
+            return self._beside
+        return f"{self._beside} At first you said: {self.first[0]} (sure: {self.first[1]} of 3)."
+
+    @property
+    def _beside(self) -> str:
         if not self.vote:
             return "You did not vote."
         if self.verdict.vote is None:
@@ -66,7 +74,7 @@ class Study:
         pools = [load(name) for name in data or self.paper.data]
         self.pools = [quick(pool) for pool in pools] if self.settings.quick and quick is not None else pools
         self.results = Results()
-        self.votes: dict[str, tuple[str, int]] = {}
+        self.votes: dict[str, list[tuple[str, int]]] = {}  # by claim, the last one counts
         self._measured: set[str] = set()
 
     def claim(self, name: str) -> Claim:
@@ -78,10 +86,17 @@ class Study:
 
     def vote(self, name: str, answer: str, sure: int = 2) -> None:
         """Lock in a vote on a claim: ``holds``, ``in part`` or ``does not hold``, and how sure (1 to 3)."""
+        self.votes[name] = [self._checked(name, answer, sure)]
+
+    def vote_again(self, name: str, answer: str, sure: int = 2) -> None:
+        """Lock in a second vote, after talking or after the figure; the first one is shown beside it."""
+        self.votes[name] = [*self.votes.get(name, [])[:1], self._checked(name, answer, sure)]
+
+    def _checked(self, name: str, answer: str, sure: int) -> tuple[str, int]:
         self.claim(name)
         if answer not in VOTES or sure not in (1, 2, 3):
             raise ValueError(f"a vote is one of {', '.join(map(repr, VOTES))}, with sure=1, 2 or 3")
-        self.votes[name] = (answer, sure)
+        return answer, sure
 
     def figure(self, name: str) -> Any:
         """The figure or table of an experiment, from what is measured now or was before."""
@@ -92,10 +107,19 @@ class Study:
         return make(self.results.tables)
 
     def verdict(self, name: str) -> Reveal:
-        """The verdict on a claim, beside the vote."""
+        """The verdict on a claim, beside the votes."""
         claim = self.claim(name)
         self._measure([m for m in self.paper.measurements if m.table in claim.needs])
-        return Reveal(judge([claim], self.results.tables)[0], *self.votes.get(name, ("", 0)))
+        *before, last = self.votes.get(name, [("", 0)])
+        return Reveal(judge([claim], self.results.tables)[0], *last, *before)
+
+    def elsewhere(self, name: str, *data: str) -> Reveal:
+        """The verdict on a claim on other data, names or files, beside the same votes."""
+        if not data:
+            raise ValueError(f"name the data: elsewhere({name!r}, 'wine')")
+        other = Study(self.paper.number, data, self.settings)
+        other.votes = self.votes
+        return other.verdict(name)
 
     def _measure(self, wanted: list[Measurement]) -> None:
         with threadpool_limits(limits=1):  # one thread for everybody, as in the command

@@ -1,0 +1,179 @@
+"""Every lesson done as a student does it: answered, run, repeated elsewhere, broken, exercised, resumed, printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from explorer_page import Network
+from playwright.sync_api import Locator, Page, expect
+
+from sparsescope import registry
+from sparsescope.lessons.base import Exercise, Lesson
+from sparsescope.lessons.kinds import Choice, Kind, Order, Sketch, Slider
+
+LESSONS: list[Lesson] = [registry.lessons[name] for name in registry.lessons]
+BY_KEYBOARD = 4  # this one is done without a mouse
+DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
+FOCUSED = """(selector) => {
+  let element = document.activeElement
+  while (element && element.shadowRoot && element.shadowRoot.activeElement) element = element.shadowRoot.activeElement
+  return Boolean(element && element.matches(selector))
+}"""
+MOST_TABS = 600
+
+
+def named(testid: str) -> str:
+    """Selector of an element of the page."""
+    return f"[data-testid='{testid}']"
+
+
+class Mouse:
+    """What a student does with the mouse, and a keyboard for numbers."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, selector: str) -> None:
+        """Press a button, or choose an option."""
+        self.page.locator(selector).first.click()
+
+    def write(self, selector: str, text: str) -> None:
+        """Write into a field."""
+        self.page.locator(selector).fill(text)
+
+    def draw(self, selector: str) -> None:
+        """Draw a curve that falls."""
+        box = self.page.locator(selector)
+        box.scroll_into_view_if_needed()
+        place = box.bounding_box()
+        assert place is not None
+        self.page.mouse.move(place["x"] + 20, place["y"] + 20)
+        self.page.mouse.down()
+        self.page.mouse.move(place["x"] + place["width"] - 20, place["y"] + place["height"] - 30, steps=15)
+        self.page.mouse.up()
+
+
+class Keyboard(Mouse):
+    """The same by keys alone: every element is reached with Tab."""
+
+    def _reach(self, selector: str) -> None:
+        for _ in range(MOST_TABS):
+            if self.page.evaluate(FOCUSED, selector):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"{selector} is not reached with {MOST_TABS} tabs")
+
+    def press(self, selector: str) -> None:
+        """Press a button, or choose an option."""
+        self._reach(selector)
+        self.page.keyboard.press("Space")
+
+    def write(self, selector: str, text: str) -> None:
+        """Write into a field."""
+        self._reach(selector)
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+
+    def draw(self, selector: str) -> None:
+        """Draw a curve that falls."""
+        self._reach(selector)
+        for _ in range(12):
+            self.page.keyboard.press("ArrowRight")
+            self.page.keyboard.press("ArrowDown")
+
+
+def answer(hand: Mouse, kind: Kind, name: str) -> None:
+    """Answer a question, whatever the answer."""
+    if isinstance(kind, Choice):
+        hand.press(f"{named('step-' + name)} input[name='{name}']")
+    elif isinstance(kind, Slider):
+        hand.write(named(name + "-number"), f"{kind.guess():g}")
+    elif isinstance(kind, Order):
+        hand.press(named(f"{name}-down-{next(iter(kind.items))}"))
+    else:
+        assert isinstance(kind, Sketch)
+        hand.draw(named(name + "-sketch"))
+
+
+def predict(page: Page, hand: Mouse, lesson: Lesson, k: int, talk: bool) -> Locator:
+    """Answer, lock in, run; return the reveal."""
+    name = f"p{k}"
+    answer(hand, lesson.predictions[k - 1].kind, name)
+    hand.press(named(name + "-sure-1"))
+    if talk:
+        hand.press(named(name + "-talk"))
+        expect(page.get_by_test_id(name + "-first")).to_contain_text("vote again")
+    hand.press(named(name + "-lock"))
+    reveal = page.get_by_test_id(name + "-reveal")
+    expect(reveal).to_contain_text("Claim")
+    return reveal
+
+
+def typed(exercise: Exercise, value: Any) -> dict[str, str]:
+    """An answer to an exercise as the texts of its inputs."""
+    parts = value if isinstance(value, dict) else {exercise.inputs[0].name: value}
+    return {key: ", ".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for key, v in parts.items()}
+
+
+def check(page: Page, hand: Mouse, letter: str, exercise: Exercise, value: Any, said: str) -> None:
+    """Type an answer to an exercise and check it."""
+    for part in exercise.inputs:
+        text = typed(exercise, value)[part.name]
+        field = named(f"exercise-{letter}-{part.name}")
+        if part.kind == "choice":
+            page.locator(field).select_option(text)
+        else:
+            hand.write(field, text)
+    hand.press(named(f"exercise-{letter}-check"))
+    expect(page.get_by_test_id(f"exercise-{letter}-said")).to_contain_text(said)
+
+
+def opened(page: Page, server: str, lesson: Lesson) -> None:
+    """Open a lesson and wait for its first picture."""
+    page.goto(f"{server.rstrip('/')}/lesson/{lesson.place}")
+    page.wait_for_function(DRAWN)
+    expect(page.get_by_test_id("run-opening")).to_have_text("Run again")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.place)
+def test_a_lesson_is_done_from_its_opening_to_its_last_sentence(page: Page, server: str, lesson: Lesson) -> None:
+    network = Network(page)
+    hand = (Keyboard if lesson.number == BY_KEYBOARD else Mouse)(page)
+    opened(page, server, lesson)
+    if lesson.before is not None:
+        hand.press(named("run-card"))
+        expect(page.get_by_test_id("run-card")).to_have_text("Run again")
+    for k in range(1, len(lesson.predictions) + 1):
+        assert k == len(lesson.predictions) or page.get_by_test_id(f"step-p{k + 1}").is_hidden()
+        predict(page, hand, lesson, k, talk=k == 1)
+        if k == 1:
+            hand.press(f"{named('step-p1')} .lesson-bets input")
+            hand.press(named("p1-more"))
+            expect(page.get_by_test_id("p1-elsewhere")).to_contain_text("you said")
+            expect(page.get_by_test_id("p1-more")).to_be_hidden()
+    for k in range(1, len(lesson.breaks) + 1):
+        hand.press(named(f"run-break{k}"))
+        expect(page.get_by_test_id(f"run-break{k}")).to_have_text("Run again")
+    for letter, exercise in lesson.exercises.items():
+        if exercise.inputs:
+            check(page, hand, letter, exercise, exercise.wrong(0), "Not yet.")
+            check(page, hand, letter, exercise, exercise.right(0), "Passed.")
+    hand.write(named("lesson-words"), "In my own words.")
+    told = page.get_by_test_id("lesson-progress").inner_text()
+    curves = sum(isinstance(p.kind, Sketch) for p in lesson.predictions)
+    # It goes on where it was left, and prints with the student's own curves.
+    page.reload()
+    page.wait_for_function(DRAWN)
+    expect(page.get_by_test_id("lesson-progress")).to_have_text(told)
+    expect(page.get_by_test_id("lesson-words")).to_have_value("In my own words.")
+    assert page.locator(".lesson-reveal .lesson-pair").count() == len(lesson.predictions)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    paper = page.locator(".sparsescope-print .lesson")
+    assert paper.locator(".lesson-reveal .lesson-pair").count() == len(lesson.predictions)
+    assert paper.locator(".lesson-measured-curve").count() == curves
+    assert paper.locator(".lesson-sketch path[stroke-dasharray]").count() == curves
+    assert paper.locator("textarea").text_content() == "In my own words."
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not network.outside, network.outside
