@@ -99,7 +99,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "numba": {"jit"},
     "llvmlite": {"jit"},
     "sklearn": {"checking", "datasets", "estimators", "experiments", "inputs", "runs"},
-    "joblib": {"estimators", "experiments", "sweeps"},
+    "joblib": {"estimators", "experiments", "races", "sweeps"},
     "distributed": {"inputs", "sweeps"},
     "pandas": {"races", "runs", "datasets", "experiments", "sweeps"},
     "plotly": {"races", "views", "experiments"},

@@ -37,8 +37,7 @@ def sums(design: Any, y: np.ndarray) -> np.ndarray:
     return class_sums(design, y, 3, weights)
 
 
-@pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("dense", "threads"), [(False, 1), (True, 1), (False, 2)])
 def test_a_design_in_blocks_gives_the_numbers_of_one_matrix(dense: bool, threads: int) -> None:
     X, y = data(dense)
     one, many = ss.Design(X), ss.PartitionedDesign(blocks(X), threads=threads)
@@ -80,7 +79,10 @@ def test_a_product_that_is_known_reads_nothing() -> None:
     np.testing.assert_allclose(design.rmatmul(U, np.empty((40, 2))), 3.0 * G), "an array that was changed is another"
 
 
-@pytest.mark.parametrize("solver", ["working-set", "sparsa", "fista-ls", "ista", "auto"])
+@pytest.mark.parametrize(
+    "solver",
+    ["working-set", "sparsa", *(pytest.param(s, marks=pytest.mark.slow) for s in ("fista-ls", "ista", "auto"))],
+)
 def test_solvers_find_the_certified_optimum_of_one_matrix(solver: str) -> None:
     X, y = data()
     near = ss.solve(ss.Problem(X, y, lam_ratio=0.3), "sparsa", tol=1e-9)
@@ -204,14 +206,15 @@ def test_a_reference_knows_the_data_in_blocks() -> None:
     assert one.fingerprint().tolist() != other.fingerprint().tolist()
 
 
-def test_a_dask_array_or_delayed_blocks_are_read_when_they_are_needed() -> None:
+@pytest.mark.parametrize("kind", ["delayed", pytest.param("array", marks=pytest.mark.slow)])
+def test_a_dask_array_or_delayed_blocks_are_read_when_they_are_needed(kind: str) -> None:
     dask = pytest.importorskip("dask")
-    array = pytest.importorskip("dask.array")
-    X, y = data(dense=True)
+    X, y = data(dense=kind == "array")
     near = ss.solve(ss.Problem(X, y, lam_ratio=0.3), "sparsa", tol=1e-6)
-    cut = array.from_array(X, chunks=(50, 7))
-    delayed = [dask.delayed(block) for block in blocks(X)]
-    for given, labels in ((cut, array.from_array(y, chunks=30)), (delayed, y)):
-        problem = ss.Problem(given, labels, lam_ratio=0.3)
-        assert problem.design.parts == 3
-        assert ss.solve(problem, tol=1e-6).objective == pytest.approx(near.objective, rel=1e-6)
+    if kind == "array":
+        array = pytest.importorskip("dask.array")
+        problem = ss.Problem(array.from_array(X, chunks=(50, 7)), array.from_array(y, chunks=30), lam_ratio=0.3)
+    else:
+        problem = ss.Problem([dask.delayed(block) for block in blocks(X)], y, lam_ratio=0.3)
+    assert problem.design.parts == 3
+    assert ss.solve(problem, "sparsa", tol=1e-6).objective == pytest.approx(near.objective, rel=1e-6)

@@ -65,7 +65,7 @@ def test_label_sets_float32_and_rows_of_length_one(tmp_path: Path) -> None:
     assert data.X.dtype == np.float32 and data.multilabel
     np.testing.assert_allclose(rows_of(data.X), whole.X.toarray(), rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(data.y.todense()), np.asarray(whole.y))
-    assert ss.Problem(data, lam_ratio=0.5).multilabel
+    assert ss.Problem(data, lam=0.5).multilabel
 
 
 @pytest.mark.parametrize("dense", [False, True])

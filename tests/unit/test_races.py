@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 import sparsescope as ss
@@ -166,3 +168,46 @@ def test_a_budget_solver_and_a_sequence_are_refused() -> None:
         ss.race(hinge, ["fbpd-constrained"])
     with pytest.raises(ValueError, match="no optimum to race to"):
         ss.race(ss.SequenceProblem(X, y), ["cls"])
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_lanes_side_by_side_leave_what_lanes_in_turns_leave(backend: str) -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    options = {"budget": 6, "unit": "iterations", "seeds": 3}
+    solvers = {"sgd": ss.solvers.FOBOS(seed=4), "bcd": "bcd-ls"}
+    reference = ss.reference(problem)
+    turns = ss.race(problem, solvers, reference=reference, **options)
+    with joblib.parallel_config(backend=backend):
+        apart = ss.race(problem, solvers, reference=reference, n_jobs=2, **options)
+    compare(turns, apart)
+
+
+@pytest.mark.slow
+def test_lanes_on_a_cluster_leave_what_lanes_in_turns_leave() -> None:
+    distributed = pytest.importorskip("distributed")
+    problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    options = {"budget": 6, "unit": "iterations", "seeds": 3}
+    turns = ss.race(problem, ["fobos", "bcd-ls"], **options)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        apart = ss.race(problem, ["fobos", "bcd-ls"], client=client, **options)
+        seen = client.run(lambda dask_worker: len(dask_worker.state.log))
+    assert any(seen.values())
+    compare(turns, apart)
+
+
+def compare(turns: ss.Race, apart: ss.Race) -> None:
+    assert [(e.name, e.seed, e.message) for e in turns.entries] == [(e.name, e.seed, e.message) for e in apart.entries]
+    for one, other in zip(turns.entries, apart.entries, strict=True):
+        np.testing.assert_array_equal(one.trace["objective"], other.trace["objective"])
+    drop = ["seconds"]
+    pd.testing.assert_frame_equal(turns.to_frame().drop(columns=drop), apart.to_frame().drop(columns=drop))
+
+
+def test_lanes_elsewhere_are_asked_for_in_one_way() -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    for wrong in ({"n_jobs": 2, "client": object()}, {"n_jobs": 2, "looks": True}):
+        with pytest.raises(ValueError, match="n_jobs"):
+            ss.RaceRun(problem, ["bcd-ls"], **wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from .. import extras
 from ._arguments import add_output, add_problem, count, positive
 from ._data import load_data, make_problem
 from ._output import as_json, check_table, progress, say, write_table
@@ -37,6 +38,11 @@ def add(parser: Any) -> None:
     parser.add_argument(
         "--seeds", type=count, default=1, metavar="N", help="seeds of each solver that draws (default: %(default)s)"
     )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--jobs", type=count, metavar="N", help="lanes side by side, N at a time (default: in turns; 0: all cores)"
+    )
+    where.add_argument("--scheduler", metavar="ADDRESS", help="lanes on the dask cluster of this scheduler")
     add_output(parser)
 
 
@@ -48,13 +54,18 @@ def run(options: argparse.Namespace) -> int:
     target = check_table(options.out)
     data = load_data(options)
     problem = make_problem(options, data).with_(lam_ratio=options.lam_ratio)
-    steps = RaceRun(problem, options.solvers, budget=options.budget, unit=options.unit, seeds=options.seeds)
-    with Interrupts() as interrupts, progress(len(steps.lanes), "lane") as bar:
-        for _ in steps:
-            bar.update(sum(bool(lane.message) for lane in steps.lanes) - bar.n)
-            if interrupts.seen:
-                break
-    found = steps.end("interrupted")
+    chosen = {"budget": options.budget, "unit": options.unit, "seeds": options.seeds}
+    interrupted = False
+    if options.jobs is not None or options.scheduler is not None:
+        found = _apart(problem, options, chosen)
+    else:
+        steps = RaceRun(problem, options.solvers, **chosen)
+        with Interrupts() as interrupts, progress(len(steps.lanes), "lane") as bar:
+            for _ in steps:
+                bar.update(sum(bool(lane.message) for lane in steps.lanes) - bar.n)
+                if interrupts.seen:
+                    break
+        found, interrupted = steps.end("interrupted"), interrupts.seen
     times = found.times()
     if target is not None:
         write_table(found.to_frame(), target)
@@ -63,4 +74,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         say(f"{options.unit} until (F − F*)/|F*| was at most")
         say(times.to_string(na_rep="–", float_format=lambda value: f"{value:.4g}"))
-    return INTERRUPTED if interrupts.seen else DONE
+    return INTERRUPTED if interrupted else DONE
+
+
+def _apart(problem: Any, options: argparse.Namespace, chosen: dict[str, Any]) -> Any:
+    """The race with its lanes in other processes."""
+    from ..races import race
+
+    if options.scheduler is None:
+        return race(problem, options.solvers, n_jobs=options.jobs or -1, **chosen)
+    with extras.needed_by("A race on a cluster"):
+        from ..sweeps.cluster import connected
+    with connected(options.scheduler) as client:
+        return race(problem, options.solvers, client=client, **chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..registry import check_whole
 from ..runs.event import Event
 from ..runs.reference import Reference, reference
 from ..runs.run import as_problem
+from .apart import entries
 from .lanes import CLOCK, UNITS, Lane, entered, with_seeds
 from .table import LEVELS, Entry, Race
 
@@ -51,6 +53,12 @@ class RaceRun:
         held-out data (X, y), for the test accuracy at the end of each lane.
     looks
         measure the accuracy of each lane now and then, beside its clock (``lane.looks``).
+    n_jobs
+        processes of this machine in which :meth:`run` lets the lanes run side by side, as in joblib: for many seeds.
+        ``None``: one after the other, in turns. What shares a machine also shares its memory bus, so seconds of lanes
+        side by side are less alike than those of turns.
+    client
+        a client of dask.distributed, whose workers run the lanes.
 
     Raises
     ------
@@ -81,8 +89,17 @@ class RaceRun:
         clock: Callable[[], float] = CLOCK,
         test: Any = None,
         looks: bool = False,
+        n_jobs: int | None = None,
+        client: Any = None,
     ) -> None:
+        if n_jobs is not None and client is not None:
+            raise ValueError("n_jobs is for this machine and client for a cluster; give one of them")
+        if looks and (n_jobs is not None or client is not None):
+            raise ValueError("looks=True watches lanes in turns; leave n_jobs and client out")
         self.problem: Any = as_problem(problem)
+        self._n_jobs, self._client = n_jobs, client
+        self._options = {"W": W, "b": b, "test": test, "clock": clock}
+        self._entries: tuple[Entry, ...] | None = None  # of lanes that ran elsewhere
         if not self.problem.proves:
             raise ValueError("a sequence of models has no optimum to race to; compare its predictions instead")
         if unit not in UNITS:
@@ -154,9 +171,23 @@ class RaceRun:
         Race
             the results.
         """
-        for _ in self:
-            pass
+        if self._n_jobs is not None or self._client is not None:
+            self._run_apart()
+        else:
+            for _ in self:
+                pass
         return self.result()
+
+    def _run_apart(self) -> None:
+        """Let each lane run to its end in another process; the optimum is found here before."""
+        if self.reference is None:
+            self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS)
+        rules = {"budget": self.budget, "unit": self.unit, "goal": self.goal, "reference": self.reference}
+        works = [
+            (_alone, (self.problem, lane.name, lane.solver, lane.seed, {**self._options, **rules}))
+            for lane in self.lanes
+        ]
+        self._entries = tuple(entries(works, self._n_jobs, self._client))
 
     def result(self) -> Race:
         """Return the results so far.
@@ -168,7 +199,8 @@ class RaceRun:
         """
         return Race(
             problem=self.problem,
-            entries=tuple(
+            entries=self._entries
+            or tuple(
                 Entry(lane.name, lane.seed, lane.trace, lane.message or "under way", lane.observing)
                 for lane in self.lanes
             ),
@@ -203,6 +235,12 @@ class RaceRun:
         if lane.spent(self.unit) >= self.budget:
             return f"budget: {self.budget:g} {self.unit} are spent"
         return ""
+
+
+def _alone(problem: Any, name: str, solver: Any, seed: int | None, options: dict[str, Any]) -> Entry:
+    """What one lane leaves, run to its end in this process."""
+    found = RaceRun(problem, {name: solver}, **options).run().entries[0]
+    return replace(found, seed=seed)
 
 
 def race(problem: BaseProblem, solvers: Any, *, budget: float | None = None, **options: Any) -> Race:
