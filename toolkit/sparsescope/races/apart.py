@@ -1,4 +1,4 @@
-"""Lanes of a race in processes of their own: those of this machine, or the workers of a dask cluster."""
+"""Lanes of a race in other processes: those of this machine, or the workers of a dask cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def entries(works: list[Work], n_jobs: int | None, client: Any) -> Iterator[Entr
     Yields
     ------
     Entry
-        what each lane left, in the order of the lanes.
+        entries of the race, in the order of the lanes.
     """
     with nullcontext() if client is None else parallel_config(backend="dask", client=client):
         yield from Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1, mmap_mode="c")(

@@ -238,7 +238,7 @@ class RaceRun:
 
 
 def _alone(problem: Any, name: str, solver: Any, seed: int | None, options: dict[str, Any]) -> Entry:
-    """What one lane leaves, run to its end in this process."""
+    """Run one lane to its end in this process, and return its entry."""
     found = RaceRun(problem, {name: solver}, **options).run().entries[0]
     return replace(found, seed=seed)
 
