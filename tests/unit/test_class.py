@@ -185,6 +185,23 @@ def test_a_late_server_says_so_on_its_pages(page_client: Any) -> None:
     serve(visit)
 
 
+def test_a_page_with_turbo_says_so_and_so_do_the_others_until_it_is_closed(page_client: Any) -> None:
+    async def visit(site: Site, port: int) -> None:
+        pages = [await page_client(port, {"dataset": "iris"}).open() for _ in range(2)]
+        for page in pages:
+            await page.until(lambda page=page: page.frame.get("turbo") == "free", LONG)
+        await pages[0].say({"type": "turbo", "on": True})
+        await pages[0].until(lambda: pages[0].frame["turbo"] == "mine", LONG)
+        await pages[1].until(lambda: pages[1].frame["turbo"] == "taken", LONG)
+        await pages[1].say({"type": "turbo", "on": True})
+        await pages[1].until(lambda: any("full speed just now" in text for text in pages[1].notices), LONG)
+        await pages[0].close()
+        await pages[1].until(lambda: pages[1].frame["turbo"] is None, LONG)
+        await pages[1].close()
+
+    serve(visit, linger=0.2)
+
+
 # ------------------------------------------------------------------------------------------- pages that come and go
 def test_a_run_rests_while_its_page_is_away_and_ends_with_it(page_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bridges, "ALONE_SECONDS", 0.3)

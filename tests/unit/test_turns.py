@@ -14,10 +14,11 @@ import pytest
 
 import sparsescope as ss
 from helpers import iris
+from sparsescope.live.turbo import FREE, MINE, REFUSED, TAKEN, Turbo
 from sparsescope.runs import turns as module
 from sparsescope.runs.commands import Command, Commands
 from sparsescope.runs.session import Session
-from sparsescope.runs.turns import ALONE, LATE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
+from sparsescope.runs.turns import ALONE, LATE, LEASE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
 from sparsescope.runs.worker import NAME
 
 LONG_WAIT = 120.0  # seconds; only turns an endless wait into a failure
@@ -180,6 +181,77 @@ def test_who_gives_up_comes_next_and_is_told() -> None:
     thread.join(LONG_WAIT)
     turn.give_back()
     assert told == [False] and not turns._holders
+
+
+# ---------------------------------------------------------------------------------------------------------- leases
+def shares(turns: Turns, clock: Clock, places: list[Turn], rounds: int) -> list[int]:
+    """How often each of several workers, which all want to compute all the time, has its turn."""
+    got = dict.fromkeys(places, 0)
+    for turn in places:
+        turn._queue_up(clock.now + ROUND)
+    turns._admit()
+    for _ in range(rounds):
+        (holder,) = turns._holders
+        got[holder] += 1
+        clock.now += 0.002
+        holder.give_back()
+        holder._queue_up(clock.now + ROUND)
+        turns._admit()
+    while turns._holders:
+        turns._holders[0].give_back()
+    return list(got.values())
+
+
+def test_a_lease_is_every_other_turn_and_all_others_share_the_rest_evenly() -> None:
+    turns, clock = made()
+    places = [turns.place() for _ in range(6)]
+    before = shares(turns, clock, places, 60)
+    assert max(before) - min(before) <= 1
+    assert turns.lease(places[2], 1.0)
+    mine, others = 0, []
+    for k, count in enumerate(shares(turns, clock, places, 100)):
+        mine, others = (count, others) if k == 2 else (mine, [*others, count])
+    assert abs(mine - 50) <= 1 and max(others) - min(others) <= 1
+    clock.now += 1.0
+    assert turns.lessee is None
+    after = shares(turns, clock, places, 60)
+    assert max(after) - min(after) <= 1
+
+
+def test_the_turns_of_a_lease_are_whole_ones() -> None:
+    turns, clock = made()
+    places = [turns.place() for _ in range(20)]
+    for turn in places:
+        turn._queue_up(clock.now + ROUND)
+    turns._admit()
+    (holder,) = turns._holders
+    clock.now = holder.began + turns.slice_seconds()
+    assert holder.over()
+    turns.lease(holder)
+    assert not holder.over()
+    clock.now = holder.began + SLICE
+    assert holder.over()
+
+
+def test_one_page_at_a_time_has_turbo_and_the_others_are_told() -> None:
+    turns, clock = made()
+    one, two = Turbo(turns), Turbo(turns)
+    first, second, other = (turns.place() for _ in range(3))
+    assert one.state(first, False) is None and one.state(first, True) == FREE, (
+        "with nobody else there is nothing to ask"
+    )
+    assert one.take({"on": True}, first) == "" and two.take({"on": True}, other) == REFUSED
+    assert (one.state(first, True), two.state(other, True)) == (MINE, TAKEN)
+    assert one.state(second, True) == MINE and turns.lessee is second, "its next session goes on with it"
+    clock.now += LEASE
+    assert (one.state(second, True), two.state(other, True)) == (FREE, FREE)
+    two.take({"on": True}, other)
+    one.end()
+    assert two.state(other, True) == MINE, "only who has it can end it"
+    two.take({"on": False}, other)
+    assert turns.lessee is None
+    with pytest.raises(ValueError, match="turbo: on is missing"):
+        one.take({}, first)
 
 
 # -------------------------------------------------------------------------------------------------------- sessions

@@ -224,6 +224,8 @@ class Page:
         """Whether the page computes something that takes a while; a subclass that does says so."""
         return False
 
+    crowded: bool = False  # whether other pages share the server; the shell says so
+
     def loop_is_late(self, seconds: float) -> None:
         """Follow the mean delay of the server's event loop; a page without frames has nothing to slow down."""
 

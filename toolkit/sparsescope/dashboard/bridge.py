@@ -161,6 +161,7 @@ class Bridge:
     lateness: of the server's event loop, if it is measured.
     has_wire: whether the server has the websocket of `wire.py`, to which the page then changes over.
     shelf_of: the uploads of the browser that made a request (of its websocket).
+    crowded: whether the server has other pages.
     """
 
     def __init__(
@@ -174,10 +175,11 @@ class Bridge:
         lateness: Lateness | None = None,
         has_wire: bool = False,
         shelf_of: Callable[[Any], Shelf] = lambda request: Shelf(),
+        crowded: Callable[[], bool] = lambda: False,
     ) -> None:
         self.pane = pane
         self.shelf = Shelf()  # of the browser, known when its websocket is there
-        self._shelf_of = shelf_of
+        self._shelf_of, self._crowded = shelf_of, crowded
         self.name = ""  # of the page, as it is registered
         self.fixed: frozenset[str] = frozenset()  # settings that the page's place stands for: not in its query
         self.explorer: Any = None  # what answers for the page: an Explorer, or another page of the app
@@ -324,6 +326,7 @@ class Bridge:
         try:
             if self._lateness is not None:
                 self.explorer.loop_is_late(self._lateness.mean)
+            self.explorer.crowded = self._crowded()
             with visible(self.shelf):
                 for header, buffers in self.explorer.poll():
                     self._send(header, buffers)

@@ -198,6 +198,7 @@ class Site:
             self.lateness,
             self.has_wire,
             self._shelf_of,
+            lambda: len(self.open) > 1,
         )
         bridge.name, bridge.fixed = name, frozenset(fixed or ())
         self.open.add(bridge)

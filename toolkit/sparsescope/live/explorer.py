@@ -31,6 +31,7 @@ from .snippet import python_snippet, run_snippet
 from .spectra import KINDS as LOOKS
 from .spectra import Looks
 from .stage import Layout, Stage
+from .turbo import Turbo
 
 FRAME_PERIOD = 0.045  # seconds between frames at least: the page and the solver share the machine
 LATE_PERIOD = 0.2  # the same when the shell polls late
@@ -111,6 +112,8 @@ class Explorer:
         self._lateness = 0.0  # of the server's event loop, the same for all its pages
         self._suspended = False
         self._closed = False
+        self._turbo = Turbo()
+        self.crowded = False  # whether other pages share the server; the shell says so
 
     script: ClassVar[str] = ENTRY  # the first file of the page's module
 
@@ -160,6 +163,7 @@ class Explorer:
                 "do": self._on_do,
                 "ask": self._on_ask,
                 "layout": self._layout.update,
+                "turbo": self._on_turbo,
                 "open": self._on_open,
             }
             kind = msg.get("type")
@@ -217,6 +221,7 @@ class Explorer:
         """End the worker and forget the page. Safe to call twice."""
         self._closed = True
         self._link.stop()
+        self._turbo.end()
         self._looks.close()
         self._director.close()
 
@@ -261,6 +266,11 @@ class Explorer:
         if not isinstance(action, str) or action not in ACTIONS:
             raise ValueError(f"unknown action {brief(action)}; known: {', '.join(ACTIONS)}")
         self._director.command(action, _whole(msg.get("n", 1), f"{action}: n", 1, MAX_STEPS), _ids(msg))
+
+    def _on_turbo(self, msg: Message) -> None:
+        session = self.session
+        if refusal := self._turbo.take(msg, None if session is None else session.turn):
+            self.tell(refusal)
 
     def _on_open(self, msg: Message) -> None:
         recording = self._opening.take(msg)
@@ -318,7 +328,9 @@ class Explorer:
         mode, message, rate = director.mode()
         late = self._interval > LATE or self._lateness > LATE_LOOP
         preparing, goal = director.preparing(), director.goal()
-        shown = (mode, message, director.playing(mode), director.version, late, director.epoch, str(preparing), goal)
+        turbo = None if stage is None else self._turbo.state(stage.session.turn, self.crowded)
+        playing = director.playing(mode)
+        shown = (mode, message, playing, director.version, late, turbo, director.epoch, str(preparing), goal)
         answer = director.effects.pending
         urgent = answer or shown != self._shown
         if not self._link.may_send(answer) or not (urgent or (stage is not None and stage.pending())):
@@ -337,9 +349,10 @@ class Explorer:
             "clock": time.time(),
             "mode": mode,
             "message": message,
-            "playing": director.playing(mode),
+            "playing": playing,
             "rate": rate,
             "late": late,
+            "turbo": turbo,
             "applied": director.effects.collect(),
             "settings": None,
             "lam": None,

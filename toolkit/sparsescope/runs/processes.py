@@ -32,11 +32,7 @@ class HelperError(SparsescopeError, RuntimeError):
 
     def __init__(self, sentence: str, detail: str = "") -> None:
         super().__init__(sentence)
-        self.__cause__ = _There(f"in the other process:\n{detail}") if detail else None
-
-
-class _There(SparsescopeError, RuntimeError):
-    """Traceback of another process."""
+        self.__cause__ = RuntimeError(f"in the other process:\n{detail}") if detail else None
 
 
 class Helpers:

@@ -253,6 +253,11 @@ class Session:
             self._wish = make
         self._worker.call(self, urgent=False)
 
+    @property
+    def turn(self) -> Turn:
+        """The worker's place among the workers of the process."""
+        return self._worker.turn
+
     # ----------------------------------------------------------------------------------------------------- commands
     def open(self) -> None:
         """Compile and evaluate the starting point, without a step."""

@@ -5,6 +5,9 @@ in which the server's event loop stands last: answers then take seconds although
 worker at a time asks for the lock. A worker whose single step is long is inside a kernel, which does not hold the lock;
 after :data:`LONG` seconds another one is let in beside it.
 
+One worker may have a lease for some seconds (:meth:`Turns.lease`): every other turn is then its own, and longer than
+those that all others share evenly.
+
 A session that is alone takes a free turn and keeps it: it pays for one reading of the clock a step.
 """
 
@@ -28,6 +31,7 @@ STUCK = 1.0  # seconds after which a turn is not waited for any more, however ma
 LOOK = 0.1  # seconds after which somebody who waits looks again at whether turns have become long
 LATE = 0.01  # lateness of the event loop in seconds from which on the workers leave it more of the interpreter's time
 LEAST_SHARE = 0.3  # of the time, for the workers of a server that is late
+LEASE = 20.0  # seconds for which one worker may have every other turn
 MOST_REST = 0.012  # seconds of rest after a turn at most
 
 
@@ -53,6 +57,9 @@ class Turns:
         self._count = itertools.count()
         self._queue: list[tuple[float, int, Turn]] = []
         self._holders: list[Turn] = []
+        self._lessee: Turn | None = None
+        self._lease_ends = 0.0
+        self._last: Turn | None = None  # who was let in last
 
     def place(self) -> Turn:
         """A place for one worker."""
@@ -71,6 +78,27 @@ class Turns:
         """Take note of how late the event loop is: workers rest so long after each turn that it can catch up."""
         self.share = min(1.0, max(LEAST_SHARE, LATE / seconds)) if seconds > LATE else 1.0
 
+    # ---------------------------------------------------------------------------------------------------------- leases
+    @property
+    def lessee(self) -> Turn | None:
+        """The worker that has a lease at present."""
+        return self._lessee if self.clock() < self._lease_ends else None
+
+    def lease(self, turn: Turn, seconds: float = LEASE) -> bool:
+        """Give a worker every other turn for a while; False if another one has that."""
+        with self._lock:
+            if self.lessee not in (None, turn):
+                return False
+            self._lessee, self._lease_ends = turn, self.clock() + seconds
+            return True
+
+    def pass_lease(self, turn: Turn, heir: Turn | None) -> None:
+        """Hand the rest of a worker's lease to another worker, or end it (None); nothing if it has none."""
+        with self._lock:
+            if self._lessee is turn:
+                self._lessee = heir
+                self._lease_ends = self._lease_ends if heir is not None else 0.0
+
     # ----------------------------------------------------------------------------------------- for turns, with the lock
     def _free(self, now: float) -> bool:
         """Whether one more worker may compute now."""
@@ -88,18 +116,33 @@ class Turns:
             heapq.heappop(self._queue)  # it was moved forward, or went away
         return None
 
+    def _preferred(self) -> Turn | None:
+        """The worker to let in: the one with a lease, unless it was the last and others wait; else the next."""
+        first, lessee = self._next(), self.lessee
+        if first is None or lessee is None or lessee.queued is None:
+            return first
+        if self._last is not lessee:
+            return lessee
+        others = [entry for entry in self._queue if entry[2] is not lessee and entry[2].queued == entry[1]]
+        return min(others)[2] if others else lessee
+
     def _next_is(self, turn: Turn) -> bool:
-        return bool(self._queue) and self._queue[0][2] is turn
+        return bool(self._queue) and (self._queue[0][2] is turn or self._lessee is turn)
 
     def _admit(self) -> None:
         now = self.clock()
         while self._free(now):
-            turn = self._next()
+            turn = self._preferred()
             if turn is None:
                 return
-            heapq.heappop(self._queue)
+            if self._queue[0][2] is turn:
+                heapq.heappop(self._queue)
+            else:  # one with a lease, or that waits behind it
+                self._queue = [entry for entry in self._queue if entry[2] is not turn]
+                heapq.heapify(self._queue)
             turn.queued = None
             turn.began = now
+            self._last = turn
             self._holders.append(turn)
             turn.gate.release()
 
@@ -121,6 +164,7 @@ class Turn:
             now = turns.clock()
             if not turns._queue and turns._free(now):  # nobody else wants anything
                 self.began = now
+                turns._last = self
                 turns._holders.append(self)
                 return not self.given_up
             self._queue_up(now - PREFERENCE if urgent else now + ROUND)
@@ -144,7 +188,8 @@ class Turn:
         """Whether the time of this turn is used up; it is long while nobody else waits."""
         turns = self.turns
         alone = not turns._queue and turns.share == 1.0
-        return turns.clock() - self.began >= (ALONE if alone else turns.slice_seconds())
+        most = ALONE if alone else SLICE if turns.lessee is self else turns.slice_seconds()
+        return turns.clock() - self.began >= most
 
     @contextmanager
     def aside(self) -> Iterator[None]:

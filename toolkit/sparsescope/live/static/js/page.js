@@ -439,7 +439,7 @@ export class Page {
     this.fitMargin();
     this.drawViewTools();
     this.status.draw(store);
-    this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0);
+    this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0, store.turbo);
     if (!this.replay) this.card.draw(store);
     this.veil.draw(store);
     this.scrub.draw(store);

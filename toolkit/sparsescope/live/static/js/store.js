@@ -21,6 +21,7 @@ export class Store {
     this.playing = false; // runs, or will as soon as loading and compiling are done
     this.rate = null;
     this.late = false;
+    this.turbo = null; // who has every other turn of a shared server: "free", "mine", "taken"
     this.preparing = null; // {text, shown, cancel} while another problem is on its way
     this.goal = null; // relative gap at which the run is done, if that is its goal
     this.names = new Map();
@@ -72,6 +73,7 @@ export class Store {
     this.playing = header.playing;
     this.rate = header.rate;
     this.late = header.late;
+    this.turbo = header.turbo || null;
     this.preparing = header.preparing || null;
     this.goal = header.goal ?? null;
     if (header.settings) this.settings = header.settings;
