@@ -76,7 +76,13 @@ def test_a_recording_opens_from_disk_and_asks_for_nothing(replay: Replay, file: 
     expect(replay.page.get_by_test_id("replay-title")).to_have_text("digits")
     for view in ("convergence", "accuracy", "active-set", "weights", "words"):
         expect(replay.page.get_by_test_id(f"chart-{view}")).to_be_visible()
-    expect(replay.page.get_by_test_id("left-out")).to_contain_text("Threshold strip")
+    expect(replay.page.get_by_test_id("left-out")).to_have_count(0)
+    expect(replay.page.get_by_test_id("chart-threshold").locator(".chart-note")).to_contain_text("proved out")
+    replay.page.get_by_test_id("confusion-button").click()
+    expect(replay.page.get_by_test_id("confusion-words")).to_contain_text("at iteration 60")
+    expect(replay.page.get_by_test_id("misread")).to_contain_text("taken for")
+    replay.page.get_by_test_id("spectrum-button").click()
+    expect(replay.page.get_by_test_id("spectrum-words")).to_contain_text("singular values")
     assert replay.iteration() == 60
     assert replay.asked == [file.as_uri()] and replay.errors == []
 

@@ -215,6 +215,49 @@ def test_a_damaged_past_gets_a_sentence(damage: Any, said: str, recording: ss.Re
         ss.Recording(header, block).session(problem, "bcd-ls")
 
 
+def test_strips_confusion_and_spectrum_are_those_of_the_recorded_weights(
+    problem: ss.Problem, result: ss.Result
+) -> None:
+    test = ss.datasets.load("iris").test
+    header, block = parts_of(ss.record(problem, solver="fista-ls", max_iter=8, tol=1e-14, test=test).html())
+    trace = ss.solve(problem, "fista-ls", max_iter=8, tol=1e-14).trace
+    with_strip = [picture for picture in header["pictures"] if picture.get("strip")]
+    assert len(with_strip) == len(header["pictures"]) > 2
+    for picture in with_strip:
+        iteration, W = trace.weights_at(picture["index"])
+        strip = picture["strip"]
+        assert iteration == picture["iteration"] and strip["lam"] == problem.lam
+        found = pk.array(block, strip["levels"], "levels")
+        states = pk.array(block, strip["states"], "states")
+        np.testing.assert_array_equal(states == 2, (W != 0).any(axis=1))
+        assert found.size == problem.d and np.isfinite(found).all()
+        np.testing.assert_allclose(found, np.linalg.norm(problem.gradient(W), axis=1), rtol=1e-5)  # of ℓ1/ℓ2
+        gap = trace["relative_gap"][trace["iteration"] == iteration][0]
+        assert gap != gap or strip["gap"] == pytest.approx(gap, rel=1e-6)
+    confusion = header["looks"]["confusion"]
+    last = trace.weights_at(len(trace) - 1)[1]
+    right = int((problem.predict(last, X=test[0]) == problem.encode(test[1])).sum())
+    assert confusion["of"] == "held-out" and confusion["right"] == right and confusion["total"] == len(test[1])
+    assert {(cell["true"], cell["found"]) for cell in header["looks"]["misread"]} == {
+        (a, b) for a, b, _ in confusion["pairs"]
+    }
+    assert header["looks"]["spectrum"]["count"] == 4
+    kinds = {spec["kind"] for spec in header["problem"]["views"]}
+    assert {"threshold", "confusion", "spectrum"} <= kinds and header["left_out"] == []
+
+
+def test_strips_are_only_of_the_problem_that_the_run_had() -> None:
+    run = record_trace(12)  # F and W of this trace are made up: the problem handed over is not theirs
+    header, _ = parts_of(ss.record(run.trace, problem=run.problem).html())
+    assert not any(picture.get("strip") for picture in header["pictures"])
+    assert "Threshold strip" in header["left_out"]
+    iris = ss.datasets.load("iris")
+    with_b = ss.Problem(iris, lam_ratio=0.1, intercept=True)
+    header, _ = parts_of(ss.record(with_b, solver="fista-ls", max_iter=5, tol=1e-14).html())
+    places = [bool(picture.get("strip")) for picture in header["pictures"]]
+    assert places[-1] and sum(places) == 1, "an event does not keep b, so only the last gradient is known"
+
+
 def test_the_explorer_answers_with_the_file(tmp_path: Path) -> None:
     explorer = Explorer(settings={"dataset": "iris"})
     messages = first_messages(explorer, close=False)

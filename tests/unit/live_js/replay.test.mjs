@@ -27,12 +27,13 @@ function recorded() {
   const words = () => ({ words: rows([1]), word_norms: pack.add(Float32Array.of(2)), word_classes: rows([0]), word_values: pack.add(Float32Array.of(2)) });
   const pictures = [
     { index: 0, iteration: 0, kinds: kinds([1, 2, 3, 4], [1, 2, 3, 4], [1, 3]), words: words(), nonzero: 2 },
-    { index: 5, iteration: 5, kinds: kinds([5, 6, 7, 8], [5, 6, 7, 8], [2, 1]), words: words(), nonzero: 2 },
+    { index: 5, iteration: 5, strip: { features: rows([0, 1]), levels: pack.add(Float32Array.of(0.5, 0.1)), norms: pack.add(Float32Array.of(1, 0)), states: pack.add(Int8Array.of(2, 0)), counts: [1, 0, 1], binned: 1, lam: 0.25, gap: 1e-3, reason: "" }, kinds: kinds([5, 6, 7, 8], [5, 6, 7, 8], [2, 1]), words: words(), nonzero: 2 },
   ];
   const marks = [{ index: 3, iteration: 3, passes: 3, seconds: 3, text: "λ", kind: "lam", clock: 0 }];
   const run = { count: 4, total: 7, columns, raster, working: null, bounds: [[0, 2, 1.5, 1.6, 1.7], [1, 1, null, null, null]], marks, proved, measured };
   const header = {
     title: "t", said: "s", left_out: [], lams: [0.5, 0.25], names: {}, settings: {}, run, pictures,
+    looks: { confusion: { reason: "", right: 3 }, misread: [{ true: 0, found: 1, samples: [] }] },
     problem: { type: "problem", epoch: 1, kind: "prediction", d: 5, m: 2, named: true, feature_names: ["e", "d", "c", "b", "a"], reported: [] },
   };
   return { header, bytes: pack.bytes() };
@@ -127,4 +128,29 @@ test("a recording opens at its end, goes back and forward, and starts again", ()
   assert.deepEqual([player.playing, player.sent], [true, 2], "plays on from where one looks");
   player.do({ id: "5", action: "pause" });
   assert.equal(player.playing, false);
+});
+
+test("the strip that was recorded is shown with its own iteration, and none before it", () => {
+  const { header, bytes } = recorded();
+  const player = new Player(header, bytes);
+  const said = listening(player);
+  player.open();
+  const strip = () => said.filter((message) => message.strip).at(-1).strip;
+  assert.deepEqual([strip().iteration, strip().words_iteration, strip().lam, strip().counts], [5, 5, 0.25, [1, 0, 1]]);
+  player.seek(1);
+  assert.deepEqual([strip().words_iteration, strip().reason], [0, "It was not recorded here."]);
+});
+
+test("questions about the data are answered from the file, or it says that they cannot be", () => {
+  const { header, bytes } = recorded();
+  const player = new Player(header, bytes);
+  const said = listening(player);
+  player.answer({ id: "a", kind: "confusion" });
+  player.answer({ id: "b", kind: "spectrum" });
+  player.answer({ id: "c", kind: "misread", true: 0, found: 1 });
+  player.answer({ id: "d", kind: "misread", true: 1, found: 0 });
+  assert.equal(said[0].right, 3);
+  assert.match(said[1].error, /not recorded/);
+  assert.deepEqual(said[2].samples, []);
+  assert.match(said[3].error, /were not recorded/);
 });

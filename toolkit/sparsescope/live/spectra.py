@@ -114,7 +114,10 @@ class Looks:
 
     def _recording(self, session: Session, source: Any, settings: dict[str, Any]) -> Callable[[], Message]:
         def work() -> Message:
-            made = of_session(session, source=source, settings=settings)
+            data, spectrum_of = self._known or (None, None)
+            ours = data is not None and data is getattr(session.problem, "design", None)
+            known = {"spectrum": spectrum_of} if ours else {}
+            made = of_session(session, source=source, settings=settings, known_looks=known)
             return {"text": made.html(), "name": made.file_name}
 
         return work

@@ -24,6 +24,7 @@ from .. import picture as pictures
 from ..packer import Block, Packer
 from ..preparing import MAX_NAMES, facts, reported, specs
 from ..thresholds import squares, words_of
+from .looks import Looks
 from .packing import FORMAT, KIND, finite
 
 LIMIT = 1_500_000  # bytes of a file, page and numbers together
@@ -31,6 +32,8 @@ ALL_ZERO = "All rows of W are zero here."
 MOST_NAMED = 4000  # rows whose names are kept where there are more features than that
 MOST_START = 60_000  # of the last weights; with more, a run does not go on from the recording
 PLAYED = ("lines", "raster", "matrix", "theta", "network", "words")  # kinds of charts that need no data
+RECORDED = "It was not recorded here."
+SAID = {"confusion": "Confusion matrix with the misclassified samples, of the last recorded weights."}
 # Events, pictures of W, their rows and columns: tried in this order until the file is small enough.
 PLANS = (
     (1000, 80, 200, 200),
@@ -95,6 +98,7 @@ def build(
     point: Point | None = None,
     title: str = "",
     plan: tuple[int, int, int, int] = PLANS[0],
+    looks: Looks | None = None,
 ) -> tuple[dict[str, Any], bytes]:
     """Return the header and the block of a recording.
 
@@ -114,6 +118,8 @@ def build(
         of the page.
     plan
         how many events, pictures of the weights, and rows and columns of these.
+    looks
+        what is shown of the data; ``None``: what follows from the other arguments.
     """
     size = len(trace)
     if not size:
@@ -127,7 +133,14 @@ def build(
     run["measured"] = {"relative_gap": block.add(_so_far(trace["relative_gap"][:size], events))}
     run["proved"] = {name: block.add(values[events]) for name, values in _proved(trace, size).items()}
     taken = _pictures(trace, shown, block, plan)
-    played = PLAYED if taken else PLAYED[:2]
+    looks = Looks(trace, problem, point) if looks is None else looks
+    strips = looks.strips([picture["index"] for picture in taken], plan[1] / PLANS[0][1])
+    for picture in taken:
+        if picture["index"] in strips:
+            parts = strips[picture["index"]].header(block.add)
+            picture["strip"] = {name: part for name, part in parts.items() if not name.startswith("word")}
+    asked = looks.facts()
+    played = (*(PLAYED if taken else PLAYED[:2]), *(["threshold"] if strips else []), *asked)
     known["views"] = [_playable(spec) for spec in known["views"] if spec["kind"] in played]
     left_out = [spec["title"] for spec in _specs_of(problem) if spec["kind"] not in played]
     header = {
@@ -136,6 +149,7 @@ def build(
         "settings": dict(settings or {}), "run": {**run, "marks": packer.new_marks()},
         "lams": list(trace.lams) or [finite(shown.lam)],
         "names": _names(trace, shown, taken, packer.first_order), "pictures": taken, "left_out": left_out,
+        "looks": asked,
         "data": None if problem is None else data_key(problem), "start": _start(point, block, shown),
         "solver": str(trace.info.get("solver", "")), "message": "",
     }  # fmt: skip
@@ -179,7 +193,11 @@ def _playable(spec: dict[str, Any]) -> dict[str, Any]:
     changed in a recording."""
     if "sorts" in spec:
         return {**spec, "sorts": [s for s in spec["sorts"] if s != "first"]}
-    return {**spec, "empty": ALL_ZERO, "start": ALL_ZERO} if spec["kind"] == "words" else spec
+    if spec["kind"] == "words":
+        return {**spec, "empty": ALL_ZERO, "start": ALL_ZERO}
+    if spec["kind"] == "threshold":
+        return {**spec, "empty": RECORDED}
+    return {**spec, "empty": SAID.get(spec["kind"], spec.get("empty", ""))}
 
 
 def _pictures(trace: Any, shown: Any, block: Block, plan: tuple[int, int, int, int]) -> list[dict[str, Any]]:
@@ -191,7 +209,9 @@ def _pictures(trace: Any, shown: Any, block: Block, plan: tuple[int, int, int, i
     if not events or last is None:
         return []
     events = sorted({*events, len(trace) - 1})
-    for index in [events[k] for k in np.unique(np.linspace(len(events) - 1, 0, min(most, len(events))).astype(int))]:
+    for index in [
+        events[k] for k in np.unique(np.rint(np.linspace(len(events) - 1, 0, min(most, len(events)))).astype(int))
+    ]:
         kept = trace.weights_at(index)
         if kept is None:
             continue

@@ -106,6 +106,12 @@ def _picture(picture: Any, block: bytes, d: int, m: int) -> None:
         k, q = (_whole(size, "size of a picture", 2**31) for size in shape)
         lengths = {"cells": k * q, "rows": k, "values": k * q}
         _places(shown, block, lengths, "a picture of its weights", {"rows": d, "classes": m, "edges": d})
+    if picture.get("strip") is not None:
+        strip = picture["strip"]
+        size = array(block, strip.get("features") if isinstance(strip, dict) else None, "a threshold strip").size
+        _places(
+            strip, block, dict.fromkeys(("levels", "norms", "states"), size), "a strip", {"features": d, "states": 3}
+        )
     if picture.get("words") is not None:
         named = picture["words"]
         length = array(block, named.get("words") if isinstance(named, dict) else None, "a list of features").size

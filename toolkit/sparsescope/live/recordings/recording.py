@@ -27,6 +27,7 @@ from ..given import data_and_settings
 from .building import LIMIT, build, smallest_that_fits
 from .building import Point as LastPoint
 from .checking import check, start_of
+from .looks import Looks
 from .packing import MOST_FILE, BadRecording, array, embedded, extracted
 from .past import past_of
 
@@ -338,17 +339,19 @@ def record(
     >>> len(recording)
     4
     """
+    test = None
     if isinstance(what, BaseProblem):
         if problem is not None and problem is not what:
             raise ValueError("a problem is solved as it is; leave problem= out")
         problem, what = what, solve(what, **settings)
+        test = settings.get("test")
     elif settings:
         raise TypeError(f"{', '.join(settings)}: settings are those of a problem that is solved now")
     if isinstance(what, Session):
         made = of_session(what, title=title, limit=limit)
     else:
         trace, point = _parts(what)
-        made = of_run(trace, problem, point=point, title=title, limit=limit)
+        made = of_run(trace, problem, point=point, title=title, limit=limit, test=test)
     if path is not None:
         made.save(path)
     return made
@@ -363,14 +366,19 @@ def of_run(
     point: LastPoint | None = None,
     title: str = "",
     limit: int = LIMIT,
+    test: Any = None,
+    known_looks: Any = None,
 ) -> Recording:
-    """Return the recording of a trace, thinned until its file is within the limit; arguments as for :func:`build`."""
+    """Return the recording of a trace, thinned until its file is within the limit; arguments as for :func:`build`, and
+    ``test``: (X, y) held out, ``known_looks``: answers of the page that need not be computed again."""
     if settings is None and problem is not None:
         source, settings = known(problem, str(trace.info.get("solver", "")))
     parts: dict[str, Any] = {}
+    shown = Looks(trace, problem, point, test, known_looks)
 
     def make(plan: tuple[int, int, int, int]) -> str:
-        parts["of"] = build(trace, problem, source=source, settings=settings, point=point, title=title, plan=plan)
+        about: dict[str, Any] = {"source": source, "settings": settings, "title": title}
+        parts["of"] = build(trace, problem, **about, point=point, plan=plan, looks=shown)
         return _page(*parts["of"])
 
     smallest_that_fits(make, limit)
@@ -382,7 +390,7 @@ def of_session(session: Session, **options: Any) -> Recording:
     if not len(session.trace):
         raise ValueError("nothing has been recorded yet: the run begins with its first iteration")
     trace, iteration, point = session.standing()
-    return of_run(trace, session.problem, point=(point["W"], point["b"], iteration), **options)
+    return of_run(trace, session.problem, point=(point["W"], point["b"], iteration), test=session.test, **options)
 
 
 def to_html(trace: Trace, path: str | Path, problem: Any = None) -> Path:

@@ -25,7 +25,7 @@ export class ConfusionChart {
     this.spec = spec;
     this.context = context;
     this.box = new ChartBox(spec.id, spec.title, FOLDED);
-    this.button = h("button", { type: "button", "data-testid": "confusion-button", onclick: () => this.ask() }, "compute");
+    this.button = h("button", { type: "button", "data-testid": "confusion-button", onclick: () => this.ask() }, this.verb());
     this.box.tools.append(this.button);
     this.words = h("p", { class: "card-hint said", role: "status", "data-testid": "confusion-words" });
     this.table = h("div", { class: "confusion-table" });
@@ -37,6 +37,11 @@ export class ConfusionChart {
     this.problem = "";
   }
 
+  /** What the button does: a recording has the answer. */
+  verb() {
+    return this.context.replay ? "show" : "compute";
+  }
+
   ask() {
     setText(this.button, "computing …");
     this.button.disabled = true;
@@ -45,7 +50,8 @@ export class ConfusionChart {
       this.problem = this.problemKey();
       this.picked = null;
       this.button.disabled = false;
-      setText(this.button, "again");
+      setText(this.button, this.context.replay ? "shown" : "again");
+      this.button.hidden = Boolean(this.context.replay);
       this.fill();
       this.context.resized = true;
       this.context.requestDraw();
@@ -61,7 +67,8 @@ export class ConfusionChart {
     if (this.found && this.problem !== this.problemKey()) {
       this.found = null; // of other data, or of a run that was reset
       this.body.hidden = true;
-      setText(this.button, "compute");
+      this.button.hidden = false;
+      setText(this.button, this.verb());
     }
     this.box.plot.style.height = this.found ? "auto" : FOLDED + "px";
     this.box.setEmpty(this.found ? "" : this.spec.empty);

@@ -39,7 +39,7 @@ export class SpectrumChart {
     this.height = 288;
     this.box = new ChartBox(spec.id, spec.title, CLOSED);
     this.open = false;
-    this.button = h("button", { type: "button", "data-testid": "spectrum-button", "aria-expanded": "false", onclick: () => this.toggle() }, "compute");
+    this.button = h("button", { type: "button", "data-testid": "spectrum-button", "aria-expanded": "false", onclick: () => this.toggle() }, context.replay ? "show" : "compute");
     this.box.tools.append(this.button);
     this.parts = { spectrum: part("spectrum"), rate: part("rate") };
     this.box.plot.classList.add("pair");
@@ -52,7 +52,7 @@ export class SpectrumChart {
 
   toggle() {
     this.open = !this.open;
-    setText(this.button, this.open ? "close" : "compute");
+    setText(this.button, this.open ? "close" : this.context.replay ? "show" : "compute");
     setAttribute(this.button, "aria-expanded", String(this.open));
     this.context.resized = true;
     this.refresh();

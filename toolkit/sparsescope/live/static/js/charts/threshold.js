@@ -75,6 +75,10 @@ export class ThresholdChart {
     );
     this.box.tools.append(this.orderSelect);
     this.box.plot.append(this.canvas, this.bar);
+    if (context.replay) { // nothing can be changed there
+      this.bar.setAttribute("role", "img");
+      this.bar.removeAttribute("tabindex");
+    }
     this.places = [];
     this.drawnKey = "";
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -112,6 +116,7 @@ export class ThresholdChart {
   /** λ as the hand has it: the bar does not wait for the solver. */
   lam() {
     const { store } = this.context;
+    if (this.context.replay) return store.strip && store.strip.lam !== null ? store.strip.lam : store.lam;
     const ratio = store.settings.lam_ratio;
     return store.problem && ratio ? ratio * store.problem.lam_reference : store.lam;
   }

@@ -27,7 +27,7 @@ export class WordList {
     const started = store.status && store.status.iteration > 0; // before, no λ lets a feature in
     this.box.setEmpty(strip && strip.words.length ? "" : started ? this.spec.empty : this.spec.start);
     if (!strip || !problem) return;
-    this.box.setNote(`${plural(strip.counts[2], "row", "rows")} in, by norm${ofIteration(strip, store)}`);
+    this.box.setNote(`${plural(strip.word_rows ?? strip.counts[2], "row", "rows")} in, by norm${ofIteration({ iteration: strip.words_iteration ?? strip.iteration }, store)}`);
     const key = [strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
     this.key = key;

@@ -10,6 +10,9 @@ const SLOWEST_REPLAY = 2; // events a second at speed 1, at least
 const CALM_FRAMES = 500; // ms between two pictures for people who want little motion
 const REPLAY_SPEEDS = [0.25, 0.5, 1, 2, 4];
 
+const NOT_RECORDED = "It was not recorded here.";
+const isPlace = (value) => Array.isArray(value) && typeof value[0] === "string";
+
 export class Player {
   constructor(header, bytes) {
     this.header = header;
@@ -152,13 +155,15 @@ export class Player {
     this.receive({ ...this.base(), picture, strip }, [pack.bytes()]);
   }
 
-  /** The features that weigh most; their levels beside λ need the data, and are not part of a recording. */
+  /** The features that weigh most, and the newest recorded levels beside λ: each with its own iteration. */
   strip(found, pack) {
+    const packed = (part) => Object.fromEntries(Object.entries(part).map(([name, place]) => [name, isPlace(place) ? pack.add(cut(this.bytes, place).slice()) : place]));
     const none = pack.add(new Float32Array(0));
-    const named = Object.entries(found.words).map(([name, place]) => [name, pack.add(cut(this.bytes, place).slice())]);
+    const empty = { lam: null, gap: null, features: none, levels: none, norms: none, states: none, counts: [0, 0, 0], binned: 1, reason: NOT_RECORDED };
+    const levels = pictureAt(this.header.pictures.filter((picture) => picture.strip), found.index);
     return {
-      iteration: found.iteration, lam: this.header.lams[0] ?? null, gap: null, features: none, levels: none, norms: none, states: none,
-      counts: [0, 0, found.nonzero], binned: 1, reason: "", ...Object.fromEntries(named),
+      ...(levels ? packed(levels.strip) : empty), ...packed(found.words),
+      iteration: levels ? levels.iteration : found.iteration, words_iteration: found.iteration, word_rows: found.nonzero,
     };
   }
 
@@ -174,8 +179,15 @@ export class Player {
     return (names && names[row]) || this.header.names[row] || (named ? `row ${row}` : `feature ${row}`);
   }
 
-  answer({ id, kind, row, cls, rows }) {
+  answer({ id, kind, row, cls, rows, true: true_, found }) {
     const said = { type: "answer", id, kind };
+    const { looks = {} } = this.header;
+    if (kind === "confusion" || kind === "spectrum") this.receive({ ...said, ...(looks[kind] || { error: NOT_RECORDED }) }, []);
+    if (kind === "rate") this.receive({ ...said, reason: NOT_RECORDED }, []);
+    if (kind === "misread") {
+      const cell = (looks.misread || []).find((each) => each.true === true_ && each.found === found);
+      this.receive({ ...said, ...(cell || { error: "The samples of this cell were not recorded." }) }, []);
+    }
     if (kind === "names") this.receive({ ...said, rows, names: rows.map((j) => this.nameOf(j)) }, []);
     if (kind !== "value" || !this.shown) return;
     const value = weightOf(this.shown, this.bytes, row, cls);
