@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problems.spectrum import EXACT_EACH, LATE, SECOND, Spectrum, spectrum, theorem1
+from ..problems.spectrum import EXACT_EACH, LATE, spectrum, theorem1
 from ..registry import losses
 from ..runs.run import solve
 from ..runs.session import Session
@@ -17,11 +17,10 @@ from .confusion import Confusion, refusal
 from .jobs import Jobs
 from .packer import plain
 from .recordings.recording import of_session
+from .singular import spectrum_facts
 
-MAX_VALUES = 240  # singular values that are sent; more cannot be told apart on a log axis
 FEW = 200  # singular values of data for which 1000 would take minutes
 MAX_POINTS = 400  # points of the curves of Theorem 1
-FLOOR = 1e-7  # of the largest singular value: what is smaller counts as zero (they are right to about 1e-8 of it)
 KINDS = ("spectrum", "rate", "confusion", "misread", "recording")
 # W* of Theorem 1: to this relative gap, or as near as this number of seconds allows.
 BEST_TOL, BEST_SECONDS, BEST_STEPS = 1e-12, 30.0, 5000
@@ -137,27 +136,6 @@ class Looks:
             return rate_facts(problem, solver, trace, self._best[1])
 
         return work
-
-
-def spectrum_facts(found: Spectrum) -> Message:
-    """Return the page's values of a spectrum (a selection of many) and their meaning."""
-    values = found.values
-    number = np.unique(np.rint(np.geomspace(1, values.size, MAX_VALUES)).astype(np.int64))
-    rank = int(np.count_nonzero(values > FLOOR * values[0]))
-    last = min(LATE, rank)
-    shares = found.shares()
-    return {
-        "number": number.tolist(),
-        "values": [plain(v) for v in values[number - 1]],
-        "count": int(values.size),
-        "bound": found.rank_bound,
-        "rank": rank,
-        "first": SECOND,
-        "last": last,
-        "proxy": plain(found.condition(SECOND, last)) if last >= SECOND else None,
-        "condition": plain(found.condition(1, rank)) if rank else None,
-        "shares": [[k, plain(shares[k - 1])] for k in (1, 10, 100, 1000) if k <= values.size],
-    }
 
 
 def no_rate(problem: Any, solver: Any, trace: Trace) -> str:

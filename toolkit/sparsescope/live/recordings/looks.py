@@ -15,6 +15,7 @@ from ...runs.trace import Trace
 from ...solvers.base import State
 from .. import thresholds
 from ..confusion import Confusion, refusal
+from ..singular import spectrum_facts
 
 STRIP_BYTES = 250_000  # of all strips together, before they are packed
 DOT_BYTES = 13  # feature, level, norm and state
@@ -139,8 +140,6 @@ class Looks:
         return {"confusion": {"reason": "", **facts}, "misread": misread}
 
     def _spectrum(self) -> Message:
-        from ..spectra import spectrum_facts  # answers of the page, which hold recordings too
-
         if "spectrum" in self._known:
             return {"spectrum": self._known["spectrum"]}
         problem = self._problem
