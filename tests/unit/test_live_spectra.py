@@ -12,7 +12,7 @@ from test_live_explorer import Page, X, Y
 
 import sparsescope as ss
 from sparsescope import registry
-from sparsescope.live import Explorer, spectra
+from sparsescope.live import Explorer, singular, spectra
 
 GLS = {
     "speed": "max",
@@ -56,7 +56,7 @@ def test_the_spectrum_is_that_of_the_data_dense_or_sparse() -> None:
 def test_long_spectra_are_thinned_and_the_first_values_stay() -> None:
     values = np.geomspace(1.0, 1e-3, 1000)
     found = spectra.spectrum_facts(ss.spectrum.Spectrum(values, 5000))
-    assert len(found["number"]) <= spectra.MAX_VALUES and found["number"][:5] == [1, 2, 3, 4, 5]
+    assert len(found["number"]) <= singular.MAX_VALUES and found["number"][:5] == [1, 2, 3, 4, 5]
     assert found["number"][-1] == 1000 and found["values"][-1] == pytest.approx(1e-3)
     assert found["proxy"] == pytest.approx(values[1] / values[999])
     nothing = spectra.spectrum_facts(ss.spectrum.Spectrum(np.zeros(3), 3))

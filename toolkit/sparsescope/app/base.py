@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from .. import registry
 from ..datasets.uploads import NOT_HERE, PREFIX, visible_names
 from ..live.knobs import field_control
 from ..live.recordings.pages import page_recording
@@ -21,6 +22,7 @@ from ..registry import LAST, Field, collect_fields
 from ..views import style
 
 MOST_CHANGES = 40
+NONE = "none"  # in a menu of parts: none is chosen
 DATASET = "dataset"  # the setting that also takes the names of uploaded data sets
 MOST_ID = 64
 MOST_SAID = 4  # settings in the head of a recording
@@ -132,6 +134,7 @@ class Page:
             for f in self.fields
         ]
         for control in made:
+            _entitle(control)
             control["label"] = self.labels.get(control["id"], control["label"])
             if control["id"] == "dataset" and self.data is not None:
                 self._name_own_data(control)
@@ -372,6 +375,16 @@ class Page:
             return
         self._controls_sent = bare
         self._say({"type": "controls", "groups": groups, "settings": self.settings})
+
+
+def _entitle(control: Message) -> None:
+    """Give the entries of a menu of registered parts the parts' titles, as the explorer has them."""
+    chosen = {choice["value"] for choice in control.get("choices", ())} - {NONE}
+    for parts in (registry.datasets, registry.losses, registry.penalties, registry.solvers):
+        if chosen and chosen <= set(parts):
+            for choice in control["choices"]:
+                if choice["value"] != NONE:
+                    choice["label"], choice["doc"] = parts.title(choice["value"]), parts.doc(choice["value"])
 
 
 def _uploaded(name: str) -> Message:

@@ -27,6 +27,7 @@ from ._many_classes import (
 from ._runs import load
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .kinds import Choice, Order, Slider
+from .pictures import counted
 
 FEW = 3  # iterations where costs are compared
 STRENGTHS = {"0": 0.0, "0.01": 0.01, "0.1": 0.1, "1": 1.0}  # λ₄
@@ -68,7 +69,7 @@ def _strengths(case: Case, show: Show) -> Finding:
         hits = hits_of(scaled(data, lam4), found.W, data)
         accuracy[name] = percent(hits)
         parts = [f"{percent(hits[part]):.1f} %" if part.any() else "–" for part in (seen <= RARE, seen > RARE)]
-        rows.append([name, f"{found.word:.3g}", f"{found.W.nnz}", f"{accuracy[name]:.1f} %", *parts])
+        rows.append([name, f"{found.word:.3g}", counted(found.W.nnz), f"{accuracy[name]:.1f} %", *parts])
         show(_strength_table(rows))
     lost = accuracy["0"] - accuracy["1"]
     said = (
@@ -113,7 +114,7 @@ def _growing(case: Case, show: Show) -> Finding:
         data = make_extreme(n=documents, d=documents, m=documents // share, seed=case.seed)
         found.append(solved(scaled(data, 0.0 if ridge else LAM4), case.seed, FEW))
         last = found[-1]
-        rows.append([str(documents // share), f"{last.work:.2e}", f"{last.seconds:.2f} s", f"{last.active:.2f}",
+        rows.append([counted(documents // share), f"{last.work:.2e}", f"{last.seconds:.2f} s", f"{last.active:.2f}",
                      f"{last.word:.1f}"])  # fmt: skip
         show(_growth_table(rows))
     times = found[-1].work / found[0].work
@@ -161,10 +162,11 @@ def _ten_million(show: Show) -> tuple[Message, str]:
     rows: list[list[Any]] = []
     sizes = (("words in documents", data.X.nnz), ("margins", n * m), ("weights, if all are kept", d * m))
     for name, count in sizes:
-        rows.append([name, f"{count}", f"{8 * count / MEGABYTE:.1f} MB"])
+        rows.append([name, counted(count), f"{8 * count / MEGABYTE:.1f} MB"])
         show(pictures.table(["what", "numbers", "memory for the numbers"], rows))
     said = (
-        f"{n} documents and {m} classes have {n * m / 1e6:.1f} million margins; the text itself has {data.X.nnz} words."
+        f"{counted(n)} documents and {counted(m)} classes have {n * m / 1e6:.1f} million margins; the text itself has "
+        f"{counted(data.X.nnz)} words."
     )
     return pictures.table(["what", "numbers", "memory for the numbers"], rows), said
 
@@ -175,7 +177,7 @@ def _full_of_weights(show: Show) -> tuple[Message, str]:
         W = fitted("600 classes", 0, lam4).W
         kept = (W.data.nbytes + W.indices.nbytes + W.indptr.nbytes) / MEGABYTE
         full = 8 * W.shape[0] * W.shape[1] / MEGABYTE
-        rows.append([f"{lam4:g}", type(W).__name__, f"{W.nnz}", f"{kept:.1f} MB", f"{full:.1f} MB"])
+        rows.append([f"{lam4:g}", type(W).__name__, counted(W.nnz), f"{kept:.1f} MB", f"{full:.1f} MB"])
         show(pictures.table(["λ₄", "W is a", "weights", "its memory", "as a full array"], rows))
     said = f"Without ℓ1 the sparse W holds {rows[1][2]} weights in place of {rows[0][2]}, in {rows[1][3]}."
     return pictures.table(["λ₄", "W is a", "weights", "its memory", "as a full array"], rows), said

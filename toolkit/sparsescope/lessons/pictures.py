@@ -13,6 +13,11 @@ MOST_POINTS = 400  # of a line: more cannot be told apart
 MOST_CELLS = 64 * 20  # of a map
 
 
+def counted(number: int) -> str:
+    """Return a whole number with thin spaces between thousands, as the pages write it."""
+    return f"{number:,}".replace(",", "\u2009")
+
+
 def number(value: Any, digits: int = 6) -> float | None:
     """Return a number as JSON takes it: rounded, ``None`` for NaN and infinity."""
     value = float(value)

@@ -45,6 +45,7 @@ from .shared.first_trial import curvature_field, widening
 from .shared.in_parts import swept_in_parts
 
 ORDERS = ("cyclic", "permuted", "random", "greedy")
+DRAWN = ("permuted", "random")  # which of them need a seed
 # Scores are updated step by step; after this many iterations they are computed afresh, so rounding cannot pile up.
 REFRESH = 20
 SHRINK_EVERY = 4  # iterations between two checks of which rows can be left out
@@ -86,6 +87,15 @@ class _BCD(Solver):
     greedy_batch: int
     shrinking: bool
     seed: int
+
+    def idle(self, problem: Any) -> dict[str, str]:
+        """Name the settings that have no effect with this order of the rows."""
+        found = {}
+        if self.selection not in DRAWN:
+            found["seed"] = f"Nothing is drawn at random in {self.selection} order."
+        if self.selection != "greedy":
+            found["greedy_batch"] = "Rows are only ranked in greedy order."
+        return found
 
     def start(self, problem: Problem, coef: np.ndarray) -> BCDState:
         return BCDState(problem, coef, self.seed)

@@ -56,14 +56,14 @@ export class ProblemCard {
   }
 
   drawBars({ title, rows, more }) {
-    this.sizes.textContent = title;
+    this.sizes.textContent = more > 0 ? `${title}: ${rows.length} of ${count(rows.length + more)}` : title;
+    this.classes.classList.toggle("many", rows.length > 12);
     const top = Math.max(...rows.map(([, size]) => size));
     const lines = rows.map(([name, size, text]) => {
       const bar = h("i", {});
       bar.style.width = (100 * size) / top + "%";
       return h("div", { class: "class-row", role: "listitem" }, h("span", { title: name }, name), h("span", { class: "bar" }, bar), h("span", {}, text));
     });
-    if (more > 0) lines.push(h("p", { class: "card-hint" }, `and ${more} more`));
     this.classes.replaceChildren(...lines);
   }
 }

@@ -1,0 +1,40 @@
+"""Menus of parts: titles as on the explorer, and settings that have no effect are off."""
+
+from __future__ import annotations
+
+import pytest
+
+import sparsescope as ss
+from sparsescope import app, registry  # noqa: F401  (registers the pages)
+from sparsescope.lessons.pictures import counted
+
+
+@pytest.mark.parametrize(
+    ("page", "setting", "parts"),
+    [
+        ("race", "lane3", "solvers"),
+        ("path", "penalty", "penalties"),
+        ("sweep", "loss", "losses"),
+        ("data", "dataset", "datasets"),
+    ],
+)
+def test_parts_have_their_titles_in_the_menus_of_all_pages(page: str, setting: str, parts: str) -> None:
+    groups = registry.app_pages[page]().controls()
+    control = next(c for group in groups for c in group["controls"] if c["id"] == setting)
+    known = getattr(registry, parts)
+    shown = {choice["value"]: choice["label"] for choice in control["choices"]}
+    assert shown.pop("none", "none") == "none"
+    assert shown == {name: known.title(name) for name in shown} and len(shown) > 3
+
+
+def test_a_seed_is_off_where_nothing_is_drawn() -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    make = registry.solvers.create
+    assert "seed" in make("bcd-ls").idle(problem) and "greedy_batch" in make("bcd-ls").idle(problem)
+    for order in ("permuted", "random"):
+        assert "seed" not in make("bcd-ls", selection=order).idle(problem)
+    assert list(make("bcd-cst", selection="greedy").idle(problem)) == ["seed"]
+
+
+def test_lessons_write_whole_numbers_as_the_pages_do() -> None:
+    assert [counted(number) for number in (7, 1234, 178444)] == ["7", "1\u2009234", "178\u2009444"]
