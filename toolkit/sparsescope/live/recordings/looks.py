@@ -30,7 +30,7 @@ Message = dict[str, Any]
 
 
 class Looks:
-    """What a recording shows of the data, each part computed once.
+    """Pictures and facts that a recording has of the data, each computed once.
 
     Parameters
     ----------
