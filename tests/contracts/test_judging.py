@@ -72,7 +72,7 @@ def test_the_solvers_own_dual_point_proves_its_gap() -> None:
     problem = problem_of("crammer-singer", "l1/l2", intercept=True)
     run = ss.Run(problem, "fbpd", stop=ss.stopping.Gap(1e-6) | ss.stopping.Iterations(30_000), certify_every=20)
     list(run)
-    judged = ss.certify(problem, run.state.weights(), run.state.intercept(), dual=run.state.U)
+    judged = ss.certify(problem, run.state.weights(), run.state.intercept(), dual=run.state.Y)
     assert judged.relative_gap <= 2e-6 < problem.certificate(run.state.weights(), run.state.intercept()).relative_gap
 
 
@@ -113,11 +113,11 @@ def test_class_weights_and_samples_of_weight_zero(weights: dict[str, Any]) -> No
     run = ss.Run(problem, "fbpd", stop=ss.stopping.Gap(1e-6) | ss.stopping.Iterations(30_000), certify_every=20)
     list(run)
     W, b = run.state.weights(), run.state.intercept()  # type: ignore[union-attr]
-    judged = ss.certify(problem, W, b, dual=run.state.U)  # type: ignore[union-attr]
+    judged = ss.certify(problem, W, b, dual=run.state.Y)  # type: ignore[union-attr]
     assert judged.relative_gap <= 1e-5 < problem.certificate(W, b).relative_gap
     assert problem.sample_weight is not None
     heavy = int(np.argmax(problem.sample_weight))
-    wrong = np.array(run.state.U)  # type: ignore[union-attr]
+    wrong = np.array(run.state.Y)  # type: ignore[union-attr]
     wrong[heavy] = 0.0
     wrong[heavy, problem.y[heavy]], wrong[heavy, problem.y[heavy] - 1] = (
         np.array([-1.01, 1.01]) * problem.sample_weight[heavy]

@@ -55,7 +55,7 @@ def test_a_switch_to_fbpd_from_dense_weights_goes_on() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- what is no number
-@pytest.mark.parametrize("name", ["coef", "Z", "U"])
+@pytest.mark.parametrize("name", ["coef", "Z", "Y"])
 def test_a_run_ends_with_a_sentence_when_anything_in_its_state_is_no_number(name: str) -> None:
     problem = problem_of(SIZES[0], "crammer-singer", "l1/l2")
     run: Any = ss.Run(problem, "fbpd")

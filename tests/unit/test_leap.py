@@ -60,7 +60,7 @@ def test_the_residual_is_the_distance_of_a_point_from_its_image_in_the_metric_of
         solver.step(problem, state)
     assert state.means is not None and state.scale != 1.0, "the intercept has a frame"
     before = np.concatenate([point.ravel() for _, point, _ in state.triples()[:3]])
-    residual = solver.move(problem, state, leap.PLAIN)
+    residual = solver.iterate(problem, state, leap.PLAIN)
     step = np.concatenate([point.ravel() for _, point, _ in state.triples()[:3]]) - before
     assert residual == pytest.approx(np.sqrt(step @ leap.lower(state, step)), rel=1e-9)
     np.testing.assert_allclose(state.VZ, problem.scores(state.V[:-1], state.V[-1]), atol=1e-12)
@@ -74,7 +74,7 @@ def test_leaps_that_are_not_taken_leave_no_trace(monkeypatch: pytest.MonkeyPatch
         list(run)
     tried, without = (run.state for run in runs)
     assert tried.passes > without.passes == 800.0 and tried.next_leap > 400
-    for name in ("coef", "Z", "U", "V", "VZ", "Q", "V0", "Q0"):
+    for name in ("coef", "Z", "Y", "V", "VZ", "Q", "V0", "Q0"):
         np.testing.assert_array_equal(getattr(tried, name), getattr(without, name))
 
 

@@ -18,6 +18,7 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.newton import Newton, Support
+from sparsescope.solvers.shared.pacing import Naps, NewtonPacing
 from sparsescope.solvers.working_set import LEAST_ROWS
 
 few_pairs = pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
@@ -122,12 +123,13 @@ def test_a_newton_step_owes_what_sweeps_would_have_gained_less_what_it_gained(mo
     state = solver.init(problem)
     for _ in range(3):
         WorkingSet(newton=False).step(problem, state)
-    assert solver._newton(problem, state) and state.debt is not None
+    assert solver._newton(problem, state) and state.pacing.debt is not None
     (done,) = steps
-    q, least = state.ratio, done.read / (15.0 * state.cost)
-    sweeps = [state.drop * q * (1.0 - q**k) / (1.0 - q) for k in (1.0, least + 1.0, done.read / state.cost + 1.0)]
+    pacing = state.pacing
+    q, least = pacing.ratio, done.read / (15.0 * pacing.cost)
+    sweeps = [pacing.drop * q * (1.0 - q**k) / (1.0 - q) for k in (1.0, least + 1.0, done.read / pacing.cost + 1.0)]
     gain = done.before - done.after
-    assert gain > 0.0 and sweeps[0] - gain <= state.debt <= sweeps[2] - gain
+    assert gain > 0.0 and sweeps[0] - gain <= pacing.debt <= sweeps[2] - gain
 
 
 def test_no_row_in_use_means_no_newton_step() -> None:
@@ -259,3 +261,31 @@ def test_auto_does_what_its_choice_does_and_results_carry_the_reason() -> None:
     found = ss.solve(problem, "auto")
     assert found.reason.startswith("working-set: ") and "Newton" in found.reason
     assert ss.solve(problem, "bcd-ls").reason == ""
+
+
+def test_a_newton_step_that_has_paid_comes_sooner_and_one_that_has_not_later() -> None:
+    pacing = NewtonPacing()
+    for drop in (8.0, 4.0):  # sweeps halve their gains
+        pacing.swept(drop, 10.0)
+    assert pacing.due and pacing.ratio == 0.5 and pacing.cost == 10.0
+    pacing.stepped(5.0, 1.0)  # in the time of the step and the sweep after it, sweeps gain 2 and 1
+    assert pacing.debt == pytest.approx(3.0 - 5.0)
+    pacing.swept(-1.0, 10.0)
+    assert pacing.patience == 1 and pacing.debt is None and pacing.drop == 0.0
+    for patience in (2, 4, 8, 8):
+        pacing.stepped(-1.0, 1.0)
+        pacing.swept(0.0, 10.0)
+        assert pacing.patience == patience
+
+
+def test_a_sample_that_stands_still_misses_more_searches_each_time() -> None:
+    naps, seen = Naps(2), []
+    for _ in range(40):
+        awake = naps.awake()
+        seen.append(0 in awake)
+        naps.rest(awake, awake == 0)  # sample 1 always moves
+        assert 1 in awake
+    missed = np.diff(np.flatnonzero(seen)) - 1
+    assert missed.tolist() == [1, 3, 7, 7, 7, 7]
+    naps.wake_all()
+    assert naps.awake().tolist() == [0, 1]

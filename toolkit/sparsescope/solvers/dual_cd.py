@@ -34,9 +34,9 @@ from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
 from .shared.dual_face import Face, FaceSteps, descend
 from .shared.dual_points import certificate_of_duals, refuses_hinge
+from .shared.pacing import Naps
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
-LONGEST_NAP = 7  # sweeps over all classes that a sample may miss if the last one did not move it
 STILL = 0.1  # sweeps over active classes leave out samples whose last step gained less than this share of the mean
 RATIO = 4.0  # work of these sweeps against that of the sweep over all classes
 SLACK = 1e-3  # least distance from the classes with mass, against the margin, at which a class is not active
@@ -50,8 +50,8 @@ class DualState(State):
     rows : the dual rows u, and what sweeps keep of each sample · V (d, m) float64: W(u) · coef : the weights shown: V
     in the precision of the data, or weights that the run began at while ``held``, their objective, is below that of V
     samples, squares, lengths : X by rows, ‖x_i‖² and stored entries · most (n,): C_i · margin : μ · slack : see
-    :func:`sweep_all` · work : entries of W read and changed by sweeps so far · naps, missed (n,): sweeps that a sample
-    is left out of, and those it still misses · faces : when conjugate gradients are due
+    :func:`sweep_all` · work : entries of W read and changed by sweeps so far · naps : samples that sweeps leave out ·
+    faces : when conjugate gradients are due
     """
 
     def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
@@ -68,7 +68,7 @@ class DualState(State):
         self.rows = DualRows(  # type: ignore[call-arg]
             np.zeros((n, m)), np.zeros((n, m), np.int32), np.zeros(n, np.int32), np.zeros(n)
         )
-        self.naps, self.missed = np.zeros((2, n), dtype=np.int8)
+        self.naps = Naps(n)
         self.faces = FaceSteps()
         self.report, self.work = np.zeros(REPORT), 0.0
         self.rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ class DualState(State):
             self.most *= problem.sample_weight
         self.margin = float(problem.loss.margin)
         self.slack = self.margin
-        self.naps[:] = self.missed[:] = 0
+        self.naps.wake_all()
         self.faces = FaceSteps()
 
     def take_duals(self, U: np.ndarray | None) -> None:
@@ -278,9 +278,8 @@ class DualCD(Solver):
         np.ndarray
             their numbers.
         """
-        wanted = np.flatnonzero((state.missed == 0) & (state.squares > 0.0))
-        state.missed[state.missed > 0] -= 1
-        return state.rng.permutation(wanted)
+        awake = state.naps.awake()
+        return state.rng.permutation(awake[state.squares[awake] > 0.0])
 
     def send_to_sleep(self, state: DualState, order: np.ndarray) -> None:
         """Leave samples that did not move out of the next sweeps, and those that did in.
@@ -294,10 +293,7 @@ class DualCD(Solver):
         """
         if not self.shrinking:
             return
-        still = state.rows.gains[order] == 0.0
-        naps = np.where(still, np.minimum(2 * state.naps[order] + 1, LONGEST_NAP), 0)
-        state.naps[order] = naps
-        state.missed[order] = naps
+        state.naps.rest(order, state.rows.gains[order] == 0.0)
 
     # ------------------------------------------------------------------------------------------------- what is proved
     def certificate(self, problem: Problem, state: DualState, work: Any = None) -> Certificate:

@@ -37,12 +37,12 @@ from ..registry import Column, check_whole, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
 from .shared.dual_points import certificate_of_duals, refuses_hinge
+from .shared.pacing import Naps
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
 ORDERED_COST = 3.0  # the same where most rows stand by label
 STALE = 2.0  # v is rebuilt when its number of entries has grown by this factor
-LONGEST_NAP = 7  # searches that a sample may skip if the last one did not move it
 PACE = 1.0  # sweeps without a search end when one gains less, for its work, than this share of the sweep with a search
 STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 SMALL = 1e-12  # dual entries of another method that count as zero
@@ -62,7 +62,7 @@ class PDSparseState(State):
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
     paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
     search · gains (n,): what the last step of each sample gained, see :func:`sweep`; gained : their sum in the last
-    search · naps, missed (n,): searches that a sample is left out of, and those it still misses
+    search · naps : samples that a search leaves out
     """
 
     sparse = True
@@ -80,7 +80,7 @@ class PDSparseState(State):
         self.rows = empty_rows(problem.d * parts, min(problem.design.nnz, problem.d * problem.m))
         self.squares = squared_rows(problem.design)
         self.gains = np.zeros(problem.n)
-        self.naps, self.missed = np.zeros((2, problem.n), dtype=np.int8)
+        self.naps = Naps(problem.n)
         self.search_seconds = self.update_seconds = 0.0
         self.scratch = scratch(problem.m, parts, seed)
         self.rng = np.random.default_rng(seed)
@@ -144,7 +144,7 @@ class PDSparseState(State):
         self.C, self.lam4 = paper_scaling(problem)
         self.most = self.C if problem.sample_weight is None else self.C * problem.sample_weight
         self.margin = float(getattr(problem.loss, "margin", 1.0))
-        self.naps[:] = self.missed[:] = 0
+        self.naps.wake_all()
         self.rows.used[WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
         fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.most, self.scratch)
         self.refresh(problem)
@@ -436,15 +436,11 @@ class PDSparse(Solver):
             the number of these samples.
         """
         rate = self.rate(problem, state.C) if self.sampling else 1
-        awake = np.flatnonzero(state.missed == 0)
-        state.missed[state.missed > 0] -= 1
+        awake = state.naps.awake()
         state.sweep(problem, state.rng.permutation(awake), state.wanted, rate)
         state.gained = float(state.gains[awake].sum())
         if self.shrinking and rate == 1 and state.parts == 1:  # else a search may not have found what would move
-            still = awake[state.gains[awake] == 0.0]
-            state.naps[awake[state.gains[awake] > 0.0]] = 0
-            state.naps[still] = np.minimum(2 * state.naps[still] + 1, LONGEST_NAP)
-            state.missed[still] = state.naps[still]
+            state.naps.rest(awake, state.gains[awake] == 0.0)
         return awake.size
 
     def moving(self, state: PDSparseState) -> np.ndarray:

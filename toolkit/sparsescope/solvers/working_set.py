@@ -6,8 +6,7 @@ repeat:
         sweep  one pass of BCD with line search over B
         Newton now and then: a damped Newton step on the rows in use (newton.py)
     until      the residual of the sweep is below a share of the largest violation that made B
-Newton steps are taken as often as they pay: what a step and the sweep after it gained is compared with what sweeps
-alone would have gained at the same cost, judged by how fast the last two sweeps converged.
+Newton steps are taken as often as they pay (shared/pacing.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do where
 the penalty ties features in blocks; a Newton step then moves the blocks in use.
 Data in blocks of rows (problem.partitioned) are read in passes, and the above works on the columns that a pass names:
@@ -32,6 +31,7 @@ from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import swept_in_parts
 from .shared.newton import Newton, able, single
+from .shared.pacing import NewtonPacing
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use
@@ -42,8 +42,6 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 FEW = 128  # columns of X up to which gradient steps take the place of sweeps
-FIRST_PATIENCE, MOST_PATIENCE = 2, 8  # sweeps between two Newton steps
-RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is estimated from two of them
 
 
 class WorkingSetState(State):
@@ -64,10 +62,7 @@ class WorkingSetState(State):
         self.objective = float("nan")
         self.newton: Newton | None = None
         self.gradient: GradientSteps | None = None  # in place of sweeps, where X has few columns
-        self.sweeps = 0  # since the last Newton step
-        self.patience = FIRST_PATIENCE
-        self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0  # of the last sweep: its gain, over the one before; cost
-        self.debt: float | None = None  # what the sweep after a Newton step must gain for that step to have paid
+        self.pacing = NewtonPacing()
 
 
 @settings
@@ -135,7 +130,7 @@ class WorkingSet(Solver):
                 self._take_all(problem, state)
             else:
                 self._choose(problem, state)
-        due = self.newton and state.sweeps >= state.patience and able(problem)
+        due = self.newton and state.pacing.due and able(problem)
         if not (due and self._newton(problem, state)):
             if state.gradient is not None:
                 self._gradient(problem, state, state.gradient)
@@ -152,13 +147,12 @@ class WorkingSet(Solver):
 
     def _gradient(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
         passes = gradient.advance(problem, state)
-        self._account(state, state.objective - gradient.objective)
-        state.objective = gradient.objective
-        state.sweeps += 1
-        state.passes += passes
         # Its products cost what those of a Newton step do.
         block = state.newton is None or state.newton.uses_block
-        state.cost = max(passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST), 1.0)
+        cost = passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
+        state.pacing.swept(state.objective - gradient.objective, cost)
+        state.objective = gradient.objective
+        state.passes += passes
         state.working_set = float(problem.d)
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
@@ -230,43 +224,29 @@ class WorkingSet(Solver):
             done = both(done, sweep(problem.design.ones, first, slice(d, problem.rows)))
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
-        self._account(state, state.objective - after)
+        state.pacing.swept(state.objective - after, done.read)
         state.objective = after
-        state.sweeps += 1
         note(done)
-        state.cost = max(done.read, 1.0)
         state.working_set = float(state.chosen.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
         state.step_size = done.steps / done.moved if done.moved else float("nan")
         if done.residual <= state.target:
             state.chosen = None
 
-    @staticmethod
-    def _account(state: WorkingSetState, drop: float) -> None:
-        """Note the gain of a sweep; right after a Newton step, judge that step."""
-        if state.debt is not None:
-            paid = drop >= state.debt
-            state.patience = max(1, state.patience // 2) if paid else min(2 * state.patience, MOST_PATIENCE)
-            state.debt = None
-        elif state.drop > 0.0:
-            state.ratio = min(max(drop / state.drop, RATIOS[0]), RATIOS[1])
-        state.drop = max(drop, 0.0)
-
     def _newton(self, problem: Problem, state: WorkingSetState) -> bool:
         """A Newton step on the rows in use; False if no row is in use (the state is then as it was)."""
         if state.newton is None:
             state.newton = Newton(problem, self.cg_steps)
         done = state.newton.step(problem, state)
-        state.sweeps = 0
+        state.pacing.sweeps = 0
         state.fresh = done is None
         if done is None:
             return False
         if state.gradient is not None:
             state.gradient.moved = True
         state.passes += done.read / _entries(problem)
-        sweep = state.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
-        q, sweeps = state.ratio, done.read / sweep + 1.0  # the sweep that follows counts for both sides
-        state.debt = state.drop * q * (1.0 - q**sweeps) / (1.0 - q) - (done.before - done.after)
+        sweep = state.pacing.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
+        state.pacing.stepped(done.before - done.after, done.read / sweep)
         state.objective = done.after
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size

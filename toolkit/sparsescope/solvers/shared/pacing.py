@@ -1,0 +1,80 @@
+"""Pacing: how often a solver takes steps that are not part of every iteration, by counted work and never by a clock.
+
+Two rules stand here. :class:`NewtonPacing` decides when a Newton step is due between sweeps, and :class:`Naps` which
+samples of a dual method may miss a search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+FIRST_PATIENCE, MOST_PATIENCE = 2, 8  # sweeps between two Newton steps
+RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is estimated from two of them
+LONGEST_NAP = 7  # searches that a sample may miss if the last one did not move it
+
+
+class NewtonPacing:
+    """Account of sweeps against Newton steps.
+
+    A Newton step is due after ``patience`` sweeps. It has paid if, together with the sweep after it, it gained at least
+    what sweeps alone would have gained for the same work: with q the factor by which the gain of a sweep falls, and a
+    step that costs as much as k sweeps, those are drop·(q + q² + … + q^(k+1)), the sweep after the step counting on
+    both sides. What is still missing when the step is done is its ``debt``, which that sweep must gain. A step that has
+    paid halves the patience (to 1 at the least), one that has not doubles it (to 8 at the most).
+
+    drop : gain of the last sweep · ratio : q, estimated from the last two sweeps · cost : work of the last sweep
+    """
+
+    def __init__(self) -> None:
+        self.sweeps = 0  # since the last Newton step
+        self.patience = FIRST_PATIENCE
+        self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0
+        self.debt: float | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether the next step should be a Newton step."""
+        return self.sweeps >= self.patience
+
+    def swept(self, drop: float, cost: float) -> None:
+        """Note the gain and the work of a sweep; right after a Newton step, judge that step."""
+        if self.debt is not None:
+            paid = drop >= self.debt
+            self.patience = max(1, self.patience // 2) if paid else min(2 * self.patience, MOST_PATIENCE)
+            self.debt = None
+        elif self.drop > 0.0:
+            self.ratio = min(max(drop / self.drop, RATIOS[0]), RATIOS[1])
+        self.drop = max(drop, 0.0)
+        self.sweeps += 1
+        self.cost = max(cost, 1.0)
+
+    def stepped(self, gain: float, sweeps: float) -> None:
+        """Note the gain of a Newton step that cost as much as ``sweeps`` sweeps."""
+        q = self.ratio
+        self.debt = self.drop * q * (1.0 - q ** (sweeps + 1.0)) / (1.0 - q) - gain
+
+
+class Naps:
+    """Samples that a search leaves out: one that a search did not move misses the next, then three, at most seven.
+
+    Nothing is lost by it, since every sample is searched again, and the gap is always that of all samples.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.lengths, self.missed = np.zeros((2, n), dtype=np.int8)  # of the last nap; searches still to be missed
+
+    def wake_all(self) -> None:
+        """Let all samples take part again, after a change of the problem."""
+        self.lengths[:] = self.missed[:] = 0
+
+    def awake(self) -> np.ndarray:
+        """Return the samples of the next search; the others have then missed one more."""
+        found = np.flatnonzero(self.missed == 0)
+        self.missed[self.missed > 0] -= 1
+        return found
+
+    def rest(self, samples: np.ndarray, still: np.ndarray) -> None:
+        """Leave those of ``samples`` that stood still (flags) out of the next searches, and the others in."""
+        lengths = np.where(still, np.minimum(2 * self.lengths[samples] + 1, LONGEST_NAP), 0)
+        self.lengths[samples] = lengths
+        self.missed[samples] = lengths
