@@ -168,8 +168,10 @@ def test_other_solvers_refuse_and_name_those_that_work() -> None:
     assert ridge.converged and ridge.reason.startswith("sparsa")
     with pytest.raises(ValueError, match="one matrix"):
         _ = problem.design.matrix
+    hinge = problem.with_(loss="crammer-singer", lam=0.1)
     with pytest.raises(ValueError, match=r"X lies in blocks of rows, and sparsa needs a smooth loss"):
-        ss.solve(problem.with_(loss="crammer-singer", lam=0.1))
+        ss.solve(hinge)
+    assert hinge.lam_max >= ss.Problem(X, y, loss="crammer-singer").lam_max * (1 - 1e-9) and hinge.lam_max_slack == 1.0
     with pytest.raises(ValueError, match="standardize"):
         ss.Problem(blocks(X), y, standardize=True)
 

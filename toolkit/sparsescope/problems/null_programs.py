@@ -38,12 +38,14 @@ class Critical:
 def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound.
 
-    The first bound is kept where the programme would be too large, or the loss has no rule for its subgradients.
+    The first bound is kept where the programme would be too large, X lies in blocks, or the loss has no rule for its
+    subgradients.
     """
     n, d, m = problem.n, problem.d, problem.m
     G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
     upper = float(regulariser.critical(G))
-    faces = problem.loss.null_faces(problem.null_intercept, problem.y) if n * m <= MOST_FLOWS else None
+    solvable = n * m <= MOST_FLOWS and not problem.partitioned
+    faces = problem.loss.null_faces(problem.null_intercept, problem.y) if solvable else None
     if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
         return Critical(upper, 1.0)
     flows = _Flows(problem, *faces)
