@@ -5,7 +5,7 @@ import { h, setAttribute, setText } from "./dom.js";
 const LIVE_WORDS = { run: "Run", on: "Run on", runs: "run", reset: "Reset" };
 const REPLAY_WORDS = { run: "Play", on: "Play", runs: "play", reset: "Start" };
 
-const TURBO = "20 seconds at full speed; the other pages of this server are slower meanwhile, and are told";
+const TURBO_TITLE = "20 seconds at full speed; the other pages of this server are slower meanwhile, and are told";
 
 export class Buttons {
   constructor(link, undo, replay = false) {
@@ -24,7 +24,7 @@ export class Buttons {
     this.replay = replay;
     this.undo = button("undo-button", "Undo", "take the last change back (u)", () => undo());
     this.undo.hidden = replay; // nothing is changed in a recording
-    this.turbo = button("turbo-button", "Turbo", TURBO, () => link.post({ type: "turbo", on: this.turbo.getAttribute("aria-pressed") !== "true" }));
+    this.turbo = button("turbo-button", "Turbo", TURBO_TITLE, () => link.post({ type: "turbo", on: this.turbo.getAttribute("aria-pressed") !== "true" }));
     this.turbo.hidden = true; // only a server with other pages has somebody to be asked for patience
     this.element = h("div", { class: "buttons", role: "group", "aria-label": this.words.runs }, this.run, this.pause, this.step, this.step10, this.reset, this.undo, this.turbo);
   }

@@ -8,7 +8,7 @@ const MODES = {
   idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",
   finished: "finished", error: "error", closed: "closed",
 };
-const SHARED = { mine: "full speed: every other turn of this server is yours", taken: "another page has full speed, slowed" };
+const TURBO_SAYS = { mine: "full speed: every other turn of this server is yours", taken: "another page has full speed, slowed" };
 const BEGIN = "Nothing has begun: press Run, or the space bar.";
 const SPEAK_EVERY = 5000; // ms between sentences of the live region while running
 
@@ -94,7 +94,7 @@ export class StatusLine {
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong
-    setSymbols(this.message, said || SHARED[store.turbo] || (store.late ? "shared server, slowed" : this.waits(store) ? BEGIN : ""));
+    setSymbols(this.message, said || TURBO_SAYS[store.turbo] || (store.late ? "shared server, slowed" : this.waits(store) ? BEGIN : ""));
     this.speak(store, status);
   }
 
