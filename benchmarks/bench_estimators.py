@@ -2,7 +2,8 @@
 
 Prediction: `decision_function` of a SparseClassifier and of a LogisticRegression that holds the same coefficients, on
 samples whose weights vanish on most features. Then λ by cross-validation along one warm-started path for each fold
-against a fit from zero for each λ and fold, to the same relative gap.
+against a fit from zero for each λ and fold, to the same relative gap; and against R's grouped glmnet (`cv.glmnet`) on
+the same folds and λ, where R and the package are installed (Debian: r-base-core, r-cran-glmnet).
 
     python benchmarks/bench_estimators.py [--quick] [--repeats 5] [--print]
 """
@@ -10,12 +11,17 @@ against a fit from zero for each λ and fold, to the same relative gap.
 from __future__ import annotations
 
 import argparse
+import shutil
+import subprocess
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import common
 import numpy as np
 import scipy.sparse as sp
+from peers import r_files
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -26,6 +32,9 @@ from sparsescope.estimators.weights import Weights
 NAME = "estimators"
 TOL = 1e-4
 BAR = 0.2  # of the time of cold fits
+R_SCRIPT = Path(__file__).with_name("peers") / "glmnet_cv.R"
+R_THRESHOLD = 1e-7  # glmnet's default
+R_LIMIT = 1800.0  # seconds
 
 
 def models(d: int, m: int, rows: int) -> tuple[ss.SparseClassifier, LogisticRegression]:
@@ -89,6 +98,56 @@ def paths(quick: bool) -> dict[str, Any]:
     }
 
 
+def glmnet_missing() -> str:
+    """Why R's glmnet cannot be compared with; empty where it can."""
+    if shutil.which("Rscript") is None:
+        return "R's glmnet: left out, because Rscript is not installed (Debian: apt install r-base-core r-cran-glmnet)"
+    asked = ["Rscript", "-e", 'quit(status = !requireNamespace("glmnet", quietly = TRUE))']
+    if subprocess.run(asked, capture_output=True, check=False).returncode:
+        return "R's glmnet: left out, because R has no package glmnet (Debian: apt install r-cran-glmnet)"
+    return ""
+
+
+def beside_glmnet(quick: bool) -> dict[str, Any]:
+    """λ by cross-validation with the grouped multinomial logistic loss, the same folds and λ in both programs."""
+    data = ss.datasets.load("pydocs")
+    count, folds = (8, 3) if quick else (50, 5)  # cv.glmnet takes three folds or more
+    splits = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(data.X, data.y))
+    fold = np.zeros(data.n, dtype=int)
+    for k, (_, test) in enumerate(splits):
+        fold[test] = k + 1
+    model = ss.SparseClassifierCV("logistic", n_lams=count, cv=splits, tol=TOL)
+    ss.SparseClassifierCV("logistic", n_lams=2, cv=2, tol=TOL).fit(data.X, data.y)  # compiles
+    began = common.clock()
+    model.fit(data.X, data.y)
+    ours = common.clock() - began
+    with tempfile.TemporaryDirectory(prefix="glmnet-") as name:
+        folder = Path(name)
+        r_files.write(folder, data.X, data.y, fold=fold, lambdas=model.lams_)
+        command = ["Rscript", str(R_SCRIPT), str(folder), repr(R_THRESHOLD)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=R_LIMIT, check=False)
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip().splitlines() or ["Rscript failed"])[-1])
+        theirs, fitted, version = done.stdout.split()
+        W = np.fromfile(folder / "W.bin").reshape(int(fitted), -1, data.d).transpose(0, 2, 1)
+        b, wrong = np.fromfile(folder / "b.bin").reshape(int(fitted), -1), np.fromfile(folder / "wrong.bin")
+    problem = ss.Problem(data.X, data.y, loss="logistic", intercept=True)
+    lower = model.path_.objective - model.path_.gap
+    solved = zip(model.lams_, W, b, strict=False)  # glmnet may end before the last λ
+    reached = [problem.with_(lam=lam).objective(weights, bias) for lam, weights, bias in solved]
+    errors = np.array(reached) / lower[: int(fitted)] - 1.0
+    return {
+        "case": f"beside R's glmnet {version}: pydocs, grouped logistic, {count} λ × {folds} folds",
+        "sparsescope s": ours,
+        "glmnet s": float(theirs),
+        "ratio": ours / float(theirs),
+        "λ fitted by glmnet": int(fitted),
+        "worst gap": float(model.path_.relative_gap.max()),
+        "glmnet's worst error": float(errors.max()),
+        "scores differ by": float(np.abs(model.mean_scores_[: int(fitted)] - (1.0 - wrong)).max()),
+    }
+
+
 def main() -> None:
     """Measure, store and print; see the top of this file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -102,8 +161,14 @@ def main() -> None:
     common.quiet()
     warnings.simplefilter("ignore", ConvergenceWarning)
     rows = [*prediction(args.quick, args.repeats), paths(args.quick)]
-    common.show(rows)
     common.bar("λ by cross-validation, of the time of cold fits", rows[-1]["ratio"], BAR)
+    missing = glmnet_missing()
+    if missing:
+        print(missing)
+    else:
+        rows.append(beside_glmnet(args.quick))
+        common.bar("λ by cross-validation, of the time of R's glmnet", rows[-1]["ratio"], 1.0)
+    common.show(rows)
     if not args.quick:
         common.store(NAME, rows)
 

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import r_files
 import scipy.sparse as sp
 from watch import GIVE_UP, objective, read_data, read_task
 
@@ -26,7 +27,6 @@ def main():
     task = read_task()
     X, y = read_data(task["data"])
     C = sp.csc_matrix(X)
-    C.sort_indices()
     d, m = X.shape[1], int(y.max()) + 1
     U = np.full((len(y), m), 1.0 / m)
     U[np.arange(len(y)), y] -= 1.0
@@ -35,15 +35,7 @@ def main():
     lambdas = np.geomspace(top, task["lam"], count) if count > 1 else np.array([task["lam"]])
     with tempfile.TemporaryDirectory(prefix="glmnet-") as name:
         folder = Path(name)
-        for part, values in {
-            "x": C.data,
-            "i": C.indices.astype(np.int32),
-            "p": C.indptr.astype(np.int32),
-            "y": y.astype(np.int32),
-            "shape": np.array(X.shape, dtype=np.int32),
-            "lambdas": lambdas,
-        }.items():
-            values.tofile(folder / f"{part}.bin")
+        r_files.write(folder, C, y, lambdas=lambdas)
         command = ["Rscript", str(SCRIPT), str(folder), repr(task["setting"]["thresh"]), "lambdas.bin"]
         rivals = [
             GIVE_UP * seconds

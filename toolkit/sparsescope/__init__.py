@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .runs.session import Session
     from .runs.trace import Recorder, Trace
     from .sweeps import Sweep, SweepRun, sweep
+    from .watched import watch
     from .widgets.explore import explore
     from .widgets.pages import show
 
@@ -105,6 +106,7 @@ __all__ = [
     "sweep",
     "transformers",
     "views",
+    "watch",
 ]
 
 # Where a public name is defined; the names that are not here are submodules.
@@ -148,6 +150,7 @@ _HOME = {
     "show": "widgets",
     "solve": "runs.run",
     "sweep": "sweeps",
+    "watch": "watched",
 }
 # Public submodules that do not stand at the top.
 _ROOM = {

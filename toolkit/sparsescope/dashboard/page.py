@@ -75,6 +75,7 @@ class Site:
     ----------
     data: a `Dataset` or `(X, y)` to explore instead of the default, or None.
     settings: settings for a page whose address has none (for instance `{"dataset": "digits"}`).
+    handed: what single pages are made with in place of ``data``, by their names.
     folder: the folder of a sweep, for the pages that watch one, or None.
     recording: a `Recording`, from whose end an explorer goes on, or None.
     max_sessions: more explorers than that get a friendly refusal; 0 means no limit.
@@ -93,6 +94,7 @@ class Site:
     local: bool = True
     recording: Any = None
     folder: Any = None
+    handed: dict[str, Any] = field(default_factory=dict)
     lateness: Lateness = field(default_factory=Lateness)
     shelves: Shelves = field(default_factory=Shelves)
     port: int = 0
@@ -224,6 +226,8 @@ class Site:
 
     def _starting_with(self, name: str) -> Any:
         """Return the data of a page; the explorer goes on from the recording if there is one."""
+        if name in self.handed:
+            return self.handed[name]
         if self.folder is not None and getattr(app_pages[name], "watches", False):
             return self.folder
         return self.recording if name == FIRST and self.recording is not None else self.data

@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable
 from typing import Any
@@ -142,6 +143,51 @@ def serve(
         loop.add_callback(webbrowser.open, url)
     loop.start()
     say("Stopped.")
+
+
+def in_background(
+    handed: dict[str, Any], port: int = 0, place: str = "", show: bool = True
+) -> tuple[str, Callable[[], None]]:
+    """Serve this machine from a thread of this process; the address of a page, and a function that ends the server.
+
+    Parameters
+    ----------
+    handed: what single pages are made with, by their names.
+    port: 0 takes any free port; otherwise exactly this one (`PortInUse` where it is taken).
+    place: of the page below the root.
+    show: open a browser where there is a screen.
+    """
+    site, bound, found = Site(handed=handed), threading.Event(), {}
+
+    def run() -> None:
+        asyncio.set_event_loop(asyncio.new_event_loop())
+        try:
+            found["server"] = server = make_server(site, port)
+        except OSError as error:
+            found["error"] = error
+            return
+        finally:
+            bound.set()
+        server.io_loop.asyncio_loop.set_exception_handler(_unless_closed)  # type: ignore[attr-defined]
+        server.start()
+        server.io_loop.start()
+
+    _quieten()
+    thread = threading.Thread(target=run, daemon=True, name="sparsescope-server")
+    thread.start()
+    bound.wait()
+    if "error" in found:
+        raise found["error"]
+    server: Any = found["server"]
+    url = f"http://localhost:{server.port}/{place}"
+
+    def stop() -> None:
+        server.io_loop.add_callback(_stop, server, site, server.io_loop)
+        thread.join()
+
+    if show and _has_screen():
+        webbrowser.open(url)
+    return url, stop
 
 
 def _chosen_token(token: str | None, address: str) -> str | None:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
+from sklearn.metrics._scorer import _PassthroughScorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -250,9 +251,20 @@ def _one_fold(
     shell.n_features_in_ = X.shape[1]
     found = path(problem, shell._solver(problem), lams=lams, tol=shell.tol, max_iter=shell.max_iter)
     held_out = _check_method_params(X, of_scores, indices=test)
+    score = _accuracy if _is_accuracy(scorer, targets, held_out) else scorer
     held_out_X, held_out_labels = X[test], labels[test]
     scores = np.empty(len(found))
     for k in range(len(found)):
         shell._keep(problem, targets, found.weights(k), found.intercept(k))
-        scores[k] = scorer(shell, held_out_X, held_out_labels, **held_out)
+        scores[k] = score(shell, held_out_X, held_out_labels, **held_out)
     return scores, int((~found.converged).sum())
+
+
+def _is_accuracy(scorer: Any, targets: Targets, held_out: dict[str, Any]) -> bool:
+    """Whether a scorer calls :meth:`SparseClassifier.score` on classes, which is the accuracy."""
+    return isinstance(scorer, _PassthroughScorer) and not targets.multilabel and held_out.keys() <= {"sample_weight"}
+
+
+def _accuracy(model: SparseClassifier, X: Any, labels: np.ndarray, sample_weight: Any = None) -> float:
+    """What ``model.score`` returns for samples that were read: they are not checked anew at every λ."""
+    return float(np.average(model._predicted(model._parts(X)) == labels, weights=sample_weight))

@@ -206,6 +206,7 @@ class PathRun(Run):
         self._leave = False  # the present λ is done, the next event is the start of the next one
         self._began = (0, 0.0, 0.0) if state is None else (state.iteration, state.passes, 0.0)
         self._next_certificate = 0  # an iteration of the present λ
+        self._unseen = False  # whether the caller looks at events with a certificate only
 
     @property
     def path(self) -> Path:
@@ -226,7 +227,7 @@ class PathRun(Run):
             the event.
         """
         if not self._leave:
-            return super().advance(certify_now)
+            return self._hurry() if self._unseen and self._opened else super().advance(certify_now)
         assert self.state is not None
         self._leave = False
         before = self.problem.lam
@@ -238,6 +239,15 @@ class PathRun(Run):
             if isinstance(callback, Recorder):
                 callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
         return self.observe(certify_now=True)
+
+    def _hurry(self) -> Event:
+        """Iterate up to the next certificate; between two of them no rule and nobody looks at the run."""
+        while True:
+            self._iterate()
+            assert self.state is not None
+            done = self.state.iteration
+            if done - self._began[0] >= self.max_iter or self._due(done):
+                return self.observe(certify_now=True)
 
     def settle(self, problem: Any) -> Any:
         """Return the problem at the present λ.
@@ -381,6 +391,7 @@ def path(
         test=test,
         clock=clock,
     )
+    run._unseen = stop is None and not run.callbacks
     tell = _line if progress is True else progress
     done = 0
     for event in run:

@@ -153,15 +153,20 @@ class Run:
         """
         if not self._opened:
             return self._open()
+        self._iterate()
+        if self._visited:
+            return self._shown(self._event(certify_now))
+        return self.observe(certify_now)
+
+    def _iterate(self) -> None:
+        """An iteration, or with ``every`` its part up to the next event, on the solver's clock."""
         assert self.state is not None
         self.state.aim = 0.0 if self._stop is None else self._stop.aim
         began = self._clock()
         self._step()
         self.seconds += self._clock() - began
-        if self._visited:
-            return self._shown(self._event(certify_now))
-        self._hand_on()
-        return self.observe(certify_now)
+        if not self._visited:
+            self._hand_on()
 
     def _step(self) -> None:
         """An iteration; with ``every`` its part up to the next event."""

@@ -5,7 +5,9 @@ repeat:
     repeat     on B only:
         sweep  one pass of BCD with line search over B
         Newton now and then: a damped Newton step on the rows in use (newton.py)
-    until      the residual of the sweep is below a share of the largest violation that made B
+        until      the residual of the sweep is below a share of the largest violation that made B, or small enough for
+               the gap at which the run will stop: then a certificate is due
+The gradient that a certificate needs is left to the next choice, and the other way round.
 Newton steps are taken as often as they pay (shared/pacing.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do where
 the penalty ties features in blocks; a Newton step then moves the blocks in use.
@@ -22,6 +24,8 @@ import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
 from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_line_search
+from ..problems.base import Certificate
+from ..problems.certificate import certify, is_double
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
@@ -42,6 +46,10 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 FEW = 128  # columns of X up to which gradient steps take the place of sweeps
+REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
+# A violation v costs the dual value about v·Ω(W); the worst row of a sweep overstates what is left after it by about
+# this factor (measured along paths on pydocs). A certificate that fails halves it.
+LENIENCE, STRICTER = 4.0, 0.5
 
 
 class WorkingSetState(State):
@@ -51,18 +59,48 @@ class WorkingSetState(State):
         super().__init__(problem, coef)
         self.kept = make_kept(problem.n, problem.m, problem.dtype)
         self.fresh = False  # whether what is kept belongs to the scores
+        self.measured: Any = None  # the loss that it belongs to
         self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
-        self.forget()
+        self.G: np.ndarray | None = None  # XᵀU/n of what is kept, where ``looked``
+        self.looked = False
+        self.newton: Newton | None = None
+        self.unrefreshed = 0  # steps since the scores were computed from the weights
+        self.forget(problem)
 
-    def forget(self) -> None:
-        """Start the choice of rows and the account afresh."""
+    def forget(self, problem: Problem) -> None:
+        """Start the choice of rows and the account afresh; another loss has other gradients of the samples."""
+        if self.measured is not problem.loss:
+            self.moved()
         self.chosen: np.ndarray | None = None
         self.working = None
         self.target = 0.0
         self.objective = float("nan")
-        self.newton: Newton | None = None
+        self.ready, self.lenience = None, LENIENCE
+        if self.newton is not None:
+            self.newton.begin()
         self.gradient: GradientSteps | None = None  # in place of sweeps, where X has few columns
         self.pacing = NewtonPacing()
+
+    def moved(self) -> None:
+        """The scores, or the loss, are others: what is kept about the samples is not true any more."""
+        self.fresh = self.looked = False
+
+    def take_samples(self, problem: Problem) -> None:
+        """Gradients and losses of the samples at the present scores."""
+        if not self.fresh:
+            keep(self.Z, *problem.terms, self.kept)
+            self.fresh, self.measured = True, problem.loss
+
+    def take_gradient(self, problem: Problem) -> np.ndarray:
+        """XᵀU/n (d, m) at the present scores: one product for a choice of rows and the certificate beside it."""
+        self.take_samples(problem)
+        if self.G is None:
+            self.G = np.empty((problem.d, problem.m), dtype=problem.dtype)
+        if not self.looked:
+            problem.design.rmatmul(self.kept.U, self.G)
+            self.G /= problem.n
+            self.looked = True
+        return self.G
 
 
 @settings
@@ -98,7 +136,15 @@ class WorkingSet(Solver):
         if isinstance(state, by_passes.PassesState):
             state.seen = None
         else:
-            state.forget()
+            state.forget(problem)
+
+    def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
+        """The certificate of the state's weights; the gradient that it needs is left to the next choice of rows."""
+        if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
+            return super().certificate(problem, state, work)
+        G = state.take_gradient(problem)
+        loss = float(state.kept.values.sum()) / problem.n
+        return certify(problem, state.coef, state.Z, work, known=(loss, state.kept.U, G))
 
     def variant(self, problem: Problem) -> tuple[bool, bool, bool]:
         return single(problem), _whole(problem), problem.partitioned
@@ -137,6 +183,7 @@ class WorkingSet(Solver):
             else:
                 yield from self._sweep(problem, state, rows)
         state.iteration += 1
+        state.unrefreshed += 1
 
     @staticmethod
     def _take_all(problem: Problem, state: WorkingSetState) -> None:
@@ -158,22 +205,13 @@ class WorkingSet(Solver):
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
         d, n, penalty = problem.d, problem.n, problem.row_penalty
-        if state.iteration:
-            problem.design.matmul(state.coef, state.Z)  # rounding of many updates must not pile up
-        keep(state.Z, *problem.terms, state.kept)
-        state.fresh = True
+        if state.unrefreshed >= REFRESH:
+            problem.design.matmul(state.coef, state.Z)
+            state.unrefreshed = 0
+            state.moved()
+        G = state.take_gradient(problem)
         loss = float(state.kept.values.sum()) / n
-        for start, stop, G in problem.design.rmatmul_blocks(state.kept.U):
-            row_violations(
-                G,
-                1.0 / n,
-                state.coef[start:stop],
-                problem.lam,
-                penalty.of_rows(slice(start, stop)),
-                False,
-                state.violation[start:stop],
-                state.paper[start:stop],
-            )
+        row_violations(G, 1.0, state.coef[:d], problem.lam, penalty, False, state.violation, state.paper)
         state.passes += 1.0
         state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
         used = state.coef[:d].any(axis=1)
@@ -191,9 +229,8 @@ class WorkingSet(Solver):
         """One sweep over the working set, pausing after every ``rows`` rows."""
         d = problem.d
         assert state.chosen is not None
-        if not state.fresh:
-            keep(state.Z, *problem.terms, state.kept)
-            state.fresh = True
+        state.take_samples(problem)
+        state.looked = False
         eps, factor = float(np.finfo(problem.dtype).eps), widening(problem, self.curvature)
         search = LineSearch(factor, SIGMA, BACKTRACK, TRIALS_MOST, eps)  # type: ignore[call-arg]
         before = state.passes
@@ -219,6 +256,7 @@ class WorkingSet(Solver):
         done = yield from swept_in_parts(
             state.chosen, rows, state, lambda part: sweep(problem.design.columns, part, slice(0, d)), note
         )
+        of_rows = done
         if problem.intercept:
             first = np.zeros(1, dtype=state.chosen.dtype)
             done = both(done, sweep(problem.design.ones, first, slice(d, problem.rows)))
@@ -230,8 +268,20 @@ class WorkingSet(Solver):
         state.working_set = float(state.chosen.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
         state.step_size = done.steps / done.moved if done.moved else float("nan")
-        if done.residual <= state.target:
+        if self._judge(problem, state, of_rows, after - loss) or done.residual <= state.target:
             state.chosen = None
+
+    @staticmethod
+    def _judge(problem: Problem, state: WorkingSetState, swept: Swept, penalty: float) -> bool:
+        """Note whether a certificate is likely to end the run; ``penalty``: λΩ(W)."""
+        if not state.aim:
+            return False
+        seen = swept.seen_max if problem.row_penalty.is_norm else swept.residual
+        enough = state.lenience * state.aim * abs(state.objective) * problem.lam
+        state.ready = bool(seen * penalty <= enough)
+        if state.ready:
+            state.lenience *= STRICTER
+        return state.ready
 
     def _newton(self, problem: Problem, state: WorkingSetState) -> bool:
         """A Newton step on the rows in use; False if no row is in use (the state is then as it was)."""
@@ -239,9 +289,11 @@ class WorkingSet(Solver):
             state.newton = Newton(problem, self.cg_steps)
         done = state.newton.step(problem, state)
         state.pacing.sweeps = 0
-        state.fresh = done is None
         if done is None:
             return False
+        state.moved()
+        if state.ready is not None:
+            state.ready = False
         if state.gradient is not None:
             state.gradient.moved = True
         state.passes += done.read / _entries(problem)

@@ -150,6 +150,24 @@ class PageWidget(LiveWidget):
         return f"<sparsescope {self.name}{of}: live in JupyterLab; in a browser: sparsescope explore>"
 
 
+def page_widget(name: str, data: Any) -> PageWidget:
+    """Return the widget of a page that is handed what no setting names.
+
+    Parameters
+    ----------
+    name
+        of a registered page.
+    data
+        what the page is made with.
+
+    Returns
+    -------
+    PageWidget
+        the widget.
+    """
+    return _widget(name)(data)
+
+
 @functools.cache
 def _widget(name: str) -> type[PageWidget]:
     """Return the widget of a page: anywidget reads the module from the class."""

@@ -138,14 +138,18 @@ class Newton:
 
     def __init__(self, problem: Problem, cg_steps: int, single: bool | None = None, block: bool | None = None) -> None:
         self.single, self.block = single, block  # None: what suits the data
-        self.damping = FIRST_DAMPING
-        self.cg_steps = self.least_cg_steps = cg_steps
+        self.least_cg_steps = cg_steps
+        self.begin()
         self.support: Support | None = None
         shape = (problem.n, problem.m)
         self.U = np.empty(shape, dtype=problem.dtype)
         self.E = np.empty(shape, dtype=problem.dtype)
         self.A = np.empty(shape, dtype=problem.dtype)
         self.bent = np.zeros(problem.n, dtype=np.bool_)
+
+    def begin(self) -> None:
+        """Trust the model as little as at first: λ, loss or penalty have changed."""
+        self.damping, self.cg_steps = FIRST_DAMPING, self.least_cg_steps
 
     @property
     def uses_block(self) -> bool:
@@ -159,8 +163,11 @@ class Newton:
         if pieces is None:
             return None
         rows = pieces.rows
-        if self.support is None or self.support.problem is not problem or not np.array_equal(self.support.rows, rows):
-            self.support = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
+        known = self.support
+        if known is None or known.problem.design is not problem.design or not np.array_equal(known.rows, rows):
+            known = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
+            self.support = known
+        known.problem = problem
         at = np.append(rows, d) if problem.intercept else rows
         W = state.coef[at]
         before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
