@@ -23,7 +23,7 @@ NOTHING = "No fit yet: estimator.set_callbacks(watch).fit(X, y)"
 
 @dataclass
 class Fit:
-    """What is kept of one fit: its problem, a point an iteration, and the newest weights."""
+    """One fit: its names, a point an iteration, and the newest weights."""
 
     names: tuple[list[str], list[str]]  # of the features and the classes
     facts: str

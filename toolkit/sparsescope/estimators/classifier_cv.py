@@ -266,5 +266,5 @@ def _is_accuracy(scorer: Any, targets: Targets, held_out: dict[str, Any]) -> boo
 
 
 def _accuracy(model: SparseClassifier, X: Any, labels: np.ndarray, sample_weight: Any = None) -> float:
-    """What ``model.score`` returns for samples that were read: they are not checked anew at every λ."""
+    """Return ``model.score`` of samples that were read already: they are not checked anew at every λ."""
     return float(np.average(model._predicted(model._parts(X)) == labels, weights=sample_weight))

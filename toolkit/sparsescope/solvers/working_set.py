@@ -139,7 +139,7 @@ class WorkingSet(Solver):
             state.forget(problem)
 
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
-        """The certificate of the state's weights; the gradient that it needs is left to the next choice of rows."""
+        # The gradient that it needs is left to the next choice of rows.
         if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
             return super().certificate(problem, state, work)
         G = state.take_gradient(problem)
