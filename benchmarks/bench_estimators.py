@@ -143,7 +143,7 @@ def beside_glmnet(quick: bool) -> dict[str, Any]:
         "ratio": ours / float(theirs),
         "λ fitted by glmnet": int(fitted),
         "worst gap": float(model.path_.relative_gap.max()),
-        "glmnet's worst error": float(errors.max()),
+        "glmnet error": float(errors.max()),
         "scores differ by": float(np.abs(model.mean_scores_[: int(fitted)] - (1.0 - wrong)).max()),
     }
 
@@ -159,6 +159,7 @@ def main() -> None:
         common.show((common.stored(NAME) or {"rows": []})["rows"])
         return
     common.quiet()
+    others = common.OtherLoad()
     warnings.simplefilter("ignore", ConvergenceWarning)
     rows = [*prediction(args.quick, args.repeats), paths(args.quick)]
     common.bar("λ by cross-validation, of the time of cold fits", rows[-1]["ratio"], BAR)
@@ -170,7 +171,7 @@ def main() -> None:
         common.bar("λ by cross-validation, of the time of R's glmnet", rows[-1]["ratio"], 1.0)
     common.show(rows)
     if not args.quick:
-        common.store(NAME, rows)
+        common.store(NAME, rows, others=others.share())
 
 
 if __name__ == "__main__":

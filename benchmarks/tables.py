@@ -45,6 +45,7 @@ def text(folder: Path = RESULTS) -> str:
             pd_sparse(folder),
             constants(folder),
             reach(folder),
+            cross_validation(folder),
             remarks(folder),
             compiling(folder),
         )
@@ -432,6 +433,30 @@ def reach(folder: Path) -> str:
         f"took {number(summary['slowest'])} s. Losses: {', '.join(f'`{name}`' for name in names['loss'])}.\n\n"
         f"({where(result)}, while others used {summary['others']:.0%} of the machine; `bench_reach.py`)"
     )
+
+
+def cross_validation(folder: Path) -> str:
+    """λ by cross-validation beside cold fits, and beside R's glmnet where it was there: a sentence."""
+    result = load("estimators", folder)
+    cold = next((row for row in (result or {"rows": []})["rows"] if "cold fits s" in row), None)
+    if result is None or cold is None:
+        return ""
+    said = (
+        f"**λ by cross-validation** ({cold['case']}): `SparseClassifierCV` takes {number(cold['sparsescope s'])} "
+        f"processor seconds, a fit from zero for each λ and fold {number(cold['cold fits s'])} s."
+    )
+    peer = next((row for row in result["rows"] if "glmnet s" in row), None)
+    if peer is None:
+        said += " R's glmnet was not there."
+    else:
+        said += (
+            f" With the logistic loss it takes {number(peer['sparsescope s'])} s to relative gaps of at most "
+            f"{peer['worst gap']:.0e}; R's `cv.glmnet` (grouped, the same folds and λ) takes "
+            f"{number(peer['glmnet s'])} s and is off by up to {peer['glmnet error']:.0e}."
+        )
+    load_of_others = result["summary"].get("others")
+    busy = "" if load_of_others is None else f", while others used {load_of_others:.0%} of the machine"
+    return f"{said}\n\n({where(result)}{busy}; `bench_estimators.py`)"
 
 
 def remarks(folder: Path) -> str:

@@ -393,6 +393,32 @@ def test_the_page_is_up_to_date() -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_cross_validation_names_a_peer_that_is_not_there(
+    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = tool("bench_estimators")
+    monkeypatch.setattr(bench.shutil, "which", lambda _: None)
+    assert "Rscript is not installed" in bench.glmnet_missing() and "apt install" in bench.glmnet_missing()
+    rows = [{"case": "some data", "sparsescope s": 2.0, "cold fits s": 4.0, "ratio": 0.5}]
+    stored = {"date": "d", "machine": {"cpu": "c"}, "rows": rows, "summary": {"others": 0.25}}
+    (tmp_path / "estimators.json").write_text(json.dumps(stored))
+    said = tool("tables").text(tmp_path)
+    assert "(some data): `SparseClassifierCV` takes 2.00 " in said and "4.00 s. R's glmnet was not there." in said
+    assert "while others used 25% of the machine" in said
+    rows.append({"case": "beside", "sparsescope s": 3.0, "glmnet s": 9.0, "worst gap": 1e-4, "glmnet error": 7e-4})
+    (tmp_path / "estimators.json").write_text(json.dumps(stored))
+    assert "(grouped, the same folds and λ) takes 9.00 s and is off by up to 7e-04" in tool("tables").text(tmp_path)
+
+
+def test_a_matrix_arrives_in_r_by_its_columns(tool: Any, tmp_path: Path) -> None:
+    X = sp.csr_matrix(np.array([[0.0, 2.0], [1.5, 0.0], [0.0, -1.0]]))
+    tool("bench_estimators").r_files.write(tmp_path, X, np.array([0, 1, 1]), lambdas=np.array([0.5]))
+    whole = {name: np.fromfile(tmp_path / f"{name}.bin", np.int32).tolist() for name in ("i", "p", "shape", "y")}
+    assert whole == {"i": [1, 0, 2], "p": [0, 1, 3], "shape": [3, 2], "y": [0, 1, 1]}
+    assert np.fromfile(tmp_path / "x.bin").tolist() == [1.5, 2.0, -1.0]
+    assert np.fromfile(tmp_path / "lambdas.bin").tolist() == [0.5]
+
+
 def test_missing_data_are_said(tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     problems = tool("problems")
     monkeypatch.setattr(problems.common, "data_folders", lambda: [tmp_path])
