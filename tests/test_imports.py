@@ -73,6 +73,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "app": {
         "datasets",
+        "estimators",
         "kernels",
         "lessons",
         "live",

@@ -76,6 +76,7 @@ def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None
 MISSING = [  # a line, the package it needs, and for what
     ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
     ("ss.explore()", "anywidget", "The explorer in a notebook"),
+    ("ss.watch().widget", "anywidget", "The explorer in a notebook"),
     ("from sparsescope.dashboard import serve", "panel", "The explorer"),
     ("ss.Recorder().trace.to_frame()", "pandas", "Trace.to_frame"),
     ("ss.datasets.load('table.csv')", "pandas", "Reading a CSV file"),

@@ -242,7 +242,12 @@ with warnings.catch_warnings(record=True) as seen:
     names = list(ss.registry.losses)
     list(ss.registry.penalties)
 print(names[0], names.count("softer"), [str(w.message) for w in seen if "left out" in str(w.message)])
-problem = ss.Problem([[0.0], [1.0]], [0, 1], loss="softer")
+problem = ss.Problem([[0.0], [1.0], [0.5]], [0, 1, 1], loss="softer", lam_ratio=0.5)
+print(ss.race(problem, ["bcd-ls", "fista-ls"], budget=2, unit="iterations").names)
+from sparsescope.app.race import RacePage
+controls = {c["id"]: c for group in RacePage().controls() for c in group["controls"]}
+print("menu:", [choice["value"] for choice in controls["loss"]["choices"]].count("softer"))
+print("contracts:", ss.check("softer").passed)
 """
 
 
@@ -261,4 +266,6 @@ def test_parts_of_installed_packages_are_found_by_their_entry_points(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("softer 1 ")
     said = done.stdout.strip()
+    assert "('bcd-ls', 'fista-ls')" in said, "it races"
+    assert "menu: 1" in said and "contracts: True" in said
     assert said.count("left out") == 1 and "package broken" in said and "RuntimeError: no such wheel" in said

@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 import sparsescope as ss
 from sparsescope import registry
-from sparsescope.app._watching import Fits, WatchPage
+from sparsescope.app._watching import WatchPage
+from sparsescope.estimators.fits import Fits
 
 
 @pytest.fixture

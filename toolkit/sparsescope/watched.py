@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .app._watching import Fits, WatchPage
+from .estimators.fits import Fits
 from .estimators.watching import Watch
 from .registry import app_pages
 from .runs.event import Event
@@ -84,8 +84,7 @@ class LiveWatch(Watch):
         if self._widget is None:
             from .widgets.pages import page_widget
 
-            _register()
-            self._widget = page_widget(WatchPage.name, self.fits)
+            self._widget = page_widget(_registered(), self.fits)
         return self._widget
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -116,8 +115,8 @@ class LiveWatch(Watch):
             return self
         from .dashboard.server import in_background
 
-        _register()
-        self.url, self._stop = in_background({WatchPage.name: self.fits}, port, WatchPage.name, show)
+        name = _registered()
+        self.url, self._stop = in_background({name: self.fits}, port, name, show)
         print(f"Watching at {self.url}")
         return self
 
@@ -138,10 +137,13 @@ class LiveWatch(Watch):
             self._widget = None
 
 
-def _register() -> None:
-    """Give the page its place among the others: where nothing is watched it has none."""
+def _registered() -> str:
+    """Give the page its place among the others, and return its name: where nothing is watched it has none."""
+    from .app._watching import WatchPage  # it draws, and the callback alone needs nothing that draws
+
     if WatchPage.name not in app_pages:
         app_pages.add(WatchPage.name, WatchPage)
+    return WatchPage.name
 
 
 def watch(
