@@ -201,7 +201,7 @@ class Newton:
             size if taken else float("nan"),
             trials,
             products,
-            (2.0 * products + 3.0) * self.support.nnz,
+            (2.0 * products + 3.0) * known.nnz,
         )
 
     def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
