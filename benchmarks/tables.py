@@ -420,8 +420,12 @@ def constants(folder: Path) -> str:
 
 
 def reach(folder: Path) -> str:
-    """How far `auto` gets: a sentence."""
-    result = load("reach", folder)
+    """How far `auto` gets: a sentence for each result."""
+    return "\n\n".join(part for part in (_reach("reach", folder), _reach("reach_hinges", folder)) if part)
+
+
+def _reach(name: str, folder: Path) -> str:
+    result = load(name, folder)
     if result is None or not result["rows"]:
         return ""
     rows, summary = result["rows"], result["summary"]

@@ -28,6 +28,15 @@ def certified(loss: str, penalty: Any, intercept: bool, share: float, tol: float
     assert problem.objective(found.W, found.b) - found.dual <= tol * abs(found.objective) * (1.0 + 1e-9) + 1e-15
 
 
+def unpredictable(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features of very different sizes, and labels that nothing predicts."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 8)) @ rng.standard_normal((8, d)) + 0.1 * rng.standard_normal((n, d))
+    X, y = X * np.exp(rng.standard_normal(d)), rng.integers(0, m, n)
+    y[:m] = np.arange(m)
+    return X, y
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 @pytest.mark.parametrize("penalty", list(penalties))
@@ -82,15 +91,36 @@ def test_labels_that_nothing_predicts_at_a_small_lam(loss: str, penalty: Any) ->
 @pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
 def test_labels_that_nothing_predicts_with_many_weights(loss: str, size: int, shape: tuple[int, int, int]) -> None:
     """n·d·m is at most 2e5, and W has more entries than can be factored as one system in time."""
-    n, d, m = shape
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, 8)) @ rng.standard_normal((8, d)) + 0.1 * rng.standard_normal((n, d))
-    X, y = X * np.exp(rng.standard_normal(d)), rng.integers(0, m, n)
-    y[:m] = np.arange(m)
+    X, y = unpredictable(*shape)
     problem = ss.Problem(X, y, loss=loss, penalty=ss.penalties.BlockL1Linf(size), intercept=True)
     problem = problem.with_lam(0.002 * problem.lam_max)
     found = ss.solve(problem, "auto", tol=1e-6, max_iter=4000, record=False, certify_every=10)
     assert found.converged and problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9)
+
+
+def certified_hinge(loss: str, penalty: Any, shape: tuple[int, int, int], intercept: bool, share: float) -> Any:
+    problem = ss.Problem(*unpredictable(*shape), loss=loss, penalty=penalty, intercept=intercept)
+    problem = problem.with_lam(share * problem.lam_reference)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=3000, record=False, certify_every=10)
+    assert found.converged, (loss, penalty, shape, intercept, share, found)
+    assert problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9)
+    return found
+
+
+@pytest.mark.parametrize("penalty", [ss.penalties.BlockL1Linf(16), "sparse-group"])
+def test_a_hinge_with_many_weights_on_labels_that_nothing_predicts(penalty: Any) -> None:
+    found = certified_hinge("crammer-singer", penalty, (30, 220, 4), True, 0.002)
+    assert found.reason.startswith("ssnal: fbpd did not end in"), "or the problem is no longer a hard one"
+    assert np.count_nonzero(found.W) < found.W.size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(90, 220, 10), (150, 130, 10), (100, 1000, 2), (60, 64, 50), (40, 500, 10)], ids=str)
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.BlockL1Linf(16), ss.penalties.BlockL1Linf(64)], ids=str)
+@pytest.mark.parametrize("loss", ["crammer-singer", "separation-ranking"])
+def test_hinges_with_many_weights(loss: str, penalty: Any, intercept: bool, shape: tuple[int, int, int]) -> None:
+    certified_hinge(loss, penalty, shape, intercept, 0.002)
 
 
 def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:

@@ -26,6 +26,16 @@ class L1L2(Penalty):
     source = "Blondel et al. 2013, Eq. 2 and 4"
     adds_up = True
 
+    def norm_terms(self) -> tuple[float, float, float, float] | None:
+        """Return (a, b, c, q) if Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖².
+
+        Returns
+        -------
+        tuple[float, float, float, float] | None
+            the four factors, or ``None`` where the sign is restricted.
+        """
+        return None if self.nonnegative else (0.0, 1.0, 0.0, 0.0)
+
     def reference(self, W):
         found = np.linalg.norm(W, axis=1)
         return np.where((W < 0.0).any(axis=1), np.inf, found) if self.nonnegative else found

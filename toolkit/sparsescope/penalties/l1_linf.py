@@ -21,6 +21,16 @@ class L1Linf(Penalty):
     source = "Blondel et al. 2013, Sec. 4.7"
     adds_up = True
 
+    def norm_terms(self) -> tuple[float, float, float, float]:
+        """Return (a, b, c, q) if Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖².
+
+        Returns
+        -------
+        tuple[float, float, float, float]
+            the four factors.
+        """
+        return 0.0, 0.0, 1.0, 0.0
+
     def reference(self, W):
         return np.abs(W).max(axis=1)
 

@@ -22,6 +22,16 @@ class SparseGroup(Penalty):
     prox_formula = "s·max(1 − τ(1−ρ)/‖s‖₂, 0) with s_k = sign(v_k)·max(|v_k| − τρ, 0)"
     source = "Blondel et al. 2013, Sec. 4.7"
 
+    def norm_terms(self) -> tuple[float, float, float, float]:
+        """Return (a, b, c, q) if Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖².
+
+        Returns
+        -------
+        tuple[float, float, float, float]
+            the four factors.
+        """
+        return self.rho, 1.0 - self.rho, 0.0, 0.0
+
     def reference(self, W):
         return self.rho * np.abs(W).sum(axis=1) + (1.0 - self.rho) * np.linalg.norm(W, axis=1)
 

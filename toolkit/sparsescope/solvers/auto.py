@@ -14,6 +14,7 @@
     dual-cd, few weights → ssnal goes on from its dual point after as much work as it needs itself
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
+    these, few samples   → ssnal takes over from fbpd after 500 steps: interior points reach 1e-8 in some twenty steps
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     data in blocks       → working-set, in passes over the blocks; sparsa where a penalty leaves no feature out
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
@@ -35,10 +36,11 @@ from ..registry import problems, solvers
 from .base import Solver, State, settings
 from .shared.newton import able
 from .shared.proximal_point import suits
+from .ssnal import is_small, takes_interior_points
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
-FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor (ssnal)
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
+LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
 DUAL_WORK, LEAST_WORK = 0.5, 5e6
@@ -143,7 +145,7 @@ def _in_blocks(problem: Problem) -> tuple[Solver, str]:
 def small_exact(problem: Problem) -> Solver | None:
     """``ssnal`` where its systems are cheap to factor, else ``None``: hinges need one of all weights."""
     exact = solvers.create("ssnal")
-    few = suits(problem) or (problem.d < FEW and problem.rows * problem.m <= SMALL)
+    few = suits(problem) or is_small(problem)
     return exact if few and exact.solves(problem) is None else None
 
 
@@ -151,6 +153,19 @@ def _overdue(problem: Problem, state: Any) -> bool:
     """Whether dual-cd has done as much work as ssnal would need in all."""
     pairs = float(problem.d * problem.m) ** 2
     return isinstance(state.delegate, solvers["dual-cd"]) and state.work > LEAST_WORK + DUAL_WORK * problem.n * pairs
+
+
+def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, str] | None:
+    """``ssnal`` after enough steps of fbpd, where it takes interior points."""
+    exact = solvers.create("ssnal")
+    if done != LONG_SPLIT or not isinstance(state.delegate, solvers["fbpd"]) or exact.solves(problem) is not None:
+        return None
+    if not takes_interior_points(problem):
+        return None
+    return exact, (
+        f"fbpd did not end in {done} iterations, and samples and classes are few: Newton steps along the central path, "
+        "which reach high accuracy in tens of iterations"
+    )
 
 
 def _sums_entries(problem: Problem) -> bool:
@@ -218,7 +233,7 @@ class Auto(Solver):
             state.chosen_at = state.iteration - 1
         done = state.iteration - state.chosen_at
         if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
-            return None
+            return _interior_points(problem, state, done)
         exact = small_exact(problem)
         if exact is None or exact == state.delegate:
             return None

@@ -14,6 +14,8 @@ those of the problem on the ones that matter (solvers/shared/restriction.py).
 
 Smooth losses with small systems (few samples or few features) take the method of the paper itself: proximal points W,
 each found by Newton steps on its dual, whose systems have the size of the pieces in use (shared/proximal_point.py).
+Hinges with few samples and many weights take Newton steps along the central path instead (shared/interior_point.py):
+there the pieces of U and of V change together for long, and steps on one of them know nothing of the other.
 """
 
 from __future__ import annotations
@@ -32,13 +34,26 @@ from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
 from .shared.columns import DUAL_COLUMNS
+from .shared.interior_point import InteriorPoint
+from .shared.interior_point import suits as follows_path
 from .shared.pieces import has_derivatives
 from .shared.proximal_point import ProximalPoint, suits
 from .shared.restriction import Restriction, choose, worthwhile
 from .shared.splitting import ACTIVE
 
 MOST_WEIGHTS = 3000  # rows of W by classes that a factored system may have
+FEW, SMALL = 200, 1000  # features and weights up to which a system of all weights is cheap to factor
 MOST_CURVATURES = 30_000_000  # samples by classes squared
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a system of all weights is cheap to factor."""
+    return problem.d < FEW and problem.rows * problem.m <= SMALL
+
+
+def takes_interior_points(problem: Problem) -> bool:
+    """Whether the steps are those of interior points: of hinges with few samples and many weights."""
+    return not is_small(problem) and follows_path(problem)
 
 
 class AugmentedState(State):
@@ -48,7 +63,7 @@ class AugmentedState(State):
         super().__init__(problem, coef)
         self.U = U
         self.smooth = bool(problem.loss.smooth)
-        self.core: Lagrangian | ProximalPoint | None = None
+        self.core: Lagrangian | ProximalPoint | InteriorPoint | None = None
         self.part: Restriction | None = None
         self.choices = 0
 
@@ -103,7 +118,8 @@ class SSNAL(Solver):
                 "not define; choose another penalty or solver"
             )
         if problem.n * problem.m**2 > MOST_CURVATURES or (
-            problem.rows * problem.m > MOST_WEIGHTS and not (worthwhile(problem) or suits(problem))
+            problem.rows * problem.m > MOST_WEIGHTS
+            and not (worthwhile(problem) or suits(problem) or takes_interior_points(problem))
         ):
             return (
                 f"{self.name} factors a system of all weights, at most {MOST_WEIGHTS}, and keeps n·m² numbers; the "
@@ -153,7 +169,11 @@ class SSNAL(Solver):
         state.trials, state.step_size = float(core.trials), core.size
         state.passes += (4.0 + core.trials) * core.problem.design.nnz / max(problem.design.nnz, 1)
         state.working_set = float(core.problem.rows)
-        if moved and worthwhile(problem) and isinstance(core, Lagrangian):
+        if isinstance(core, InteriorPoint):
+            state.ready = bool(
+                core.reached / problem.n - core.proved <= state.aim * problem.scale(core.reached / problem.n)
+            )
+        elif moved and worthwhile(problem) and isinstance(core, Lagrangian):
             self._choose(problem, state)
 
     def _choose(self, problem: Problem, state: AugmentedState) -> None:
@@ -161,13 +181,16 @@ class SSNAL(Solver):
         if suits(problem):
             state.core = ProximalPoint(problem, state.coef)
             return
+        if takes_interior_points(problem):
+            state.core = InteriorPoint(problem, state.coef, state.U)
+            return
         part = None
         if worthwhile(problem):
             part = choose(problem, state.U, state.coef, problem.n * problem.lam, state.part, state.choices)
             state.choices += 1
         if state.core is not None and part is state.part:
             return
-        assert not isinstance(state.core, ProximalPoint)
+        assert state.core is None or isinstance(state.core, Lagrangian)
         old, state.part = state.core, part
         state.working = None if part is None else part.flags.astype(np.uint8)
         W = state.coef if part is None else state.coef[part.coef_rows]

@@ -1,0 +1,136 @@
+"""Interior points: optima of linear programmes, weights, label sets, zeros, forks, and what is never handed back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsescope as ss
+from helpers import hinge_program, tags
+from sparsescope.registry import penalties
+from sparsescope.runs.stopping import Iterations
+from sparsescope.solvers.shared.interior_cones import Orthant, SecondOrder
+from sparsescope.solvers.shared.interior_point import InteriorPoint
+from sparsescope.solvers.ssnal import takes_interior_points
+
+HINGE = "crammer-singer"
+
+
+def wide(n: int = 12, d: int = 210, m: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features of different sizes, and labels that nothing predicts."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.1 * rng.standard_normal((n, d))
+    return X * np.exp(rng.standard_normal(d)), np.arange(n) % m
+
+
+def at(share: float, **given: Any) -> ss.Problem:
+    X, y = wide()
+    problem = ss.Problem(X, y, loss=HINGE, **given)
+    problem = problem.with_lam(share * problem.lam_reference)
+    assert takes_interior_points(problem)
+    return problem
+
+
+def solved(problem: ss.Problem, tol: float = 1e-8) -> Any:
+    found = ss.solve(problem, "ssnal", tol=tol, max_iter=60, record=False)
+    assert found.converged, found
+    assert problem.objective(found.W, found.b) == pytest.approx(found.objective, rel=1e-12)
+    return found
+
+
+@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.L1L2(nonnegative=False), ss.penalties.BlockL1L2(7)])
+def test_every_penalty_is_certified_in_tens_of_steps(penalty: Any) -> None:
+    solved(at(0.002, penalty=penalty, intercept=True))
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_the_optimum_is_that_of_a_linear_program(intercept: bool) -> None:
+    problem = at(0.05, penalty="l1", intercept=intercept)
+    X, y = wide()
+    value, _, _ = hinge_program(X, y, problem.lam, intercept)
+    found = solved(problem, 1e-9)
+    assert found.objective == pytest.approx(value, rel=2e-9) and found.dual <= value * (1 + 1e-10)
+
+
+def test_unused_weights_are_zero_and_not_small() -> None:
+    found = solved(at(0.05, penalty="l1/l2"))
+    rows = np.linalg.norm(found.W, axis=1)
+    assert 0 < np.count_nonzero(rows) <= 36, "no more rows than slacks can be tight"
+    assert rows[rows > 0].min() > 1e-6 * rows.max()
+
+
+def test_a_margin_scales_the_weights() -> None:
+    problem = at(0.05, penalty="sparse-group")
+    other = problem.with_(loss=ss.losses.CrammerSinger(margin=2.5))
+    assert other.lam == problem.lam
+    assert solved(other).objective == pytest.approx(2.5 * solved(problem).objective, rel=3e-8)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "sparse-group", "block-l1/linf"])
+def test_weights_of_samples_are_repetitions_and_those_of_features_scales(penalty: str) -> None:
+    X, y = wide()
+    rng = np.random.default_rng(0)
+    times, c = rng.integers(1, 4, len(y)), np.repeat(rng.uniform(0.5, 2.0, 42), 5)
+    given: dict[str, Any] = {"loss": HINGE, "penalty": penalty, "lam": 0.02, "intercept": True}
+    weighted = ss.Problem(X, y, sample_weight=times, feature_weights=c, **given)
+    repeated = ss.Problem(np.repeat(X, times, axis=0) / c, np.repeat(y, times), **given)
+    assert takes_interior_points(weighted) and takes_interior_points(repeated)
+    assert solved(weighted).objective == pytest.approx(solved(repeated).objective, rel=3e-8)
+
+
+@pytest.mark.parametrize("penalty", ["l1/linf", "l1/l2"])
+def test_label_sets_with_empty_and_full_ones(penalty: str) -> None:
+    X, Y = tags()
+    X, Y = np.tile(X.toarray()[:24], (1, 6)), Y[:24]
+    X = X * np.random.default_rng(1).uniform(0.5, 1.5, X.shape)
+    problem = ss.Problem(X, Y, loss="separation-ranking", penalty=penalty, intercept=True, lam=0.001)
+    assert takes_interior_points(problem) and not Y[0].any() and Y[2].all()
+    solved(problem)
+
+
+def test_a_point_is_never_worse_than_the_one_it_starts_from() -> None:
+    problem = at(0.05, penalty="l1/l2", intercept=True)
+    best = solved(problem)
+    for event in ss.Run(problem, "ssnal", W=best.W, b=best.b, stop=Iterations(4)):
+        assert event.objective <= best.objective * (1 + 1e-12)
+
+
+def test_a_fork_goes_on_by_itself() -> None:
+    problem = at(0.05, penalty="sparse-group", intercept=True)
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    for _ in range(5):
+        core.step(1)
+    fork = core.__deepcopy__({})
+    for _ in range(3):
+        fork.step(1)
+    reached = core.product()
+    again = core.__deepcopy__({})
+    for _ in range(3):
+        again.step(1)
+    assert core.product() == reached and again.product() == fork.product() < reached
+
+
+def test_a_step_that_is_not_finite_is_not_taken() -> None:
+    problem = at(0.05, penalty="l1", intercept=True)
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    core.step(1)
+    shown = core.shown.copy()
+    core.hinges.slack.s = np.zeros_like(core.hinges.slack.s)
+    assert not core.step(1) and core.stuck and not core.step(1)
+    np.testing.assert_array_equal(core.shown, shown)
+
+
+def test_a_scaling_maps_slacks_and_duals_to_one_point() -> None:
+    rng = np.random.default_rng(0)
+    tails = rng.standard_normal((2, 5, 3))
+    s, z = (np.column_stack([1.1 * np.linalg.norm(v, axis=1), v]) for v in tails)
+    cone = SecondOrder(s, z)
+    cone.scale()
+    np.testing.assert_allclose(cone.times(s), z, rtol=1e-10)
+    size = cone.longest(-s + 0.5 * z, None)
+    edge = s + size * (0.5 * z - s)
+    assert np.abs(edge[:, 0] - np.linalg.norm(edge[:, 1:], axis=1)).min() <= 1e-12
+    flat = Orthant(np.ones(3), np.full(3, 2.0))
+    assert flat.longest(np.array([-0.5, 1.0, 0.0]), None) == 2.0

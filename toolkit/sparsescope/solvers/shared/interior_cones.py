@@ -1,0 +1,343 @@
+"""Cones of the interior point method, and the norms that a penalty is a sum of.
+
+A cone keeps slacks s and duals z. Its scaling T (Nesterov and Todd) has Tz = T⁻¹s; for s, z ≥ 0 it is √(s/z), for the
+cone t ≥ ‖w‖₂ it is η(2qqᵀ − J)^½ with J = diag(1, −1, …). Newton steps need θ = T⁻² and what becomes of s∘z.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...problems.prediction import Problem
+from .augmented import vectors_of
+from .pieces import row_functions
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Norms:
+    """What Ω adds up: ``single`` |w| of entries (d·m, 1) or ``None``; ``highest``, ``length``: ‖w‖_∞ and ‖w‖₂ of the
+    vectors of each length, (vectors,) or ``None``; ``quadratic``: ½w² of entries, (d·m,)."""
+
+    single: np.ndarray | None
+    highest: list[np.ndarray | None]
+    length: list[np.ndarray | None]
+    quadratic: np.ndarray
+
+
+def norms_of(problem: Problem) -> Norms | None:
+    """The norms that the penalty is a sum of; ``None`` if it is none, or leaves entries free."""
+    regulariser, size = problem.regulariser, problem.d * problem.m
+    if regulariser.free is not None:
+        return None
+    vectors = vectors_of(problem)
+    if vectors is None:
+        single = np.asarray(regulariser.weights, dtype=np.float64).reshape(-1)
+        return Norms(single, [None], [None], np.zeros(size))
+    row = row_functions(problem)
+    terms = _terms_of(getattr(row, "base", row))
+    if terms is None:
+        return None
+    sums, lengths, heights, squares = terms
+    weights = getattr(row, "weights", None)
+    entries, highest, length = np.empty(size), [], []
+    for at, numbers in vectors:
+        c = np.ones(len(at)) if weights is None else np.asarray(weights, dtype=np.float64)[numbers]
+        entries[at] = c[:, None]
+        highest.append(heights * c if heights > 0.0 else None)
+        length.append(lengths * c if lengths > 0.0 else None)
+    return Norms(sums * entries if sums > 0.0 else None, highest, length, squares * entries)
+
+
+def _terms_of(penalty: Any) -> tuple[float, float, float, float] | None:
+    """(a, b, c, q) with Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖²."""
+    if hasattr(penalty, "norm_terms"):
+        found: tuple[float, float, float, float] | None = penalty.norm_terms()
+        return found
+    entries = penalty.entry_terms()
+    return None if entries is None else (entries[0], 0.0, 0.0, entries[1])
+
+
+class Orthant:
+    """Slacks s ≥ 0 and duals z ≥ 0, arrays of any shape."""
+
+    def __init__(self, s: np.ndarray, z: np.ndarray) -> None:
+        self.s, self.z = s, z
+
+    @property
+    def count(self) -> int:
+        """Number of complementary pairs."""
+        return self.s.size
+
+    def product(self) -> float:
+        """Σ of slacks times duals."""
+        return float((self.s * self.z).sum())
+
+    def scale(self) -> None:
+        """Compute θ at s, z."""
+        self.theta = self.z / self.s
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """θv."""
+        return self.theta * v
+
+    def predictor(self) -> np.ndarray:
+        """The v with ds + θ⁻¹dz = v where s∘z is to vanish."""
+        return -self.s
+
+    def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float) -> np.ndarray:
+        """The same where s∘z is to become the centre, with what a first step (ds, dz) left out."""
+        return (centre - self.s * self.z - ds * dz) / self.z
+
+    def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
+        """How far both, or one of them, can go inside the cone."""
+        return min(_until_zero(self.s, ds), _until_zero(self.z, dz))
+
+    def ahead(self, size: float, ds: np.ndarray, dz: np.ndarray) -> float:
+        """Σ of slacks times duals after a step."""
+        return float(((self.s + size * ds) * (self.z + size * dz)).sum())
+
+
+def _until_zero(v: np.ndarray, dv: np.ndarray | None) -> float:
+    if dv is None:
+        return np.inf
+    falls = float((dv / v).min(initial=0.0))
+    return -1.0 / falls if falls < 0.0 else np.inf
+
+
+class SecondOrder(Orthant):
+    """Rows (t, w) of s and z with t ≥ ‖w‖₂."""
+
+    @property
+    def count(self) -> int:
+        """Number of complementary pairs."""
+        return len(self.s)
+
+    def scale(self) -> None:
+        """Compute η and q: θ = (2(Jq)(Jq)ᵀ − J)/η²."""
+        ds, dz = np.sqrt(np.maximum(_gap(self.s), TINY)), np.sqrt(np.maximum(_gap(self.z), TINY))
+        s, z = self.s / ds[:, None], self.z / dz[:, None]
+        z[:, 1:] *= -1.0
+        plain = s[:, 0] * z[:, 0] - (s[:, 1:] * z[:, 1:]).sum(axis=1)
+        self.q = (s + z) / np.sqrt(2.0 * (1.0 + plain))[:, None]
+        self.eta = np.sqrt(ds / dz)
+        self.level = self._scaled(self.z)
+
+    def _scaled(self, v: np.ndarray, back: bool = False) -> np.ndarray:
+        """Tv, or T⁻¹v."""
+        head, tail = self.q[:, :1], -self.q[:, 1:] if back else self.q[:, 1:]
+        along = (tail * v[:, 1:]).sum(axis=1, keepdims=True)
+        out = np.empty_like(v)
+        out[:, :1] = head * v[:, :1] + along
+        out[:, 1:] = v[:, 1:] + tail * (v[:, :1] + along / (1.0 + head))
+        return out / self.eta[:, None] if back else out * self.eta[:, None]
+
+    def times(self, v: np.ndarray) -> np.ndarray:
+        """θv."""
+        return self._scaled(self._scaled(v, back=True), back=True)
+
+    def predictor(self) -> np.ndarray:
+        """The v with ds + θ⁻¹dz = v where s∘z is to vanish."""
+        return -self.s
+
+    def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float) -> np.ndarray:
+        """The same where s∘z is to become the centre, with what a first step (ds, dz) left out."""
+        aim = -_jordan(self.level, self.level) - _jordan(self._scaled(ds, back=True), self._scaled(dz))
+        aim[:, 0] += centre
+        head, tail = self.level[:, :1], self.level[:, 1:]
+        out = np.empty_like(aim)
+        out[:, :1] = (head * aim[:, :1] - (tail * aim[:, 1:]).sum(axis=1, keepdims=True)) / _gap(self.level)[:, None]
+        out[:, 1:] = (aim[:, 1:] - out[:, :1] * tail) / head
+        return self._scaled(out)
+
+    def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
+        """How far both, or one of them, can go inside the cone."""
+        return min(_until_edge(self.s, ds), _until_edge(self.z, dz))
+
+
+def _gap(v: np.ndarray) -> np.ndarray:
+    """t² − ‖w‖²."""
+    size = np.linalg.norm(v[:, 1:], axis=1)
+    return np.asarray((v[:, 0] - size) * (v[:, 0] + size))
+
+
+def _jordan(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """u∘v = (uᵀv, u₀v₁ + v₀u₁)."""
+    out = u[:, :1] * v + v[:, :1] * u
+    out[:, 0] = (u * v).sum(axis=1)
+    return out
+
+
+def _until_edge(v: np.ndarray, dv: np.ndarray | None) -> float:
+    """The smallest positive root of (t² − ‖w‖²)(v + x·dv), of all rows."""
+    if dv is None:
+        return np.inf
+    a, b = _gap(dv), v[:, 0] * dv[:, 0] - (v[:, 1:] * dv[:, 1:]).sum(axis=1)
+    c, inside = _gap(v), b * b - a * _gap(v)
+    with np.errstate(all="ignore"):
+        far = -(b + np.where(b >= 0.0, 1.0, -1.0) * np.sqrt(np.maximum(inside, 0.0)))
+        roots = np.concatenate([(far / a)[inside >= 0.0], (c / far)[inside >= 0.0]])
+    roots = np.concatenate([roots, -v[:, 0][dv[:, 0] < 0.0] / dv[:, 0][dv[:, 0] < 0.0]])
+    return float(roots[np.isfinite(roots) & (roots > 0.0)].min(initial=np.inf))
+
+
+class Piece:
+    """Norms of vectors of W, each below a variable t. ``at``: places of vectors in the flat W, (vectors, length)."""
+
+    single = False  # whether its curvature is a diagonal
+    cone: Orthant
+
+    def __init__(self, at: np.ndarray, cost: np.ndarray) -> None:
+        self.at, self.cost = at, cost.reshape(-1)
+        self.t = np.empty(0)
+
+    def copied(self) -> Any:
+        """A copy that goes on by itself; arrays never change."""
+        made = copy.copy(self)
+        made.cone = copy.copy(self.cone)
+        return made
+
+    def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """What the slacks fall by."""
+        raise NotImplementedError
+
+    def weights_part(self, z: np.ndarray) -> np.ndarray:
+        """What duals contribute to the gradient in the vectors."""
+        raise NotImplementedError
+
+    def bounds_part(self, z: np.ndarray) -> np.ndarray:
+        """And in t."""
+        raise NotImplementedError
+
+    def residual(self, flat: np.ndarray) -> np.ndarray:
+        """What is wrong with the slacks."""
+        return self.images(flat[self.at], self.t) + self.cone.s
+
+    def cost_residual(self) -> np.ndarray:
+        """What is wrong with the gradient in t."""
+        return self.bounds_part(self.cone.z) + self.cost
+
+    def coupling(self) -> tuple[np.ndarray, np.ndarray]:
+        """The curvature in (w, t), negated, and in t."""
+        raise NotImplementedError
+
+    def stiffness(self) -> np.ndarray:
+        """The curvature in w to which a residual is shared out."""
+        raise NotImplementedError
+
+    def reduce(self, t: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The right-hand side in w after t is eliminated."""
+        held = self.cone.times(b)
+        v, h = self.coupling()
+        return self.weights_part(held) + v * ((t + self.bounds_part(held)) / h)[:, None]
+
+    def expand(self, w: np.ndarray, t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The steps of t and of the duals for one of w."""
+        v, h = self.coupling()
+        grown = (t + self.bounds_part(self.cone.times(b)) + (v * w).sum(axis=1)) / h
+        return grown, self.cone.times(self.images(w, grown) - b)
+
+    def absorb(self, z: np.ndarray, t: np.ndarray, off: np.ndarray) -> None:
+        """Change steps of duals in place: their part in w by ``off``, and that in t to ``t`` exactly."""
+        raise NotImplementedError
+
+    def diagonal(self) -> np.ndarray:
+        """The curvature in w, of single entries."""
+        raise NotImplementedError
+
+    def arrow(self, extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """D⁻¹ and u of the inverse D⁻¹ + uuᵀ of the curvature in w plus a diagonal. Both (vectors, length)."""
+        raise NotImplementedError
+
+
+class Corners(Piece):
+    """Maximum norms: −t ≤ w ≤ t. Of vectors with one entry they are |w|."""
+
+    def __init__(self, at: np.ndarray, cost: np.ndarray, centre: float) -> None:
+        super().__init__(at, cost)
+        length = at.shape[1]
+        self.single = length == 1
+        self.t = 2.0 * length * centre / self.cost
+        s = np.repeat(self.t[:, None], length, axis=1)
+        z = np.repeat(0.5 * self.cost[:, None] / length, length, axis=1)
+        self.cone = Orthant(np.stack([s, s]), np.stack([z, z]))
+
+    def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return np.stack([w - t[:, None], -w - t[:, None]])
+
+    def weights_part(self, z: np.ndarray) -> np.ndarray:
+        return np.asarray(z[0] - z[1])
+
+    def bounds_part(self, z: np.ndarray) -> np.ndarray:
+        return np.asarray(-z.sum(axis=(0, 2)))
+
+    def coupling(self) -> tuple[np.ndarray, np.ndarray]:
+        theta = self.cone.theta
+        return theta[0] - theta[1], theta.sum(axis=(0, 2))
+
+    def _inside(self) -> np.ndarray:
+        theta = self.cone.theta
+        return np.asarray(4.0 * theta[0] * theta[1] / (theta[0] + theta[1]))
+
+    def stiffness(self) -> np.ndarray:
+        return self._inside() if self.single else np.asarray(self.cone.theta.sum(axis=0))
+
+    def absorb(self, z: np.ndarray, t: np.ndarray, off: np.ndarray) -> None:
+        short = (-t - z.sum(axis=(0, 2))) / self.at.shape[1]
+        z[0] += 0.5 * (off + short[:, None])
+        z[1] += 0.5 * (short[:, None] - off)
+
+    def diagonal(self) -> np.ndarray:
+        return self._inside()[:, 0]
+
+    def arrow(self, extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        theta = self.cone.theta
+        both = theta[0] + theta[1]
+        D = both + extra
+        left = ((4.0 * theta[0] * theta[1] + extra * both) / D).sum(axis=1, keepdims=True)
+        return 1.0 / D, (theta[0] - theta[1]) / (D * np.sqrt(left))
+
+
+class Lengths(Piece):
+    """Euclidean norms: t ≥ ‖w‖₂."""
+
+    cone: SecondOrder
+
+    def __init__(self, at: np.ndarray, cost: np.ndarray, centre: float) -> None:
+        super().__init__(at, cost)
+        self.t = centre / self.cost
+        s, z = np.zeros((2, len(at), at.shape[1] + 1))
+        s[:, 0], z[:, 0] = self.t, self.cost
+        self.cone = SecondOrder(s, z)
+
+    def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return -np.column_stack([t, w])
+
+    def weights_part(self, z: np.ndarray) -> np.ndarray:
+        return -z[:, 1:]
+
+    def bounds_part(self, z: np.ndarray) -> np.ndarray:
+        return -z[:, 0]
+
+    def coupling(self) -> tuple[np.ndarray, np.ndarray]:
+        q, squares = self.cone.q, self.cone.eta**2
+        return 2.0 * q[:, :1] * q[:, 1:] / squares[:, None], (2.0 * q[:, 0] ** 2 - 1.0) / squares
+
+    def stiffness(self) -> np.ndarray:
+        return np.repeat((1.0 / self.cone.eta**2)[:, None], self.at.shape[1], axis=1)
+
+    def absorb(self, z: np.ndarray, t: np.ndarray, off: np.ndarray) -> None:
+        z[:, 1:] -= off
+        z[:, 0] = -t
+
+    def arrow(self, extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        squares, w = (self.cone.eta**2)[:, None], self.cone.q[:, 1:]
+        D = extra + 1.0 / squares
+        held = squares * extra
+        kept = 2.0 / (1.0 + 2.0 * (w * w * held / (1.0 + held)).sum(axis=1, keepdims=True))
+        return 1.0 / D, w / D * np.sqrt(kept / squares)

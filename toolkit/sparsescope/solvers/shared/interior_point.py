@@ -1,0 +1,397 @@
+"""A primal–dual interior point method for hinges with few samples, whatever norms the penalty is made of.
+
+    minimise Σ_i ω_i ξ_i + nλ Σ_v (α‖w_v‖₁ + β‖w_v‖₂ + γ‖w_v‖_∞ + ½κ‖w_v‖²)
+    subject to  ξ_i ≥ 0,  z_ik − a_i ≤ ξ_i − μ for the labels k that sample i lacks,  z_ik ≥ a_i for those it has
+
+with z = XW + 1bᵀ, and each norm below a variable of its own (interior_cones.py). Newton steps on the conditions of
+optimality follow the central path, with Mehrotra's predictor and corrector and the scaling of Nesterov and Todd; some
+twenty steps reach a relative gap of 1e-8, corners or not. What the slacks and the bounds of the norms contribute is
+eliminated; left are
+
+    B·dW + XᵀRg = r,   g = RᵀX·dW        with RRᵀ the curvature of the hinges and B that of the penalty
+
+B⁻¹ = D⁻¹ + UUᵀ is known without cancellation, so (I + RᵀX B⁻¹XᵀR)·g = RᵀX B⁻¹r is solved, of n·m rows. The weights that
+a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections of W of its
+own, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
+
+Its own points have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the penalty at
+W − σXᵀU is, if F does not notice; and the dual rows that prove most.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ...kernels.rows import loss_sum
+from ...losses.reference import indicator
+from ...problems.certificate import Workspace, certify, double_scores
+from ...problems.prediction import Problem
+from .augmented import vectors_of
+from .interior_cones import Corners, Lengths, Orthant, Piece, norms_of
+
+STEP = 0.98  # share of the way to the boundary
+LEAST = 1e-3  # share of the duals at the start at least, where these are made small enough for the penalty
+FREE, LOOSE = 1e-10, 1e-9  # curvature that an intercept, and every weight, has at least
+JITTER, MORE = 1e-14, 100.0  # relative change of the system's diagonal, and its factor where that does not do
+REFINED = 4  # corrections of g = RᵀX·dW
+SHIFTS = (1.0, 1e-2, 1e-4)  # σ of the prox that says which weights are zero, in units of max|W|/(nλ)
+UNNOTICED = 0.1  # share of the complementarity by which F may grow when weights become zero
+MOST_SYSTEM = 3000  # samples by classes
+MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
+
+
+def suits(problem: Problem) -> bool:
+    """Whether the loss is a hinge, the penalty a sum of norms, and the system small."""
+    small = problem.n * problem.m <= MOST_SYSTEM and problem.n * problem.d <= MOST_ENTRIES
+    return small and bool(problem.loss.hinges) and not problem.loss.smooth and norms_of(problem) is not None
+
+
+class Margins:
+    """The hinges: z = XW + 1bᵀ against the level a of the labels that a sample has, and its hinge ξ; the margin is 1.
+
+    ``slack``: of every label and, in the last column, of ξ; a, ξ: (n,).
+    """
+
+    def __init__(self, off: np.ndarray, omega: np.ndarray) -> None:
+        self.off, self.cost = off, omega
+        self.sign = np.where(off, 1.0, -1.0)
+        n, m = off.shape
+        highs, lows = off.sum(axis=1, keepdims=True), (~off).sum(axis=1, keepdims=True)
+        z = np.where(off, 0.5 / highs, 0.5 / lows) * omega[:, None]
+        self.a, self.xi = np.full(n, -0.5), np.full(n, 2.0)
+        s = np.full((n, m + 1), 0.5)
+        s[:, m] = 2.0
+        self.slack = Orthant(s, np.column_stack([z, 0.5 * omega]))
+
+    def shrink(self, share: float) -> None:
+        """Take a share of the duals that push scores apart; those of ξ make up for it."""
+        z = self.slack.z
+        z[:, :-1] *= share
+        z[:, -1] = self.cost * (1.0 - 0.5 * share)
+
+    def images(self, Z: np.ndarray, a: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """What the slacks fall by, (n, m + 1)."""
+        return np.column_stack([self.sign * (Z - a[:, None]) - np.where(self.off, xi[:, None], 0.0), -xi])
+
+    def gather(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The transpose: U (n, m), and what belongs to a and to ξ."""
+        U = self.sign * z[:, :-1]
+        return U, -U.sum(axis=1), -np.where(self.off, z[:, :-1], 0.0).sum(axis=1) - z[:, -1]
+
+    def residual(self, Z: np.ndarray) -> np.ndarray:
+        """What is wrong with the slacks."""
+        held = self.images(Z, self.a, self.xi) + self.slack.s
+        held[:, :-1] += self.off
+        return held
+
+    def duals(self) -> np.ndarray:
+        """U, rows in the domain of ℓ*: rounding in the sums is taken away."""
+        z = self.slack.z[:, :-1]
+        above, below = np.where(self.off, z, 0.0), np.where(self.off, 0.0, z)
+        above = above * np.minimum(1.0, self.cost / above.sum(axis=1))[:, None]
+        return above - below * (above.sum(axis=1) / below.sum(axis=1))[:, None]
+
+    def factor(self) -> np.ndarray:
+        """R (n, m, m): with the weighted means z̄ of the labels off and in the set,
+        Σθ(z − z̄)² over both, and (z̄_off − z̄_in)² by the three weights in series."""
+        self.theta, self.last = self.slack.theta[:, :-1], self.slack.theta[:, -1]
+        self.highs, self.lows = np.where(self.off, self.theta, 0.0), np.where(self.off, 0.0, self.theta)
+        high, low = self.sums = self.highs.sum(axis=1), self.lows.sum(axis=1)
+        series = 1.0 / (1.0 / high + 1.0 / low + 1.0 / self.last)
+        share = self.highs / high[:, None], self.lows / low[:, None]
+        root = np.sqrt(self.theta)
+        same = self.off[:, :, None] == self.off[:, None, :]
+        R = -np.where(same, (share[0] + share[1])[:, :, None] * root[:, None, :], 0.0)
+        np.einsum("ikk->ik", R)[:] += root
+        R += (np.sqrt(series)[:, None] * (share[0] - share[1]))[:, :, None] * np.sqrt(share[0])[:, None, :]
+        return R
+
+    def levels(self, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The solution of the 2 × 2 systems of a and ξ."""
+        high, low = self.sums
+        scale = high * low + high * self.last + low * self.last
+        return ((high + self.last) * p - high * q) / scale, ((high + low) * q - high * p) / scale
+
+
+class InteriorPoint:
+    """A point of the method. ``shown``: the weights to hand back, (rows, m); ``Un``: dual rows (n, m)."""
+
+    def __init__(self, problem: Problem, W: np.ndarray, U: np.ndarray) -> None:
+        self.problem = problem
+        X = problem.design.matrix
+        X = np.asarray(X.toarray() if problem.design.is_sparse else X, dtype=np.float64)
+        d, self.margin = problem.d, float(problem.loss.margin)
+        off = indicator(np.empty((problem.n, problem.m)), problem.y) == 0.0
+        self.pairs = np.flatnonzero(off.any(axis=1) & ~off.all(axis=1))  # samples with labels of both kinds: a hinge
+        X = np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X
+        self.X, self.n = X[self.pairs], self.pairs.size
+        self.strength = problem.n * problem.lam
+        weights = getattr(problem.terms[1], "weights", np.ones(problem.n))
+        self.hinges = Margins(off[self.pairs], np.asarray(weights, dtype=np.float64)[self.pairs])
+        found = norms_of(problem)
+        assert found is not None
+        vectors = vectors_of(problem) or [(np.arange(d * problem.m).reshape(-1, 1), np.arange(d))]
+        self.quadratic = self.margin * self.strength * found.quadratic
+        top = problem.regulariser.dual_norm(np.ascontiguousarray((self.X.T @ self.hinges.duals())[:d]))
+        self.hinges.shrink(min(max(self.strength / max(top, 1e-300), LEAST), 1.0))
+        start = self.hinges.slack.product() / self.hinges.slack.count
+        self.pieces: list[Piece] = []
+        if found.single is not None:
+            self.pieces.append(Corners(np.arange(d * problem.m)[:, None], self.strength * found.single, start))
+        for (at, numbers), high, length in zip(vectors, found.highest, found.length, strict=True):
+            del numbers
+            if high is not None:
+                self.pieces.append(Corners(at, self.strength * high, start))
+            if length is not None:
+                self.pieces.append(Lengths(at, self.strength * length, start))
+        self.W = np.zeros((self.X.shape[1], problem.m))
+        self.trials, self.size, self.stuck = 1, float("nan"), not self.n
+        self.shown, self.reached = W.astype(np.float64), self.total(W.astype(np.float64))
+        self.Un = U.astype(np.float64)
+        self.proved = self.dual_value(self.Un)
+
+    def __deepcopy__(self, memo: Any) -> InteriorPoint:
+        made = copy.copy(self)  # the problem and X never change, nor do arrays: steps make new ones
+        made.hinges = copy.copy(self.hinges)
+        made.hinges.slack = copy.copy(self.hinges.slack)
+        made.pieces = [piece.copied() for piece in self.pieces]
+        return made
+
+    def total(self, W: np.ndarray) -> float:
+        """nF at W."""
+        d = self.problem.d
+        value = self.problem.regulariser.value(np.ascontiguousarray(W[:d]))[0]
+        return float(loss_sum(self._scores(W), *self.problem.terms)) + self.strength * float(value)
+
+    def _scores(self, W: np.ndarray) -> np.ndarray:
+        """Scores of all samples."""
+        design = self.problem.design
+        return double_scores(self.problem, W, np.empty((design.n, self.problem.m)))
+
+    def dual_value(self, U: np.ndarray) -> float:
+        """The value that dual rows prove for F."""
+
+        def write(out: np.ndarray) -> bool:
+            out[:] = U
+            return True
+
+        W = self.shown.astype(self.problem.dtype)
+        return float(certify(self.problem, W, self._scores(self.shown), Workspace(self.problem), write).dual)
+
+    @property
+    def count(self) -> int:
+        """Number of complementary pairs."""
+        return self.hinges.slack.count + sum(piece.cone.count for piece in self.pieces)
+
+    def product(self) -> float:
+        """The complementarity: Σ of slacks times duals."""
+        return self.hinges.slack.product() + sum(piece.cone.product() for piece in self.pieces)
+
+    # ------------------------------------------------------------------------------------------------------- steps
+    def step(self, patience: int) -> bool:
+        """A step along the central path. Whether it was taken: rounding may leave none."""
+        if self.stuck:
+            return False
+        before = copy.deepcopy(self)
+        try:
+            with np.errstate(all="ignore"):  # what is not finite ends the method below
+                self._advance()
+        except (LinAlgError, FloatingPointError, ValueError):
+            self.__dict__.update(before.__dict__)
+            self.stuck = True
+            return False
+        self._show()
+        return True
+
+    def _advance(self) -> None:
+        d, hinges = self.problem.d, self.hinges
+        Z, flat = self.X @ self.W, self.W[:d].ravel()
+        U, ra, rx = hinges.gather(hinges.slack.z)
+        G = self.X.T @ U
+        G[:d] += (self.quadratic * flat + self._transposed([p.cone.z for p in self.pieces])).reshape(d, -1)
+        dual = (G, ra, rx + hinges.cost, [piece.cost_residual() for piece in self.pieces])
+        primal = (hinges.residual(Z), [piece.residual(flat) for piece in self.pieces])
+        cones: list[Any] = [hinges.slack, *(piece.cone for piece in self.pieces)]
+        for cone in cones:
+            cone.scale()
+        self._factor()
+        centre = self.product() / self.count
+        moves = self._direction(dual, primal, 1.0, [cone.predictor() for cone in cones])
+        size = min(1.0, *(c.longest(*move) for c, move in zip(cones, moves[1], strict=True)))
+        near = sum(c.ahead(size, *move) for c, move in zip(cones, moves[1], strict=True)) / self.count
+        sigma = min(max(near / centre, 0.0), 1.0) ** 3
+        aims = [c.corrector(*move, sigma * centre) for c, move in zip(cones, moves[1], strict=True)]
+        (dW, da, dxi, bounds), moves2 = self._direction(dual, primal, 1.0 - sigma, aims)
+        if not all(np.isfinite(v).all() for v in (dW, *(part for move in moves2 for part in move))):
+            raise FloatingPointError("the step is not finite")
+        ahead = min(1.0, STEP * min(c.longest(m[0], None) for c, m in zip(cones, moves2, strict=True)))
+        below = min(1.0, STEP * min(c.longest(None, m[1]) for c, m in zip(cones, moves2, strict=True)))
+        if np.any(self.quadratic):
+            ahead = below = min(ahead, below)
+        self.W = self.W + ahead * dW
+        hinges.a, hinges.xi = hinges.a + ahead * da, hinges.xi + ahead * dxi
+        for piece, t in zip(self.pieces, bounds, strict=True):
+            piece.t = piece.t + ahead * t
+        for cone, (ds, dz) in zip(cones, moves2, strict=True):
+            cone.s, cone.z = cone.s + ahead * ds, cone.z + below * dz
+        self.size = min(ahead, below)
+
+    def _transposed(self, duals: list[np.ndarray]) -> np.ndarray:
+        """What the duals of the norms contribute to the gradient in W, flat."""
+        out = np.zeros(self.problem.d * self.problem.m)
+        for piece, z in zip(self.pieces, duals, strict=True):
+            out[piece.at] += piece.weights_part(z)
+        return out
+
+    def _direction(self, dual: Any, primal: Any, share: float, aims: list[np.ndarray]) -> Any:
+        """The step ((dW, da, dξ, bounds of the norms), (ds, dz) of the cones) that takes away a share of the residuals
+        and brings the complementary pairs to where ``aims`` says."""
+        d, m, hinges = self.problem.d, self.problem.m, self.hinges
+        G, ra, rx = (-share * part for part in dual[:3])
+        bt = [-share * part for part in dual[3]]
+        bh = -share * primal[0] - aims[0]
+        bp = [-share * part - aim for part, aim in zip(primal[1], aims[1:], strict=True)]
+        held = hinges.slack.times(bh)
+        U, ga, gx = hinges.gather(held)
+        p, q = hinges.levels(ra + ga, rx + gx)
+        const = -hinges.theta * (p[:, None] + np.where(hinges.off, q[:, None], 0.0)) - U
+        right, rest = G - self.X.T @ const, np.zeros(d * m)
+        for piece, t, b in zip(self.pieces, bt, bp, strict=True):
+            rest[piece.at] += piece.reduce(t, b)
+        right[:d] += rest.reshape(d, m)
+        dW, dU = self._solve(right)
+        dU = dU + const
+        dZ, flat = self.X @ dW, dW[:d].ravel()
+        above, below = (hinges.highs * dZ).sum(axis=1), (hinges.lows * dZ).sum(axis=1)
+        da, dxi = hinges.levels(ra + ga + above + below, rx + gx + above)
+        dz = hinges.sign * dU
+        dz = np.column_stack([dz, -rx - np.where(hinges.off, dz, 0.0).sum(axis=1)])
+        moves = [(-share * primal[0] - hinges.images(dZ, da, dxi), dz)]
+        bounds, duals = [], []
+        for piece, t, b in zip(self.pieces, bt, bp, strict=True):
+            grown, moved = piece.expand(flat[piece.at], t, b)
+            bounds.append(grown)
+            duals.append(moved)
+        off = (G[:d] - self.X[:, :d].T @ dU).ravel() - self.quadratic * flat - self._transposed(duals)
+        stiff = np.zeros(d * m)
+        for piece in self.pieces:
+            stiff[piece.at] += piece.stiffness()
+        for piece, t, moved, grown, r in zip(self.pieces, bt, duals, bounds, primal[1], strict=True):
+            piece.absorb(moved, t, (off / stiff)[piece.at] * piece.stiffness())
+            moves.append((-share * r - piece.images(flat[piece.at], grown), moved))
+        return (dW, da, dxi, bounds), moves
+
+    # ------------------------------------------------------------------------------------------------------ system
+    def _factor(self) -> None:
+        """B⁻¹ and the factors of I + RᵀX B⁻¹XᵀR."""
+        problem, n, m, d = self.problem, self.n, self.problem.m, self.problem.d
+        X = self.X[:, :d]
+        self.R = self.hinges.factor()
+        unit = max(self.strength**2 / n, 1e-300)
+        E = np.full(d * m, LOOSE * unit) + self.quadratic
+        for piece in self.pieces:
+            if piece.single:
+                E[piece.at[:, 0]] += piece.diagonal()
+        self.inverse, self.joined = 1.0 / E, []
+        K = np.zeros((n, m, n, m))
+        for piece in self.pieces:
+            if not piece.single:
+                inverse, u = piece.arrow(E[piece.at])
+                self.inverse[piece.at] = inverse
+                self.joined.append((piece.at, u))
+        D = np.sqrt(self.inverse).reshape(d, m)
+        for k in range(m):
+            columns = [X * D[:, k]]
+            for at, u in self.joined:
+                if problem.regulariser.blocks is not None:
+                    here = at[:, 0] % m == k
+                    columns.append(np.einsum("ivp,vp->iv", X[:, at[here] // m], u[here]))
+            if problem.intercept:
+                columns.append(self.X[:, d:] / np.sqrt(FREE * n))
+            A = np.column_stack(columns)
+            K[:, k, :, k] = A @ A.T
+        S = K.reshape(n * m, n * m)
+        for at, u in self.joined:
+            if problem.regulariser.blocks is None:
+                A = (X[:, None, at[:, 0] // m] * u.T[None]).reshape(n * m, -1)
+                S += A @ A.T
+        for _ in range(2):  # RᵀKR; K is symmetric
+            S = np.matmul(self.R.transpose(0, 2, 1), S.reshape(n, m, n * m)).reshape(n * m, n * m).T
+            S = np.ascontiguousarray(S)
+        np.einsum("aa->a", S)[:] += 1.0
+        diagonal, jitter = S.diagonal().copy(), JITTER
+        while True:
+            np.einsum("aa->a", S)[:] = diagonal * (1.0 + jitter)
+            try:
+                self.system = cho_factor(S, lower=True, check_finite=False)
+                return
+            except LinAlgError:
+                jitter *= MORE
+                if not jitter < 1.0:
+                    raise
+
+    def _inverse(self, r: np.ndarray) -> np.ndarray:
+        """B⁻¹r."""
+        d, m = self.problem.d, self.problem.m
+        flat = r[:d].ravel()
+        out = self.inverse * flat
+        for at, u in self.joined:
+            out[at] += u * (u * flat[at]).sum(axis=1, keepdims=True)
+        return np.vstack([out.reshape(d, m), r[d:] / (FREE * self.n)])
+
+    def _solve(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dW and Rg."""
+        g = self._solved(self._seen(self._inverse(r)))
+        W = self._inverse(r - self.X.T @ self._spread(g))
+        for _ in range(REFINED):
+            change = self._solved(g - self._seen(W))
+            g = g - change
+            W = W + self._inverse(self.X.T @ self._spread(change))
+        return W, self._spread(g)
+
+    def _solved(self, b: np.ndarray) -> np.ndarray:
+        return np.asarray(cho_solve(self.system, b.ravel(), check_finite=False)).reshape(b.shape)
+
+    def _seen(self, W: np.ndarray) -> np.ndarray:
+        """RᵀXW."""
+        return np.asarray(np.einsum("ika,ik->ia", self.R, self.X @ W))
+
+    def _spread(self, g: np.ndarray) -> np.ndarray:
+        """Rg."""
+        return np.asarray(np.einsum("ika,ia->ik", self.R, g))
+
+    # ------------------------------------------------------------------------------------------------- what is shown
+    def _show(self) -> None:
+        """Take the weights as those that are shown if their F is the smallest so far."""
+        d, m, problem = self.problem.d, self.problem.m, self.problem
+        U = np.zeros((problem.n, m))
+        U[self.pairs] = self.hinges.duals()
+        proved = self.dual_value(U)
+        if proved > self.proved:
+            self.Un, self.proved = U, proved
+        W = self.margin * self.W
+        best, room = self.total(W), UNNOTICED * self.margin * self.product()
+        G, V = (self.X.T @ U[self.pairs])[:d], np.empty((d, m))
+        unit = float(np.abs(W[:d]).max(initial=0.0)) / max(self.strength, 1e-300)
+        for shift in SHIFTS:
+            problem.regulariser.prox(np.ascontiguousarray(W[:d] - shift * unit * G), shift * unit * self.strength, V)
+            zeroed = self._without(W, V == 0.0)
+            found = self.total(zeroed)
+            if found <= best + room:
+                W, best = zeroed, found
+                break
+        if best < self.reached:
+            self.shown, self.reached = W, best
+
+    def _without(self, W: np.ndarray, zero: np.ndarray) -> np.ndarray:
+        """W with zeros, and the other weights changed so that the margins stay."""
+        out = W.copy()
+        out[: len(zero)][zero] = 0.0
+        for _ in range(REFINED):
+            out += self._inverse(self.X.T @ self._spread(self._solved(self._seen(W - out))))
+            out[: len(zero)][zero] = 0.0
+        return out
