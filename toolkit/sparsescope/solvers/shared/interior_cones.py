@@ -21,7 +21,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Norms:
-    """What Ω adds up: ``single`` |w| of entries (d·m, 1) or ``None``; ``highest``, ``length``: ‖w‖_∞ and ‖w‖₂ of the
+    """Terms of Ω: ``single`` |w| of entries, (d·m,) or ``None``; ``highest``, ``length``: ‖w‖_∞ and ‖w‖₂ of the
     vectors of each length, (vectors,) or ``None``; ``quadratic``: ½w² of entries, (d·m,)."""
 
     single: np.ndarray | None
@@ -95,7 +95,7 @@ class Orthant:
         return (centre - self.s * self.z - ds * dz) / self.z
 
     def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
-        """How far both, or one of them, can go inside the cone."""
+        """The longest step of both, or of one of them, inside the cone."""
         return min(_until_zero(self.s, ds), _until_zero(self.z, dz))
 
     def ahead(self, size: float, ds: np.ndarray, dz: np.ndarray) -> float:
@@ -156,7 +156,7 @@ class SecondOrder(Orthant):
         return self._scaled(out)
 
     def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
-        """How far both, or one of them, can go inside the cone."""
+        """The longest step of both, or of one of them, inside the cone."""
         return min(_until_edge(self.s, ds), _until_edge(self.z, dz))
 
 
@@ -203,23 +203,23 @@ class Piece:
         return made
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """What the slacks fall by."""
+        """The decrease of the slacks."""
         raise NotImplementedError
 
     def weights_part(self, z: np.ndarray) -> np.ndarray:
-        """What duals contribute to the gradient in the vectors."""
+        """The share of the duals in the gradient in the vectors."""
         raise NotImplementedError
 
     def bounds_part(self, z: np.ndarray) -> np.ndarray:
-        """And in t."""
+        """Their share in the gradient in t."""
         raise NotImplementedError
 
     def residual(self, flat: np.ndarray) -> np.ndarray:
-        """What is wrong with the slacks."""
+        """The residual of the slacks."""
         return self.images(flat[self.at], self.t) + self.cone.s
 
     def cost_residual(self) -> np.ndarray:
-        """What is wrong with the gradient in t."""
+        """The residual of the gradient in t."""
         return self.bounds_part(self.cone.z) + self.cost
 
     def coupling(self) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
     minimise Σ_i ω_i ξ_i + nλ Σ_v (α‖w_v‖₁ + β‖w_v‖₂ + γ‖w_v‖_∞ + ½κ‖w_v‖²)
     subject to  ξ_i ≥ 0,  z_ik − a_i ≤ ξ_i − μ for the labels k that sample i lacks,  z_ik ≥ a_i for those it has
 
-with z = XW + 1bᵀ, and each norm below a variable of its own (interior_cones.py). Newton steps on the conditions of
+with z = XW + 1bᵀ, and each norm below a variable (interior_cones.py). Newton steps on the conditions of
 optimality follow the central path, with Mehrotra's predictor and corrector and the scaling of Nesterov and Todd; some
 twenty steps reach a relative gap of 1e-8, corners or not. What the slacks and the bounds of the norms contribute is
 eliminated; left are
@@ -11,10 +11,10 @@ eliminated; left are
     B·dW + XᵀRg = r,   g = RᵀX·dW        with RRᵀ the curvature of the hinges and B that of the penalty
 
 B⁻¹ = D⁻¹ + UUᵀ is known without cancellation, so (I + RᵀX B⁻¹XᵀR)·g = RᵀX B⁻¹r is solved, of n·m rows. The weights that
-a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections of W of its
-own, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
+a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections that are added to
+W, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
 
-Its own points have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the penalty at
+The points of the method have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the penalty at
 W − σXᵀU is, if F does not notice; and the dual rows that prove most.
 """
 
@@ -74,7 +74,7 @@ class Margins:
         z[:, -1] = self.cost * (1.0 - 0.5 * share)
 
     def images(self, Z: np.ndarray, a: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """What the slacks fall by, (n, m + 1)."""
+        """The decrease of the slacks, (n, m + 1)."""
         return np.column_stack([self.sign * (Z - a[:, None]) - np.where(self.off, xi[:, None], 0.0), -xi])
 
     def gather(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -83,7 +83,7 @@ class Margins:
         return U, -U.sum(axis=1), -np.where(self.off, z[:, :-1], 0.0).sum(axis=1) - z[:, -1]
 
     def residual(self, Z: np.ndarray) -> np.ndarray:
-        """What is wrong with the slacks."""
+        """The residual of the slacks."""
         held = self.images(Z, self.a, self.xi) + self.slack.s
         held[:, :-1] += self.off
         return held
