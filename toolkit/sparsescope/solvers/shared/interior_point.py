@@ -5,17 +5,17 @@
 
 with z = XW + 1bᵀ, and each norm below a variable (interior_cones.py). Newton steps on the conditions of
 optimality follow the central path, with Mehrotra's predictor and corrector and the scaling of Nesterov and Todd; some
-twenty steps reach a relative gap of 1e-8, corners or not. What the slacks and the bounds of the norms contribute is
-eliminated; left are
+twenty steps reach a relative gap of 1e-8, corners or not. The slacks and the bounds of the norms are eliminated; left
+are
 
     B·dW + XᵀRg = r,   g = RᵀX·dW        with RRᵀ the curvature of the hinges and B that of the penalty
 
 B⁻¹ = D⁻¹ + UUᵀ is known without cancellation, so (I + RᵀX B⁻¹XᵀR)·g = RᵀX B⁻¹r is solved, of n·m rows. The weights that
-a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections that are added to
-W, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
+a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections that are
+added to W, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
 
-The points of the method have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the penalty at
-W − σXᵀU is, if F does not notice; and the dual rows that prove most.
+The points of the method have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the
+penalty at W − σXᵀU is, if F does not notice; and the dual rows that prove most.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class InteriorPoint:
         self.size = min(ahead, below)
 
     def _transposed(self, duals: list[np.ndarray]) -> np.ndarray:
-        """What the duals of the norms contribute to the gradient in W, flat."""
+        """The share of the duals of the norms in the gradient in W, flat."""
         out = np.zeros(self.problem.d * self.problem.m)
         for piece, z in zip(self.pieces, duals, strict=True):
             out[piece.at] += piece.weights_part(z)
