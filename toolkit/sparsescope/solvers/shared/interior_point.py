@@ -27,7 +27,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...kernels.rows import loss_sum
-from ...losses.reference import indicator
 from ...problems.certificate import Workspace, certify, double_scores
 from ...problems.prediction import Problem
 from .augmented import vectors_of
@@ -37,8 +36,9 @@ STEP = 0.98  # share of the way to the boundary
 LEAST = 1e-3  # share of the duals at the start at least, where these are made small enough for the penalty
 FREE, LOOSE = 1e-10, 1e-9  # curvature that an intercept, and every weight, has at least
 JITTER, MORE = 1e-14, 100.0  # relative change of the system's diagonal, and its factor where that does not do
-REFINED = 4  # corrections of g = RᵀX·dW
+ROUGH, REFINED, MOVED = 2, 4, 2  # corrections of g = RᵀX·dW, of the predictor and of the step; and of margins that stay
 SHIFTS = (1.0, 1e-2, 1e-4)  # σ of the prox that says which weights are zero, in units of max|W|/(nλ)
+NEAR = 1e-2  # share of F that the complementarity has at most where zeros are looked for
 UNNOTICED = 0.1  # share of the complementarity by which F may grow when weights become zero
 MOST_SYSTEM = 3000  # samples by classes
 MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
@@ -125,7 +125,7 @@ class InteriorPoint:
         X = problem.design.matrix
         X = np.asarray(X.toarray() if problem.design.is_sparse else X, dtype=np.float64)
         d, self.margin = problem.d, float(problem.loss.margin)
-        off = indicator(np.empty((problem.n, problem.m)), problem.y) == 0.0
+        off = ~np.eye(problem.m, dtype=bool)[problem.y] if problem.y.ndim == 1 else np.asarray(problem.y) == 0
         self.pairs = np.flatnonzero(off.any(axis=1) & ~off.all(axis=1))  # samples with labels of both kinds: a hinge
         X = np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X
         self.X, self.n = X[self.pairs], self.pairs.size
@@ -220,12 +220,12 @@ class InteriorPoint:
             cone.scale()
         self._factor()
         centre = self.product() / self.count
-        moves = self._direction(dual, primal, 1.0, [cone.predictor() for cone in cones])
+        moves = self._direction(dual, primal, 1.0, [cone.predictor() for cone in cones], ROUGH)
         size = min(1.0, *(c.longest(*move) for c, move in zip(cones, moves[1], strict=True)))
         near = sum(c.ahead(size, *move) for c, move in zip(cones, moves[1], strict=True)) / self.count
         sigma = min(max(near / centre, 0.0), 1.0) ** 3
         aims = [c.corrector(*move, sigma * centre) for c, move in zip(cones, moves[1], strict=True)]
-        (dW, da, dxi, bounds), moves2 = self._direction(dual, primal, 1.0 - sigma, aims)
+        (dW, da, dxi, bounds), moves2 = self._direction(dual, primal, 1.0 - sigma, aims, REFINED)
         if not all(np.isfinite(v).all() for v in (dW, *(part for move in moves2 for part in move))):
             raise FloatingPointError("the step is not finite")
         ahead = min(1.0, STEP * min(c.longest(m[0], None) for c, m in zip(cones, moves2, strict=True)))
@@ -247,7 +247,7 @@ class InteriorPoint:
             out[piece.at] += piece.weights_part(z)
         return out
 
-    def _direction(self, dual: Any, primal: Any, share: float, aims: list[np.ndarray]) -> Any:
+    def _direction(self, dual: Any, primal: Any, share: float, aims: list[np.ndarray], corrections: int) -> Any:
         """The step ((dW, da, dξ, bounds of the norms), (ds, dz) of the cones) that takes away a share of the residuals
         and brings the complementary pairs to where ``aims`` says."""
         d, m, hinges = self.problem.d, self.problem.m, self.hinges
@@ -263,7 +263,7 @@ class InteriorPoint:
         for piece, t, b in zip(self.pieces, bt, bp, strict=True):
             rest[piece.at] += piece.reduce(t, b)
         right[:d] += rest.reshape(d, m)
-        dW, dU = self._solve(right)
+        dW, dU = self._solve(right, corrections)
         dU = dU + const
         dZ, flat = self.X @ dW, dW[:d].ravel()
         above, below = (hinges.highs * dZ).sum(axis=1), (hinges.lows * dZ).sum(axis=1)
@@ -327,7 +327,7 @@ class InteriorPoint:
         while True:
             np.einsum("aa->a", S)[:] = diagonal * (1.0 + jitter)
             try:
-                self.system = cho_factor(S, lower=True, check_finite=False)
+                self.system = cho_factor(S.T, lower=True, check_finite=False)
                 return
             except LinAlgError:
                 jitter *= MORE
@@ -343,11 +343,11 @@ class InteriorPoint:
             out[at] += u * (u * flat[at]).sum(axis=1, keepdims=True)
         return np.vstack([out.reshape(d, m), r[d:] / (FREE * self.n)])
 
-    def _solve(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _solve(self, r: np.ndarray, corrections: int) -> tuple[np.ndarray, np.ndarray]:
         """dW and Rg."""
         g = self._solved(self._seen(self._inverse(r)))
         W = self._inverse(r - self.X.T @ self._spread(g))
-        for _ in range(REFINED):
+        for _ in range(corrections):
             change = self._solved(g - self._seen(W))
             g = g - change
             W = W + self._inverse(self.X.T @ self._spread(change))
@@ -377,7 +377,7 @@ class InteriorPoint:
         best, room = self.total(W), UNNOTICED * self.margin * self.product()
         G, V = (self.X.T @ U[self.pairs])[:d], np.empty((d, m))
         unit = float(np.abs(W[:d]).max(initial=0.0)) / max(self.strength, 1e-300)
-        for shift in SHIFTS:
+        for shift in SHIFTS if room <= UNNOTICED * NEAR * best else ():
             problem.regulariser.prox(np.ascontiguousarray(W[:d] - shift * unit * G), shift * unit * self.strength, V)
             zeroed = self._without(W, V == 0.0)
             found = self.total(zeroed)
@@ -391,7 +391,7 @@ class InteriorPoint:
         """W with zeros, and the other weights changed so that the margins stay."""
         out = W.copy()
         out[: len(zero)][zero] = 0.0
-        for _ in range(REFINED):
+        for _ in range(MOVED):
             out += self._inverse(self.X.T @ self._spread(self._solved(self._seen(W - out))))
             out[: len(zero)][zero] = 0.0
         return out
