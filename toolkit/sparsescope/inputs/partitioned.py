@@ -23,7 +23,8 @@ from . import row_blocks
 from .design import Design
 from .engines import Arguments, Engine, Here
 from .frame import Frame
-from .row_blocks import Block, Facts, HeldBlock, LazyBlock
+from .given_blocks import agreed, block_of, is_frame, is_future, parts_of
+from .row_blocks import Facts
 
 KEPT = 2  # products XᵀU that are remembered: of the gradient, and of the dual point made of it
 
@@ -82,7 +83,7 @@ class PartitionedDesign(Design):
         self.feature_names = None if feature_names is None else [str(name) for name in feature_names]
         self._engine = self._started(blocks, client, int(threads))
         found = list(known) if known is not None else list(self._engine.each(row_blocks.facts, lambda k: ()))
-        first = _agreed(found)
+        first = agreed(found)
         self.sizes = np.array([fact.n for fact in found], dtype=np.int64)
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self.n, self.d, self.nnz = int(self.starts[-1]), first.d, sum(fact.nnz for fact in found)
@@ -95,18 +96,18 @@ class PartitionedDesign(Design):
         self._remembered: list[tuple[np.ndarray, np.ndarray]] = []
 
     def _started(self, blocks: Any, client: Any, threads: int) -> Engine:
-        parts = _parts(blocks)
+        parts = parts_of(blocks)
         if not parts:
             raise ValueError("X has no blocks; at least one block of rows is needed")
-        names = next((list(map(str, part.columns)) for part in parts if _named(part)), None)
+        names = next((list(map(str, part.columns)) for part in parts if is_frame(part)), None)
         self.feature_names = self.feature_names or names
         if client is None:
-            client = next((part.client for part in parts if _future(part)), None)
+            client = next((part.client for part in parts if is_future(part)), None)
         if client is not None:
             from .cluster_blocks import OnCluster  # needs dask.distributed, which is there if a client is
 
             return OnCluster(client, parts)
-        return Here([_block(part) for part in parts], threads)
+        return Here([block_of(part) for part in parts], threads)
 
     # ----------------------------------------------------------------------------------------------------------- facts
     @property
@@ -536,97 +537,3 @@ class PartitionedDesign(Design):
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
         return f"PartitionedDesign({self.n} samples × {self.d} features in {self.parts} blocks, {kind}, {self.dtype})"
-
-
-def in_blocks(X: Any) -> bool:
-    """Whether X is a dask collection, or a list or tuple of blocks of rows.
-
-    Parameters
-    ----------
-    X
-        whatever was given as data.
-
-    Returns
-    -------
-    bool
-        True for what :class:`PartitionedDesign` takes.
-    """
-    if hasattr(X, "__dask_graph__"):
-        return True
-    if not isinstance(X, list | tuple) or not X:
-        return False
-    return all(
-        isinstance(part, Block)
-        or sp.issparse(part)
-        or _remote(part)
-        or (isinstance(part, np.ndarray) and part.ndim == 2)
-        or _named(part)
-        for part in X
-    )
-
-
-def joined_labels(y: Any) -> Any:
-    """The labels of data in blocks: one sequence, also if a block or a dask array has them.
-
-    Parameters
-    ----------
-    y
-        labels, a list of arrays of labels, or a dask array.
-
-    Returns
-    -------
-    Any
-        labels in this process.
-    """
-    if hasattr(y, "__dask_graph__"):
-        y = y.compute()
-    if isinstance(y, list | tuple) and y and all(isinstance(part, np.ndarray) and part.ndim > 0 for part in y):
-        return np.concatenate(y)
-    return y
-
-
-def _named(part: Any) -> bool:
-    return not _remote(part) and hasattr(part, "columns") and hasattr(part, "to_numpy")
-
-
-def _remote(part: Any) -> bool:
-    return hasattr(part, "__dask_graph__") or _future(part)
-
-
-def _future(part: Any) -> bool:
-    # A delayed object has whatever attribute it is asked for.
-    return not hasattr(part, "__dask_graph__") and hasattr(part, "key") and hasattr(part, "client")
-
-
-def _parts(blocks: Any) -> list[Any]:
-    if not hasattr(blocks, "__dask_graph__"):
-        return list(blocks)
-    if hasattr(blocks, "rechunk"):  # a dask array: one chunk of columns
-        if blocks.ndim != 2:
-            raise ValueError(f"X has {blocks.ndim} dimension(s); a matrix of shape (n samples, d features) is needed")
-        blocks = blocks.rechunk({1: -1})
-    if not hasattr(blocks, "to_delayed"):
-        return [blocks]  # one delayed matrix
-    return list(np.ravel(blocks.to_delayed()))
-
-
-def _block(part: Any) -> Block:
-    if isinstance(part, Block):
-        return part
-    if hasattr(part, "__dask_graph__"):
-        return LazyBlock(lambda: part.compute(scheduler="synchronous"))
-    return LazyBlock(part) if callable(part) else HeldBlock(part)
-
-
-def _agreed(found: list[Facts]) -> Facts:
-    """The facts that all blocks have in common; ``ValueError`` names the first that differs."""
-    first = found[0]
-    for k, fact in enumerate(found):
-        for name, mine, theirs in (
-            ("features", fact.d, first.d),
-            ("values of type", np.dtype(fact.dtype).name, np.dtype(first.dtype).name),
-            ("storage", "sparse" if fact.is_sparse else "dense", "sparse" if first.is_sparse else "dense"),
-        ):
-            if mine != theirs:
-                raise ValueError(f"block {k} of X has {name} {mine}, block 0 {theirs}; all blocks must agree")
-    return first

@@ -15,8 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.design import Design
+from ..inputs.given_blocks import in_blocks, joined_labels
 from ..inputs.labels import LabelSets, check_labels, fits_dense
-from ..inputs.partitioned import PartitionedDesign, in_blocks, joined_labels
+from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
