@@ -217,3 +217,10 @@ def test_a_race_is_recorded_and_plays_without_the_server(
     assert asked == [file.as_uri()] and errors == []
     context.set_offline(False)
     expect(page.locator(".race-line")).to_have_count(2)  # the page that asked still shows its race
+    context.set_offline(False)
+    page.get_by_test_id("race-again").click()
+    page.get_by_test_id("open-file").set_input_files(file)  # shown as it was, whatever the page does meanwhile
+    expect(page.get_by_test_id("race-status")).to_have_text("Recorded")
+    expect(page.locator(".race-line")).to_have_count(2)
+    page.get_by_test_id("race-again").click()  # begins anew with the recorded settings
+    expect(page.get_by_test_id("race-status")).to_have_text("Done")

@@ -313,7 +313,7 @@ class Page:
         about = {**self._about(), "doc": self.recorded_doc or self.doc}
         told = [about, {"type": "picture", **self.picture()}, *self.told_again()]
         self.shown_again()
-        return page_recording(self.name, self.title, self.summary(), told, self.replayed)
+        return page_recording(self.name, self.title, self.summary(), told, self.settings, self.replayed)
 
     def told_again(self) -> list[Message]:
         """Return what was found so far, for a recording."""

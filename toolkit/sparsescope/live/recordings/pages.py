@@ -16,7 +16,9 @@ Message = dict[str, Any]
 RECORDED = {"text": "Recorded", "running": False}  # what a page says of its work
 
 
-def page_recording(name: str, title: str, said: str, messages: list[Message], replayed: Sequence[str] = ()) -> Message:
+def page_recording(
+    name: str, title: str, said: str, messages: list[Message], settings: Message, replayed: Sequence[str] = ()
+) -> Message:
     """Return the answer to a page that asks to be recorded: the ``text`` of a file, and a ``name`` for it.
 
     Parameters
@@ -27,6 +29,8 @@ def page_recording(name: str, title: str, said: str, messages: list[Message], re
         for the head of the file.
     messages
         what a page that is opened now would be sent.
+    settings
+        of the page, with which it begins anew where the file is opened on it.
     replayed
         settings that can be changed where the file is played: what they choose among is in the messages.
     """
@@ -34,7 +38,7 @@ def page_recording(name: str, title: str, said: str, messages: list[Message], re
     header = {
         "kind": KIND, "format": FORMAT, "version": __version__, "bytes": 0, "page": name,
         "title": title, "said": said, "messages": json.loads(json.dumps(plain, allow_nan=False)),
-        "replayed": list(replayed),
+        "settings": settings, "replayed": list(replayed),
     }  # fmt: skip
     module = esm_text(f"pages/{name}.js", more=(PLAYING,)) + "beginMessages(mount);\n"
     file = re.sub(r"[^\w.-]+", "-", title).strip("-.")[:60] + "-recording.html"

@@ -37,16 +37,17 @@ const OPENED_PIECE = 120_000; // characters of a message
 const MOST_OPENED = 4 * 2 ** 20; // bytes of a file that the explorer reads
 
 /** Open a recording's file: the explorer makes its problem and goes on from where the run ended. */
-export function openButton(page) {
+export function openButton(page, take = null) {
   const input = h("input", { type: "file", accept: ".html,text/html", hidden: true, "data-testid": "open-file", tabindex: "-1", "aria-hidden": "true", "aria-label": "file of a recording" });
   input.addEventListener("change", async () => {
     const file = input.files[0];
     input.value = "";
     if (!file) return;
     if (file.size > MOST_OPENED) page.messages.showError(`${file.name} is larger than ${MOST_OPENED >> 20} MiB, which no recording is`, "");
+    else if (take) await take(file);
     else sendRecording(page.link, file.name, encodedBytes(new Uint8Array(await file.arrayBuffer())));
   });
-  const button = h("button", { type: "button", "data-testid": "open-button", title: "go on with the run of a recording", onclick: () => input.click() }, "Open …");
+  const button = h("button", { type: "button", "data-testid": "open-button", title: take ? "show a recording of this page" : "go on with the run of a recording", onclick: () => input.click() }, "Open …");
   return h("span", { class: "inline" }, button, input);
 }
 

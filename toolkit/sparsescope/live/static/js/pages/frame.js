@@ -6,9 +6,10 @@ import { Controls } from "../controls.js";
 import { Link } from "../link.js";
 import { Messages } from "../status.js";
 import { Palette } from "../charts/palette.js";
-import { recordButton } from "../record.js";
+import { Opened, recordedPage } from "./opened.js";
+import { openButton, recordButton } from "../record.js";
 
-const SHARED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed", "features", "correlation", "diagonal"]; // settings that all pages know
+const CARRIED = ["dataset", "loss", "penalty", "lam_ratio", "intercept", "seed", "features", "correlation", "diagonal"]; // settings that all pages know
 const NARROW = 900; // pixels; below, settings are folded
 
 /**
@@ -23,7 +24,8 @@ export class SimplePage {
     this.root = host.attachShadow({ mode: "open" });
     this.store = { settings: {} };
     this.palette = new Palette(theme);
-    this.link = new Link(send);
+    this.opened = new Opened(this, send);
+    this.link = new Link((message) => this.opened.post(message));
     this.messages = new Messages();
     this.controls = new Controls(this);
     this.received = 0;
@@ -34,12 +36,13 @@ export class SimplePage {
     this.head = h("p", { class: "page-doc" });
     this.title = h("h1", { class: "sr-only" });
     this.recordButton = recordButton(this);
-    this.recordButton.hidden = true; // until the page says that it can be recorded
+    this.openButton = openButton(this, (file) => this.open(file));
+    this.recordButton.hidden = this.openButton.hidden = true; // until the page says that it can be recorded
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Settings"), this.controls.element);
     this.frame = h(
       "div", { class: "explorer simple" + (options.compact ? " small" : "") + (this.recorded ? " replay" : ""), tabindex: "-1", "data-testid": "page-root" },
       this.title, h("aside", { class: "left", "aria-label": "settings" }, this.fold),
-      h("div", { class: "main" }, this.messages.element, h("div", { class: "page-head" }, this.head, this.recordButton), this.body.element), this.controls.explain,
+      h("div", { class: "main" }, this.messages.element, h("div", { class: "page-head" }, this.head, this.recordButton, this.openButton), this.body.element), this.controls.explain,
     );
     this.root.append(h("style", {}, embedded("css")), h("div", { class: "shell" }, this.frame));
     this.applyTheme();
@@ -71,7 +74,7 @@ export class SimplePage {
     const address = place === "./" ? this.options.home || place : place;
     const link = h("a", { class: "opener", "data-testid": testid, hidden: this.options.shell !== "panel" }, text);
     link.renew = () => {
-      const query = new URLSearchParams(Object.entries(this.store.settings).filter(([key]) => SHARED.includes(key)).map(([key, value]) => [key, String(value)]));
+      const query = new URLSearchParams(Object.entries(this.store.settings).filter(([key]) => CARRIED.includes(key)).map(([key, value]) => [key, String(value)]));
       for (const [key, value] of Object.entries(also)) query.set(key, value);
       setAttribute(link, "href", address + "?" + query);
     };
@@ -79,7 +82,18 @@ export class SimplePage {
     return link;
   }
 
+  /** Show a recording of this page, as it was when it was made. */
+  async open(file) {
+    try {
+      this.opened.show(recordedPage(await file.text(), this.name));
+      this.messages.clearError();
+    } catch (problem) {
+      this.messages.showError(`${file.name}: ${problem.message}`, "");
+    }
+  }
+
   receive(header, buffers) {
+    if (this.opened.stops(header)) return;
     const handlers = {
       page: () => this.onPage(header),
       controls: () => this.onControls(header),
@@ -104,6 +118,8 @@ export class SimplePage {
     this.palette.use(message.palette);
     setText(this.head, message.doc);
     this.recordButton.hidden = !message.records || this.recorded;
+    this.openButton.hidden = this.recordButton.hidden || Boolean(this.body.kept); // a lesson has its past in the browser
+    this.name = message.name;
     setText(this.title, message.title);
     this.applyTheme();
   }
