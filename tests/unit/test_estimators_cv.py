@@ -140,3 +140,14 @@ def test_it_is_saved_and_shown(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.scores_, model.scores_)
     shown = loaded._repr_html_()
     assert "score (3 folds)" in shown and "<svg" in shown and "λ/λ_max" in shown
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_without_a_scorer_are_the_accuracies(weighted: bool) -> None:
+    data = ss.datasets.load("iris")
+    names = np.asarray(data.class_names)[data.y]
+    weights = np.random.default_rng(0).random(data.n) + 0.1 if weighted else None
+    given = {"n_lams": 4, "ratio": 0.1, "cv": 3}
+    plain = ss.SparseClassifierCV(**given).fit(data.X, names, sample_weight=weights)
+    named = ss.SparseClassifierCV(**given, scoring="accuracy").fit(data.X, names, sample_weight=weights)
+    np.testing.assert_allclose(plain.scores_, named.scores_, rtol=1e-15)

@@ -576,3 +576,22 @@ def test_other_files_are_refused(found: ss.Path, tmp_path: File) -> None:
     np.savez(tmp_path / "later.npz", **arrays)
     with pytest.raises(ValueError, match="format 99 is unknown"):
         ss.Path.load(tmp_path / "later.npz")
+
+
+def test_a_path_that_nobody_watches_takes_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ss.Problem(ss.datasets.make_text(150, 300, 4, seed=1), lam_ratio=0.1, intercept=True)
+    seen: list[bool] = []
+    watched = ss.path(problem, n_lams=6, ratio=0.1, tol=1e-5, callbacks=[lambda event: seen.append(event.certified)])
+    made: list[bool] = []
+    event_of = ss.PathRun._event
+
+    def counted(run: ss.PathRun, certify_now: bool) -> Event:
+        made.append(True)
+        return event_of(run, certify_now)
+
+    monkeypatch.setattr(ss.PathRun, "_event", counted)
+    alone = ss.path(problem, n_lams=6, ratio=0.1, tol=1e-5)
+    assert alone.iterations.tolist() == watched.iterations.tolist()
+    for k in range(len(alone)):
+        assert (alone.weights(k) == watched.weights(k)).all()
+    assert len(made) == sum(seen) < len(seen), "events at certificates only"

@@ -289,3 +289,24 @@ def test_a_sample_that_stands_still_misses_more_searches_each_time() -> None:
     assert missed.tolist() == [1, 3, 7, 7, 7, 7]
     naps.wake_all()
     assert naps.awake().tolist() == [0, 1]
+
+
+def test_a_certificate_leaves_its_product_to_the_next_choice_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ss.Problem(ss.datasets.make_text(150, 300, 4, seed=1), lam_ratio=0.2)
+    run = ss.Run(problem, "working-set", stop=ss.stopping.Gap(1e-6))
+    for _ in run:
+        pass
+    design, products = type(problem.design), []
+    rmatmul = design.rmatmul
+    monkeypatch.setattr(design, "rmatmul", lambda *given: products.append(1) or rmatmul(*given))
+    run.change(lam_ratio=0.15)
+    run.observe(certify_now=True)
+    run.solver._choose(run.problem.natural, run.state)
+    assert products == [], "W, and so the gradient, is that of the last certificate"
+    run.advance()
+    run.certificate()
+    assert products == [1], "a sweep moved W"
+    found = run.certificate()
+    fresh = run.problem.certificate(run.state.weights())
+    assert found.objective == pytest.approx(fresh.objective, rel=1e-12)
+    assert found.violation == pytest.approx(fresh.violation, rel=1e-6, abs=1e-12)
