@@ -62,8 +62,7 @@ def add(parser: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit, and tell of at most about forty iterations; Ctrl-C keeps what was reached."""
     from ..runs.continuing import Standing, counted_on
-    from ..runs.keeping import Checkpoints, Interrupted, check_writable
-    from ..runs.run import solve
+    from ..runs.keeping import Checkpoints, check_writable
     from ..runs.trace import Recorder
 
     if options.save is not None and options.resume is not None:
@@ -92,22 +91,7 @@ def run(options: argparse.Namespace) -> int:
     started: dict[str, Any] = {"callbacks": observers}
     if point is not None:
         started = {"callbacks": counted_on(observers, point), "W": point.W, "b": point.b}
-    interrupted = False
-    with warnings.catch_warnings():
-        # The end of the run is reported below, and by the exit code.
-        warnings.filterwarnings("ignore", message=".* ended before the tolerance")
-        try:
-            result = solve(
-                problem,
-                solver=options.solver,
-                tol=options.tol,
-                max_iter=options.max_iter,
-                test=data.test,
-                record=False,
-                **started,
-            )
-        except Interrupted as interruption:
-            result, interrupted = interruption.result, True
+    result, interrupted = _fit(options, problem, data, started)
     before = 0 if point is None else point.iteration
     kept = None if file is None else standing.save(file)
     if table is not None:
@@ -117,16 +101,36 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         say(as_json(_facts(result, problem, data, before)))
     else:
-        say(
-            f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
-            f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s"
-        )
-        for what, written in (("trace", kept), ("table", table), ("model", model)):
-            if written is not None:
-                say(f"{what}: {written}")
+        _tail(result, problem, trace=kept, table=table, model=model)
     if interrupted:
         return INTERRUPTED
     return DONE if result.converged else UNCERTIFIED
+
+
+def _fit(options: argparse.Namespace, problem: Any, data: Any, started: dict[str, Any]) -> tuple[Any, bool]:
+    """The result of the run, and whether Ctrl-C ended it."""
+    from ..runs.keeping import Interrupted
+    from ..runs.run import solve
+
+    settings = {"solver": options.solver, "tol": options.tol, "max_iter": options.max_iter, "test": data.test}
+    with warnings.catch_warnings():
+        # The end of the run is reported, and by the exit code.
+        warnings.filterwarnings("ignore", message=".* ended before the tolerance")
+        try:
+            return solve(problem, record=False, **settings, **started), False
+        except Interrupted as interruption:
+            return interruption.result, True
+
+
+def _tail(result: Any, problem: Any, **written: Path | None) -> None:
+    """Say how the run ended and which files were written, by what they hold."""
+    say(
+        f"{result.message}; objective {result.objective:.10g}, relative gap {result.relative_gap:.2e}, "
+        f"{len(result.support)} of {problem.d} rows used, {result.seconds:.2f} s"
+    )
+    for what, path in written.items():
+        if path is not None:
+            say(f"{what}: {path}")
 
 
 def _check_repeatable(data: Any) -> None:

@@ -27,218 +27,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
-from ..kernels.sparse_duals import dual_sums, fit_box, take_duals
-from ..kernels.sparse_rows import SIZE, START, WIDTH, clear, copied, drop_behind, empty_rows, front, grown
-from ..kernels.sparse_scores import csr_parts, hinge_sum
+from ..kernels.frank_wolfe import SEARCHED
+from ..kernels.sparse_duals import dual_sums, take_duals
+from ..kernels.sparse_rows import SIZE, copied, drop_behind, empty_rows
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import Column, check_whole, field, solvers
 from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
 from .shared.dual_points import certificate_of_duals, refuses_hinge
-from .shared.pacing import Naps
+from .shared.sparse_state import PDSparseState as PDSparseState
+from .shared.sparse_state import paper_scaling as paper_scaling
+from .shared.sparse_state import work as work
 
-ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
-UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
-ORDERED_COST = 3.0  # the same where most rows stand by label
 STALE = 2.0  # v is rebuilt when its number of entries has grown by this factor
 PACE = 1.0  # sweeps without a search end when one gains less, for its work, than this share of the sweep with a search
 STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 SMALL = 1e-12  # dual entries of another method that count as zero
-NAN = float("nan")
-
-
-def paper_scaling(problem: Problem) -> tuple[float, float]:
-    """C and λ₄ of ½‖W‖² + λ₄‖W‖₁ + C Σℓ, which is F/(λ(1−ρ)) (MATH §1)."""
-    rho = getattr(problem.penalty, "rho", 0.0)  # the ridge is the elastic net with ρ = 0
-    return 1.0 / (problem.n * problem.lam * (1.0 - rho)), rho / (1.0 - rho)
-
-
-class PDSparseState(State):
-    """State of PD-Sparse. There are no dense weights and no scores: ``weights()`` is a sparse matrix.
-
-    rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
-    indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
-    paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
-    search · gains (n,): what the last step of each sample gained, see :func:`sweep`; gained : their sum in the last
-    search · naps : samples that a search leaves out
-    """
-
-    sparse = True
-
-    search_share = float("nan")
-
-    def __init__(self, problem: Problem, parts: int, seed: int) -> None:
-        self.bare()
-        self.frame = problem.design.frame
-        self.d, self.m, self.dtype = problem.d, problem.m, problem.dtype
-        self.parts = parts
-        self.indptr, self.targets = label_lists(problem)
-        self.alpha = np.zeros(self.targets.size)
-        self.active = empty_rows(problem.n, 4 * problem.n)
-        self.rows = empty_rows(problem.d * parts, min(problem.design.nnz, problem.d * problem.m))
-        self.squares = squared_rows(problem.design)
-        self.gains = np.zeros(problem.n)
-        self.naps = Naps(problem.n)
-        self.search_seconds = self.update_seconds = 0.0
-        self.scratch = scratch(problem.m, parts, seed)
-        self.rng = np.random.default_rng(seed)
-        self.report = np.zeros(REPORT)
-        self.C, self.lam4, self.margin = NAN, NAN, NAN
-        self.most: Any = NAN
-        self.wanted = 1
-        self.gained = 0.0
-        self.filled = 0  # entries of v when it was last made anew
-        self._weights: sp.csr_array | None = None
-        self.squared = 0.0  # ‖W‖² before W is rounded to the precision of the data
-
-    def weights(self) -> sp.csr_array:
-        """W, CSR (d, m), labels in order."""
-        own = self.inner_weights()
-        return own if self.frame is None else self.frame.weights(own)
-
-    def inner_weights(self) -> sp.csr_array:
-        """W = S(Xᵀα, λ₄) in the frame of the design, CSR (d, m), labels in order; its arrays are read-only."""
-        if self._weights is None:
-            indptr, indices, data = front(self.rows, self.parts, self.lam4)
-            self.squared = float(data @ data)
-            made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
-            made.sort_indices()
-            for array in (made.data, made.indices, made.indptr):
-                array.flags.writeable = False
-            self._weights = made
-        return self._weights
-
-    def intercept(self) -> None:
-        return None
-
-    def dense(self, problem: Problem) -> np.ndarray:
-        return problem.coefficients(self.weights())
-
-    def dual_rows(self, U: np.ndarray) -> bool:
-        samples = np.arange(U.shape[0])
-        sizes = self.active.head[:, SIZE].astype(np.int64)
-        at = np.repeat(self.active.head[:, START].astype(np.int64) - np.cumsum(sizes) + sizes, sizes)
-        at += np.arange(at.size)
-        U[:] = 0.0
-        U[np.repeat(samples, sizes), self.active.labels[at]] = self.active.values[at]
-        U[np.repeat(samples, np.diff(self.indptr)), self.targets] = -self.alpha
-        U /= self.C  # a sample's weight is in its row, as in those of the other solvers
-        return True
-
-    def moved(self) -> None:
-        """The dual point changed: forget the weights that were made of the old one."""
-        self._weights = None
-
-    def make_room(self) -> None:
-        """Make the pools as large as the pass that ran out of room needs."""
-        if self.report[NEEDED] > 0.0:
-            self.rows = grown(self.rows, self.rows.labels.size + int(self.report[NEEDED]))
-        if self.report[NEEDED_ACTIVE] > 0.0:
-            self.active = grown(self.active, self.active.labels.size + int(self.report[NEEDED_ACTIVE]))
-        self.report[NEEDED] = self.report[NEEDED_ACTIVE] = 0.0
-
-    def take_scaling(self, problem: Problem) -> None:
-        """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
-        self.C, self.lam4 = paper_scaling(problem)
-        self.most = self.C if problem.sample_weight is None else self.C * problem.sample_weight
-        self.margin = float(getattr(problem.loss, "margin", 1.0))
-        self.naps.wake_all()
-        self.rows.used[WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
-        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.most, self.scratch)
-        self.refresh(problem)
-
-    def refresh(self, problem: Problem) -> None:
-        """v = Xᵀα anew, which takes out what is left of entries that have become 0."""
-        clear(self.rows)
-        self.sweep(problem, np.arange(problem.n), anew=True)
-        self.filled = int(self.rows.used[0])
-        self.moved()
-
-    def sweep(
-        self,
-        problem: Problem,
-        order: np.ndarray,
-        wanted: int = 0,
-        rate: int = 1,
-        fixed: bool = False,
-        anew: bool = False,
-    ) -> None:
-        """A pass over the samples of ``order``, one after the other: the kernel of the same name."""
-        at = 0
-        while at < order.size:
-            at = sweep(
-                problem.design.sparse_samples,
-                self.squares,
-                order,
-                at,
-                self.parts,
-                wanted,
-                rate,
-                fixed,
-                anew,
-                self.indptr,
-                self.targets,
-                self.alpha,
-                self.active,
-                self.rows,
-                self.most,
-                self.margin,
-                self.lam4,
-                self.scratch,
-                self.gains,
-                self.report,
-            )
-            self.make_room()
-
-    def point(self, problem: Problem) -> tuple[float, float, int, int]:
-        W = self.inner_weights()
-        rho = getattr(problem.penalty, "rho", 0.0)
-        data = W.data.astype(np.float64, copy=False)
-        omega = rho * float(np.abs(data).sum()) + 0.5 * (1.0 - rho) * float(data @ data)
-        return self.hinges(problem)[0] / problem.n, omega, int(np.count_nonzero(np.diff(W.indptr))), int(W.nnz)
-
-    def support(self, flags: np.ndarray) -> None:
-        flags[:] = np.diff(self.inner_weights().indptr) > 0
-
-    def hinges(self, problem: Problem) -> tuple[float, int]:
-        """Σ_i ω_i·ℓ at the weights, and the number of samples whose hinge is active."""
-        total, active = hinge_sum(
-            problem.design.sparse_samples,
-            *csr_parts(self.inner_weights()),
-            self.indptr,
-            self.targets,
-            self.margin,
-            ACTIVE * self.margin,
-            1.0 if problem.sample_weight is None else problem.sample_weight,
-            self.scratch,
-        )
-        return float(total), int(active)
-
-
-def work(state: PDSparseState) -> float:
-    """Cost of the sweeps of a step, in entries read. It is counted and not timed, so that a run is reproducible."""
-    change = ORDERED_COST if state.rows.used[WIDTH] else UPDATE_COST
-    return float(state.report[SEARCHED] + state.report[SCORED] + change * state.report[UPDATED])
-
-
-def label_lists(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of each sample, one after the other: indptr (n + 1,) int64 and labels int32, for classes or sets."""
-    if problem.sets is not None:
-        return problem.sets.indptr, problem.sets.labels
-    return np.arange(problem.n + 1, dtype=np.int64), problem.y.astype(np.int32)
-
-
-def squared_rows(design: Any) -> np.ndarray:
-    """‖x_i‖² of every sample, (n,) float64."""
-    if not design.is_sparse:
-        return np.einsum("ij,ij->i", design.matrix, design.matrix, dtype=np.float64)
-    squares = sp.csc_array(
-        (design.matrix.data.astype(np.float64) ** 2, design.matrix.indices, design.matrix.indptr),
-        shape=design.matrix.shape,
-    )
-    return np.asarray(squares.sum(axis=1)).ravel()
 
 
 @settings
