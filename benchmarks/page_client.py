@@ -270,7 +270,9 @@ class PageClient:
         """Note why a websocket ended, unless this page has closed it."""
         if not self._leaving:
             code, reason = getattr(socket, "close_code", None), getattr(socket, "close_reason", None)
-            why = [str(part) for part in (code, reason, error and f"{type(error).__name__}: {error}") if part]
+            # What was written to a websocket that had ended is an error too, which says less than the server's reason.
+            told = (code, reason) if code else (error and f"{type(error).__name__}: {error}",)
+            why = [str(part) for part in told if part]
             self.endings.append(f"{which} ended: {', '.join(why) or 'without a reason'}")
 
     async def _take(self, header: dict[str, Any]) -> None:

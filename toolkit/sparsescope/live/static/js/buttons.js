@@ -37,6 +37,7 @@ export class Buttons {
     this.turbo.hidden = !turbo;
     this.turbo.disabled = turbo === "taken";
     setAttribute(this.turbo, "aria-pressed", String(turbo === "mine"));
+    this.turbo.classList.toggle("primary", turbo === "mine");
     this.undo.disabled = !undoable;
     setAttribute(this.reset, "title", `start again from ${start} (r)`);
     this.running = playing;

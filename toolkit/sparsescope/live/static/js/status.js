@@ -8,7 +8,7 @@ const MODES = {
   idle: "ready", loading: "loading", compiling: "compiling", running: "running", paused: "paused",
   finished: "finished", error: "error", closed: "closed",
 };
-const TURBO_SAYS = { mine: "full speed: every other turn of this server is yours", taken: "another page has full speed, slowed" };
+const TURBO_SAYS = { mine: "full speed", taken: "another page has full speed, slowed" };
 const BEGIN = "Nothing has begun: press Run, or the space bar.";
 const SPEAK_EVERY = 5000; // ms between sentences of the live region while running
 
