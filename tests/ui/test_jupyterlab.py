@@ -24,6 +24,7 @@ PAST = (
     "import sparsescope as ss\nproblem = ss.Problem(ss.datasets.load('wine'), loss='logistic', lam_ratio=0.05)",
     "result = ss.solve(problem, 'fista-ls', max_iter=6, tol=1e-14, record=True)\nss.explore(result)",
 )
+OF_TRACE = (PAST[0], PAST[1].replace("explore(result)", "explore(result.trace)"))
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 ROWS, MOMENTUM = (NOTEBOOKS / name for name in ("01_why_rows_vanish.ipynb", "05_momentum.ipynb"))
@@ -143,7 +144,7 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lab", [PAST], indirect=True)
+@pytest.mark.parametrize("lab", [PAST, OF_TRACE], indirect=True, ids=["result", "trace"])
 def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> None:
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
