@@ -12,7 +12,7 @@ from ..lessons.base import Show
 from .base import Message
 
 FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
-LONGEST_SHOW = 3.0  # seconds that a run may wait for its pictures altogether
+LONGEST_WAIT = 3.0  # seconds that a run may wait for its pictures altogether
 
 
 class LessonJob:
@@ -25,7 +25,7 @@ class LessonJob:
         self._frame: Message | None = None
         self._lock = threading.Lock()
         self._end = threading.Event()
-        self._shown_for = 0.0
+        self._last = self._waited = 0.0
         self.running = True
         threading.Thread(target=self._run, daemon=True, name="sparsescope-lesson").start()
 
@@ -46,10 +46,12 @@ class LessonJob:
                 raise CancelledError
             with self._lock:
                 self._frame = {"type": "frame", **about, "picture": picture}
-            if self._shown_for < LONGEST_SHOW:
-                began = time.monotonic()
-                self._end.wait(FRAME)
-                self._shown_for += time.monotonic() - began
+            # A run that takes long between two pictures shows each of them long enough by itself.
+            wait = self._last + FRAME - time.monotonic()
+            if wait > 0 and self._waited < LONGEST_WAIT:
+                self._end.wait(wait)
+                self._waited += wait
+            self._last = time.monotonic()
 
         return show
 

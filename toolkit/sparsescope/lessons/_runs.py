@@ -61,6 +61,11 @@ def accuracy_on_test(problem: Problem, W: Any, data: Dataset) -> float:
     return 100.0 * float(np.mean(found == data.y_test))
 
 
+def level_text(level: float) -> str:
+    """Return a power of ten as people write it: 1e-4."""
+    return f"{level:.0e}".replace("e-0", "e-")
+
+
 def title(penalty: str) -> str:
     """Return a penalty's name as people write it."""
     return registry.penalties.title(penalty)

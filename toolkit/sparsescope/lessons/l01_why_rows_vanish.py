@@ -260,8 +260,8 @@ LESSON = Lesson(
             claim="ℓ1 is first, then ℓ1/ℓ2, then ℓ1/ℓ∞; ridge never makes v zero.",
             condition="for every v, because largest entry ≤ length ≤ sum of sizes.",
             explained=(
-                "A row dies when τ reaches the dual norm of v: the largest entry for ℓ1, the length for ℓ1/ℓ2, the sum "
-                "of sizes for ℓ1/ℓ∞."
+                "A row is zero when τ reaches the dual norm of v: the largest entry for ℓ1, the length for ℓ1/ℓ2, the "
+                "sum of sizes for ℓ1/ℓ∞."
             ),
             wrong={
                 "l1": "ℓ1 kills entry by entry, and still it is first: its dual norm, the largest entry, is smallest.",
@@ -283,10 +283,10 @@ LESSON = Lesson(
             explained="ℓ1 has a kink in each weight, ℓ1/ℓ2 and ℓ1/ℓ∞ only where the whole row is zero.",
             wrong={
                 "ridge": "Ridge has no kink at all: what is pulled gently to zero never gets there.",
-                "l1": "ℓ1 looks at each weight alone, so a row that is used for one class is zero for others.",
+                "l1": "ℓ1 treats each weight alone, so a row that is used for one class is zero for others.",
                 "sparse-group": "Half of the sparse group is ℓ1, which kills single weights inside a row.",
                 "l1/l2": "It shrinks the length of a row, not its direction: all entries vanish together or none.",
-                "l1/linf": "It cuts the largest entries and leaves the small ones: it has no reason to make one zero.",
+                "l1/linf": "It cuts the largest entries and leaves the small ones as they are, so none becomes zero.",
             },
             holds=(*cases("digits wine"), Case("pydocs")),
             fails=cases("breast_cancer"),
@@ -303,7 +303,7 @@ LESSON = Lesson(
             explained="Making a smaller entry as large as the largest is free; the prox clips, so ties are the rule.",
             wrong={
                 "low": "One a row is what other penalties have. Here growing up to the largest size costs nothing.",
-                "high": "Nearly, but some classes want less of a feature than the clip allows.",
+                "high": "Nearly all; for some classes the best weight lies below the clip.",
             },
             holds=(*cases("digits wine"), Case("pydocs")),
             fails=cases("breast_cancer"),
@@ -314,10 +314,10 @@ LESSON = Lesson(
             run=_ridge_zeros,
             claim="Exactly the rows of features that are zero in every sample are zero, however strong ridge is.",
             condition="on all data here.",
-            explained="Ridge makes no zeros; it only keeps those on which the data have nothing to say.",
+            explained="Ridge makes no zeros; a row stays zero only where its feature is zero in every sample.",
             wrong={
                 "none": "Ridge makes no zeros, but a pixel that is never lit gets no weight to begin with.",
-                "few": "Here every feature speaks in some sample, and ridge itself sets nothing to zero.",
+                "few": "Here every feature is non-zero in some sample, and ridge itself sets nothing to zero.",
                 "half": "A smooth penalty has no kink that could hold so many rows at zero.",
             },
             holds=cases("digits wine breast_cancer"),

@@ -13,7 +13,7 @@ from ..problems.prediction import Problem
 from ..runs.run import Run, solve
 from ..runs.stopping import Gap, Iterations, Objective
 from . import pictures
-from ._runs import at, load
+from ._runs import at, level_text, load
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .kinds import Choice, Order, Slider
 
@@ -74,7 +74,7 @@ def _four_rules(case: Case, show: Show) -> Finding:
     a, b, c, d = (needed[key] for key in RULES)
     shown = ", ".join(f"{RULES[key]} {needed[key]:.0f}" for key in RULES)
     classes = at(case.data, 0.1, case.seed).m
-    said = f"Iterations to {LEVEL:g} on {case.data} ({classes} classes): {shown}."
+    said = f"Iterations to {level_text(LEVEL)} on {case.data} ({classes} classes): {shown}."
     return Finding(needed, a > b > c > d, said, picture)
 
 
@@ -286,7 +286,7 @@ LESSON = Lesson(
             wrong={
                 "paper": "4(m − 1) is the largest of the constants, so its steps are the shortest.",
                 "tight": "2m is smaller than 4(m − 1) by 2(1 − 1/m), but still promises for the worst data.",
-                "class-aware": "It knows how the data are spread over classes; only asking the data is better.",
+                "class-aware": "It follows how the data are spread over classes; only trials on the data are better.",
                 "search": "It pays a trial or two and is free to take the longest step that works here.",
             },
             holds=(*cases(ALL), *TEXTS),

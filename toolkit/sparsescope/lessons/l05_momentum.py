@@ -12,7 +12,7 @@ from ..problems.prediction import Problem
 from ..runs.run import Run, solve
 from ..runs.stopping import Iterations, Objective
 from . import pictures
-from ._runs import at
+from ._runs import at, level_text
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .kinds import Choice, Order, Sketch, Slider
 
@@ -145,9 +145,9 @@ def _restarts(case: Case, show: Show) -> Finding:
     plain, again = (_reached(case, found[key]) for key in ("fista", "restart"))
     first, last = again[0] / plain[0], again[2] / plain[2]
     helps = "all" if first < 0.95 else "late" if last < 0.95 else "worse" if last > 1.05 else "nothing"
-    rows = [[f"{level:g}", f"{a:.0f}", f"{b:.0f}"] for level, a, b in zip(LEVELS, plain, again, strict=True)]
-    shown = "; ".join(f"to {level} {a} without and {b} with restarts" for level, a, b in rows)
-    return Finding(helps, helps == "late", f"Iterations on {case.data} {shown}.", _picture(case, found))
+    rows = [[level_text(level), f"{a:.0f}", f"{b:.0f}"] for level, a, b in zip(LEVELS, plain, again, strict=True)]
+    shown = "; ".join(f"to {level}, {a} without and {b} with restarts" for level, a, b in rows)
+    return Finding(helps, helps == "late", f"Iterations on {case.data}: {shown}.", _picture(case, found))
 
 
 def _who_is_first(case: Case, show: Show) -> Finding:
@@ -272,7 +272,7 @@ LESSON = Lesson(
             "on a little in the direction of its last step before it takes the next: that is momentum (FISTA)."
         ),
         run=_who_is_broken,
-        question="One falls for ever, one comes down much faster and then bounces. Who is broken?",
+        question="One falls for ever, one comes down much faster and then bounces. Which one is broken?",
     ),
     predictions=(
         Prediction(

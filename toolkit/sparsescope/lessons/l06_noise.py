@@ -276,10 +276,10 @@ LESSON = Lesson(
             claim="F is more than a thousand times the smallest, and the accuracy is within 5 points of the optimum's.",
             condition="on digits and wine; on iris the accuracy suffers too with two of three seeds.",
             explained=(
-                "Accuracy sees only which score is largest; it is no stopping rule, and no proof of anything."
+                "Accuracy depends only on which score is largest; it is no stopping rule, and no proof of anything."
             ),
             wrong={
-                "both": "The scores are huge, but accuracy only asks which of them is largest.",
+                "both": "The scores are huge, but accuracy depends only on which is largest.",
                 "loss": "Here the classes overlap, and huge steps also mix up which score is largest.",
                 "none": "The steps fall like 1/√t, far too slowly to make up for such a beginning.",
             },
@@ -294,7 +294,7 @@ LESSON = Lesson(
             run=_after_one_pass,
             claim="After one pass FOBOS predicts better than the optimum.",
             condition="on pydocs, where 0.1 λ_max is too strong; on digits the optimum is better.",
-            explained="The optimum of F is not the best model: here λ is too strong, and FOBOS has not obeyed it yet.",
+            explained="The optimum of F is not the best model: here λ is too strong, and FOBOS is still far from it.",
             wrong={
                 "fobos": "Here λ suits the data, and one pass is not enough.",
                 "optimum": "It is the best for F, and F is not the test accuracy: this λ leaves out too many words.",

@@ -269,7 +269,7 @@ LESSON = Lesson(
         Prediction(
             question=(
                 "wine, 0.1 λ_max: W is optimal for the hinge. You are given W only, and make a dual point of the "
-                "gradient of the loss there. What does its gap say?"
+                "gradient of the loss there. How large is its gap?"
             ),
             kind=Choice({
                 "zero": "zero, up to the accuracy of the solver",
@@ -281,11 +281,11 @@ LESSON = Lesson(
             condition="on all data here; how large it is depends on the slopes that the samples in the corner happen "
             "to get.",
             explained=(
-                "A corner has many slopes, and only one choice of them proves anything: the dual point knows which."
+                "A corner has many slopes, and only one choice of them proves anything: that of the dual point."
             ),
             wrong={
-                "zero": "So it is for smooth losses. A corner has many slopes, and W does not say which of them to "
-                "take: the dual point does.",
+                "zero": "So it is for smooth losses. A corner has many slopes, and W does not determine which of them "
+                "to take: the dual point does.",
                 "some": "Each sample in the corner gets all of a slope or nothing, and there are many of them.",
                 "large": "Here only few samples stand in the corner, and their slopes hardly matter.",
             },

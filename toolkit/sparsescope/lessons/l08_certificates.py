@@ -117,7 +117,7 @@ def _gap_and_truth(case: Case, show: Show) -> Finding:
         picture = pictures.lines(curves, "iterations", "relative to F", log=True)
         if len(gaps) <= 30 or len(gaps) % 5 == 0:
             show(picture)
-    said = f"On {case.data} the gap says {gaps[-1]:.1e}, and F is {truth[-1]:.1e} above the smallest."
+    said = f"On {case.data} the gap is {gaps[-1]:.1e}, and F is {truth[-1]:.1e} above the smallest."
     return Finding(truth[-1], truth[-1] < 1e-5, said, picture)
 
 
@@ -235,19 +235,22 @@ LESSON = Lesson(
     ),
     predictions=(
         Prediction(
-            question="Take the optimum on digits and add 1000 to every weight of the rows in use. What does Eq. 9 say?",
+            question=(
+                "Take the optimum on digits and add 1000 to every weight of the rows in use. How large is the "
+                "violation by Eq. 9?"
+            ),
             kind=Choice({"zero": "still zero", "some": "something up to λ", "huge": "a huge number"}),
             run=_shift_it,
             claim="Eq. 9 stays at zero (below 1e-9) while F grows by a factor of more than 100.",
-            condition="for losses of differences of scores, on all data here; one-versus-rest losses see the shift.",
+            condition="for losses of differences of scores, on all data here; one-versus-rest losses change with it.",
             explained=(
-                "Eq. 9 looks at the length of the gradient's row, not at its direction, and the loss does not see a "
-                "number that is added to a whole row. The gap sees it."
+                "Eq. 9 takes the length of the gradient's row, not its direction, and the loss does not "
+                "change when a number is added to a whole row. The gap does."
             ),
             wrong={
-                "zero": "Here the loss sees the shift, so the gradient changes.",
-                "some": "The gradient is that of the optimum: the loss only sees differences within a row.",
-                "huge": "The penalty explodes, the gradient of the loss does not, and Eq. 9 only knows its length.",
+                "zero": "Here the loss changes with the shift, and so does its gradient.",
+                "some": "The gradient is that of the optimum: the loss depends only on differences within a row.",
+                "huge": "The penalty explodes, the gradient of the loss does not, and Eq. 9 takes its length only.",
             },
             holds=(*cases(ALL), *TEXTS),
         ),
@@ -277,7 +280,7 @@ LESSON = Lesson(
             run=_one_tau,
             claim="More than 20 times further.",
             condition="on all data here.",
-            explained="The rule is relative to the first iteration, and says nothing about F.",
+            explained="The rule is relative to the first iteration, and implies nothing about F.",
             wrong={
                 "low": "The same τ is easy at a large λ and means little at a small one, where the way is long.",
                 "high": "The two ends are some powers of ten apart, not more.",
@@ -285,7 +288,7 @@ LESSON = Lesson(
             holds=(*cases("digits wine iris breast_cancer"), *TEXTS),
         ),
         Prediction(
-            question="digits: the gap says 1e-4. How far is F really above the smallest one?",
+            question="digits: the gap is 1e-4. How far is F really above the smallest one?",
             kind=Slider(1e-11, 1e-3, "of F", near=10.0, log=True),
             run=_gap_and_truth,
             claim="F is less than a tenth of the gap above the smallest one (below 1e-5).",
@@ -295,7 +298,7 @@ LESSON = Lesson(
             ),
             wrong={
                 "low": "The bound is generous, but not that much.",
-                "high": "A proof is an upper bound: what it says is true, and pessimistic for a good W.",
+                "high": "A proof is an upper bound: it is true, and pessimistic for a good W.",
             },
             holds=(*cases(ALL), *TEXTS),
         ),
@@ -320,7 +323,7 @@ LESSON = Lesson(
     breaks=(
         Scene(
             title="A small λ and the rule of Eq. 10",
-            text="digits at 0.01 λ_max, τ = 1e-3. What does the gap say when the rule is content?",
+            text="digits at 0.01 λ_max, τ = 1e-3. How large is the gap when the rule stops?",
             run=_small_lam,
         ),
     ),

@@ -285,7 +285,7 @@ LESSON = Lesson(
             explained="Only classes that come within the margin have a force, and few rivals come that close.",
             wrong={
                 "low": "A document that is not clear of its rivals has an active class, and rivals share its force.",
-                "high": "Only classes that come within the margin have a force; the others might as well not be there.",
+                "high": "Only classes that come within the margin have a force; the others have no influence.",
             },
             holds=(*cases("planted-extreme"), *seeds_of("600 classes"), *seeds_of("20 classes"), Case("pydocs"),
                    *cases("planted-text")),
@@ -305,8 +305,8 @@ LESSON = Lesson(
                 "It depends on how many documents a class has: one word cannot carry a class that was seen twice."
             ),
             wrong={
-                "0": "Without ℓ1 the many small weights stay: rare classes live on them, frequent ones can do without.",
-                "0.01": "A little ℓ1 removes weights that hardly vote; only rare classes notice it.",
+                "0": "Without ℓ1 the many small weights stay: rare classes need them, frequent ones do not.",
+                "0.01": "A little ℓ1 removes weights that hardly matter, except for rare classes.",
                 "0.1": "This keeps a small part of the weights; rare classes pay for it before frequent ones do.",
                 "1": "Sparser is neither better nor worse by itself: ask how many documents a class has.",
             },
@@ -344,7 +344,7 @@ LESSON = Lesson(
             kind=Slider(1, 64, "times", near=1.5, log=True),
             run=_growing,
             claim=f"{TIMES} times as many classes cost less than 5 times the work.",
-            condition="with λ₄ = 0.1; without ℓ1 a word votes for more and more classes, and it costs more than that.",
+            condition="with λ₄ = 0.1; without ℓ1 a word has weights for more and more classes, and it costs more.",
             explained="The cost follows the active classes and the weights that are not zero, and not their room.",
             wrong={
                 "low": "More classes bring more rivals: k_A and k_W grow too, if slowly.",
@@ -361,7 +361,7 @@ LESSON = Lesson(
             kind=Choice({
                 "sparse": "that of PD-Sparse, more than ten times smaller",
                 "near": "they differ by less than a factor of ten",
-                "dense": "that of FBPD, which sees everything",
+                "dense": "that of FBPD, which computes everything",
             }),
             run=_against_dense,
             claim="After three iterations the gap of PD-Sparse is more than ten times smaller.",
@@ -376,7 +376,7 @@ LESSON = Lesson(
             wrong={
                 "sparse": "Here the steps of both are about as good.",
                 "near": "PD-Sparse solves for all forces of a document at once; FBPD takes one small step for all.",
-                "dense": "Seeing every margin does not help: nearly all of them are far from the corner of the hinge.",
+                "dense": "Computing every margin does not help: nearly all are far from the corner of the hinge.",
             },
             holds=(*seeds_of("1000 classes"), *seeds_of("20 classes"), Case("pydocs"), *cases("planted-text")),
         ),

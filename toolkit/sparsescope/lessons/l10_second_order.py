@@ -215,7 +215,7 @@ LESSON = Lesson(
                 "breast_cancer, where columns nearly agree, BCD is within the limit in whitened coordinates only."
             ),
             explained=(
-                "FISTA takes lengths as they are: it sees no rotation. BCD takes each column in its own unit: it sees "
+                "FISTA depends on lengths, which rotations keep. BCD takes each column in its own unit, so it sees "
                 "no units. Ask which metric a method has."
             ),
             wrong={
