@@ -115,12 +115,25 @@ def test_a_hinge_with_many_weights_on_labels_that_nothing_predicts(penalty: Any)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(90, 220, 10), (150, 130, 10), (100, 1000, 2), (60, 64, 50), (40, 500, 10)], ids=str)
+@pytest.mark.parametrize("shape", [(90, 220, 10), (150, 130, 10), (100, 1000, 2)], ids=str)
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        *(name for name in penalties if penalties[name].zeroes_rows),
+        ss.penalties.BlockL1Linf(16),
+        ss.penalties.BlockL1Linf(64),
+    ],
+    ids=str,
+)
+def test_hinges_with_many_weights(penalty: Any, shape: tuple[int, int, int]) -> None:
+    certified_hinge("crammer-singer", penalty, shape, True, 0.002)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("penalty", [ss.penalties.BlockL1Linf(16), "sparse-group", "l1/l2"], ids=str)
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.BlockL1Linf(16), ss.penalties.BlockL1Linf(64)], ids=str)
-@pytest.mark.parametrize("loss", ["crammer-singer", "separation-ranking"])
-def test_hinges_with_many_weights(loss: str, penalty: Any, intercept: bool, shape: tuple[int, int, int]) -> None:
-    certified_hinge(loss, penalty, shape, intercept, 0.002)
+def test_separation_ranking_with_many_weights(intercept: bool, penalty: Any) -> None:
+    certified_hinge("separation-ranking", penalty, (90, 220, 10), intercept, 0.002)
 
 
 def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:
