@@ -431,7 +431,8 @@ def _reach(name: str, folder: Path) -> str:
     rows, summary = result["rows"], result["summary"]
     names = {part: sorted({row[part] for row in rows}) for part in ("data", "loss", "penalty")}
     return (
-        f"**What `auto` reaches**: {len(rows)} problems on {', '.join(names['data'])} ({len(names['loss'])} loss{'es' * (len(names['loss']) > 1)} × "
+        f"**What `auto` reaches**: {len(rows)} problems on {', '.join(names['data'])} "
+        f"({len(names['loss'])} loss{'es' * (len(names['loss']) > 1)} × "
         f"{len(names['penalty'])} penalties, with and without intercept, two values of λ). {summary['missed']} missed "
         f"a relative gap of {summary['tol']:.0e} within {summary['bars']['seconds']:g} processor seconds; the slowest "
         f"took {number(summary['slowest'])} s. Losses: {', '.join(f'`{name}`' for name in names['loss'])}.\n\n"
