@@ -205,8 +205,10 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
             solvers.create(name).step(problem, state)
         ends.append(state.dense(problem))
     assert np.abs(ends[0]).max() > 0
-    # Sums are made in another order: what is lost is a share of their largest terms, on some processors a larger one.
-    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=2e-9 * np.abs(ends[0]).max())
+    # Sums are made in another order. Where an early iterate is far out (proximal points of 1e4 occur), its direction is
+    # hardly determined, and rounding is a share of its largest weights.
+    largest = float(np.abs(ends[0]).max())
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-12 if largest < 100.0 else 2e-9 * largest)
     np.testing.assert_array_equal(ends[2], ends[1])  # both are stored by columns: the same numbers in the same order
 
 
