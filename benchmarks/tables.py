@@ -430,10 +430,11 @@ def _reach(name: str, folder: Path) -> str:
         return ""
     rows, summary = result["rows"], result["summary"]
     names = {part: sorted({row[part] for row in rows}) for part in ("data", "loss", "penalty")}
+    losses, penalties = len(names["loss"]), len(names["penalty"])
     return (
         f"**What `auto` reaches**: {len(rows)} problems on {', '.join(names['data'])} "
-        f"({len(names['loss'])} loss{'es' * (len(names['loss']) > 1)} × "
-        f"{len(names['penalty'])} penalties, with and without intercept, two values of λ). {summary['missed']} missed "
+        f"({losses} loss{'es' * (losses > 1)} × {penalties} penalt{'ies' if penalties > 1 else 'y'}, with and without "
+        f"intercept, two values of λ). {summary['missed']} missed "
         f"a relative gap of {summary['tol']:.0e} within {summary['bars']['seconds']:g} processor seconds; the slowest "
         f"took {number(summary['slowest'])} s. Losses: {', '.join(f'`{name}`' for name in names['loss'])}.\n\n"
         f"({where(result)}, while others used {summary['others']:.0%} of the machine; `bench_reach.py`)"

@@ -271,7 +271,7 @@ def test_what_auto_reaches_is_told_with_what_it_missed(tool: Any, tmp_path: Path
     stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": [row, row], "summary": summary}
     (tmp_path / "reach.json").write_text(json.dumps(stored))
     said = tables.text(tmp_path)
-    assert "2 problems on factors (1 losses × 1 penalties" in said and "the slowest took 12 s" in said
+    assert "2 problems on factors (1 loss × 1 penalty," in said and "the slowest took 12 s" in said
     assert "1 missed a relative gap of 1e-06 within 10 processor seconds" in said
     assert "while others used 50% of the machine" in said
 

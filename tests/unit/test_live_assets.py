@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -9,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sparsescope import live
+from sparsescope import app, live
+from sparsescope.app.base import Page
 from sparsescope.dashboard.class_pages import ENTRIES as CLASS
 from sparsescope.dashboard.page import script
 from sparsescope.live import assets
@@ -17,7 +20,15 @@ from sparsescope.registry import app_pages
 
 JS_TESTS = Path(__file__).parent / "live_js"
 NODE = shutil.which("node")
-ENTRIES = [*map(script, app_pages), *CLASS, assets.RECORDING]
+# Pages that get their place only when they are used, such as the one of watched fits, stand in files with a "_".
+LATE = [
+    f"pages/{found.name}.js"
+    for file in pkgutil.iter_modules(app.__path__, f"{app.__name__}.")
+    for found in vars(importlib.import_module(file.name)).values()
+    if isinstance(found, type) and issubclass(found, Page) and found.__module__ == file.name and "_" in file.name
+    if "name" in vars(found)
+]
+ENTRIES = [*dict.fromkeys([*map(script, app_pages), *LATE, *CLASS, assets.RECORDING])]
 
 
 def write(folder: Path, **files: str) -> Path:
