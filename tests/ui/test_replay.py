@@ -188,8 +188,8 @@ def test_the_page_s_button_saves_a_recording_that_plays(
     saved.value.save_as(file)
     assert ss.load_recording(file).settings["dataset"] == "iris"
     page.get_by_test_id("open-file").set_input_files(file)  # the page goes on from it
-    said = page.get_by_text("of the recording")
-    expect(said).to_contain_text("The run goes on from iteration", timeout=60_000)
+    said = page.get_by_text("The run goes on from iteration")
+    expect(said).to_contain_text("of the recording", timeout=60_000)
     replay = Replay(context.new_page(), context, file)
     assert replay.iteration() >= 10 and replay.errors == []
 
