@@ -9,6 +9,7 @@ import pstats
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..registry import solvers as known
@@ -78,6 +79,18 @@ class Lane:
     def warm_up(self) -> None:
         """Compile or load the kernels of this lane, before any clock starts."""
         self._run.warm_up()
+
+    def rehearse(self) -> Any:
+        """Make an iteration on a sibling of the problem, before any clock starts, and hold its memory until the start.
+
+        The first time that a process writes to memory, the system makes the pages: for large W that takes as long as
+        several iterations, it falls on whoever comes first, and it is no cost of the method.
+        """
+        problem = self._run.problem.fresh().natural
+        state = self.solver.init(problem)
+        with suppress(FloatingPointError):  # a method that diverges says so in the race
+            self.solver.step(problem, state)
+        return state
 
     def advance(self) -> Event | None:
         """Make one iteration (the first time: the starting point); ``None`` if the solver diverged at it."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from ..problems.base import BaseProblem
 from ..registry import check_whole
@@ -20,6 +23,7 @@ from .table import LEVELS, Entry, Race
 DEFAULT_BUDGET = {"seconds": 5.0, "passes": 1000.0, "iterations": 1000.0}
 OPTIMUM_TOL = 1e-9  # relative gap that is aimed at for F*, and the seconds that are spent on it at most
 OPTIMUM_SECONDS = 60.0
+ROUNDS = 2  # of the rehearsal: after the first the allocator keeps blocks of this size, after the second it has them
 
 
 class RaceRun:
@@ -116,21 +120,28 @@ class RaceRun:
         ]
         self.reference = reference
         self._warm = False
+        self._lid: Any = None  # memory above that of the rehearsal
 
     def prepare(self, in_turns: bool = False) -> None:
-        """Compile the kernels of all lanes and find the reference, before any clock starts.
+        """Compile the kernels of all lanes, find the reference and rehearse an iteration, before any clock starts.
 
         Parameters
         ----------
         in_turns
             let the reference take turns with the live sessions and pages of this process.
         """
-        if not self._warm:
+        warm, self._warm = self._warm, True
+        if not warm:
             for lane in self.lanes:
                 lane.warm_up()
-            self._warm = True
         if self.reference is None:
             self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS, in_turns=in_turns)
+        if not warm and self.unit == "seconds":
+            for _ in range(ROUNDS):
+                held: list[Any] = [lane.rehearse() for lane in self.lanes]
+                self._lid = np.ones((self.problem.d + 1, self.problem.m))  # what is free below it stays here
+                held.clear()
+                gc.collect()
 
     @property
     def done(self) -> bool:
