@@ -133,6 +133,7 @@ def alone(case: problems.Case, limit: float, repeats: int = 3) -> dict[str, list
         "limit": limit,
         "setting": {},
         "levels": list(race.SHOWN),
+        "touched": True,
     }
     found = {}
     for name in LANES:

@@ -81,7 +81,7 @@ class Lane:
         self._run.warm_up()
 
     def rehearse(self) -> Any:
-        """Make an iteration on a sibling of the problem, before any clock starts, and hold its memory until the start.
+        """Return the state after an iteration on a sibling of the problem, before any clock starts.
 
         The first time that a process writes to memory, the system makes the pages: for large W that takes as long as
         several iterations, it falls on whoever comes first, and it is no cost of the method.
