@@ -5,13 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import sparsescope.datasets as datasets
-from sparsescope.registry import UnknownName
+from sparsescope.registry import UnknownName, app_pages
 
 RNG = np.random.default_rng(0)
 X = RNG.random((12, 4))
@@ -298,6 +299,28 @@ def test_files_are_found_by_name_in_the_listed_folders(tmp_path, monkeypatch):
     message = str(error.value)
     assert "did you mean 'mine'?" in message and "digits" in message and str(first) in message
     assert f"{tmp_path / 'gone'} (no such folder)" in message
+
+
+def test_a_file_is_opened_once_for_the_menus_of_a_page_and_again_when_it_has_changed(folder, monkeypatch):
+    np.savez(folder / "sample.npz", X=np.eye(3), y=np.arange(3))
+    opened = []
+    archive = zipfile.ZipFile
+
+    class Counting(archive):
+        def __init__(self, file, *rest, **named):
+            opened.append(str(file))
+            super().__init__(file, *rest, **named)
+
+    monkeypatch.setattr(zipfile, "ZipFile", Counting)
+    page = app_pages["prox"]()
+    try:
+        for _ in range(3):
+            assert "sample" in str(page.controls())
+    finally:
+        page.close()
+    assert opened.count(str(folder / "sample.npz")) == 1
+    np.savez(folder / "sample.npz", A=np.eye(30))  # no data set any more
+    assert "sample" not in datasets.names()
 
 
 def test_registered_names_win_over_files(folder):

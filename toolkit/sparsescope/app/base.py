@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from .. import registry
@@ -44,6 +44,9 @@ class Names(Sequence[str]):
 
     def __getitem__(self, place: Any) -> Any:
         return self._look_up()[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._look_up())  # once, and not for every place
 
     def __len__(self) -> int:
         return len(self._look_up())

@@ -21,7 +21,7 @@ NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")
 MOST_POINTS = 1500  # of a lane that are sent: more cannot be told apart
 LAM_LOW = 1e-4
-POINTS_PERIOD = 0.04  # seconds between two messages at least: packing and painting take time from the lanes
+POINTS_PERIOD = 0.055  # seconds between two messages at least: packing and painting take time from the lanes
 MOST_PARTS = 4  # of an iteration that are named
 
 

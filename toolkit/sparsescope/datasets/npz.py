@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,20 @@ KNOWN_IMAGES = {
 
 
 def looks_like_dataset(path: Path) -> bool:
-    """Whether a .npz file has the keys of a data set; reads only its table of contents."""
+    """Whether a .npz file has the keys of a data set; reads only its table of contents, and that once.
+
+    Menus ask for the names of data sets at every change of a page.
+    """
+    try:
+        known = path.stat()
+    except OSError:
+        return False
+    return _has_keys(path, known.st_mtime_ns, known.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _has_keys(path: Path, changed: int, size: int) -> bool:
+    """The answer for a file as it stands: ``changed`` and ``size`` are of its present content."""
     try:
         with zipfile.ZipFile(path) as archive:
             keys = {name.removesuffix(".npy") for name in archive.namelist()}
