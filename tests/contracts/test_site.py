@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from PIL import Image
 
 from sparsescope import app, registry  # noqa: F401  (registers the pages)
 from sparsescope.live import settings as live_settings
@@ -69,6 +70,21 @@ def test_the_manual_has_every_control_of_every_page() -> None:
     for name in registry.app_pages:
         for declared in getattr(registry.app_pages[name], "fields", ()):
             assert " ".join(declared.doc.replace("|", "\\|").split()) in text, f"{name}: {declared.name}"
+
+
+def test_the_manual_has_a_picture_of_every_page_that_one_command_takes_again() -> None:
+    text = (DOCS / "manual.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^!\[(.+)\]\(pictures/([\w-]+\.webp)\)$", text, re.MULTILINE))
+    files = {path.stem: path for path in (DOCS / "pictures").iterdir()}
+    pages = {path.stem for path in (ROOT / "toolkit" / "sparsescope" / "app").glob("[a-z]*.py")} - {"base"}
+    assert pages | {"board"} == set(files), "a picture for each page: benchmarks/screenshot.py"
+    assert sorted(shown.values()) == sorted(path.name for path in files.values())
+    assert min(len(words.split()) for words in shown) >= 8, "the words stand for the picture"
+    script = (ROOT / "benchmarks" / "screenshot.py").read_text(encoding="utf-8")
+    for name, path in files.items():
+        assert f'"{name}"' in script and path.stat().st_size <= 120_000, name
+        with Image.open(path) as picture:
+            assert picture.size == (1280, 800), name
 
 
 def controls_of(kind: object) -> Iterator[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.live import Explorer
 from sparsescope.live.recordings import Recording
-from sparsescope.live.recordings.packing import BadRecording
+from sparsescope.live.recordings.packing import BadRecording, extracted
 from sparsescope.live.recordings.recording import _solver_settings
 from sparsescope.live.recordings.resuming import Past, past_of
 from sparsescope.widgets.explore import ExplorerWidget, explore
@@ -79,6 +80,41 @@ def test_a_registered_set_is_read_by_its_name_and_judged_by_the_objective(result
     assert isinstance(widget, ExplorerWidget) and isinstance(widget._data, Past)
     assert widget._data.point.iteration == 6
     widget.close()
+
+
+class Frames(HTMLParser):
+    """The pages in the frames of a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "iframe":
+            self.found.append(str(dict(attrs)["srcdoc"]))
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["without", "with the widget's state"])
+def test_a_saved_notebook_that_becomes_html_plays_the_past(result: Any, stored: bool) -> None:
+    nbconvert = pytest.importorskip("nbconvert", reason="it comes with JupyterLab, in the extra notebook")
+    import nbformat
+    from traitlets.config import Config
+
+    widget = explore(result)
+    data = widget._repr_mimebundle_()[0]  # as it is when the cell is run, before any view is ready
+    assert f"F {result.trace['objective'][-1]:.6g}" in data["text/html"] and "<polyline" in data["text/html"]
+    output = nbformat.v4.new_output("execute_result", data=data, execution_count=1)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("ss.explore(result)", outputs=[output])])
+    if stored:  # nbconvert prefers the live view then, which has no kernel: the documented option drops the state
+        state = {"state": {widget.model_id: {"model_name": "AnyModel", "model_module": "anywidget", "state": {}}}}
+        notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": state}
+    exporter = nbconvert.HTMLExporter(config=Config({"ClearMetadataPreprocessor": {"enabled": stored}}))
+    (page,) = Frames(exporter.from_notebook_node(notebook)[0]).found
+    played = Recording(*extracted(page.encode(), "the frame"))
+    assert list(played.columns["objective"]) == list(result.trace["objective"])
+    widget.close()
+    assert Frames(widget._picture()).found == [page], "also when the widget is closed"
 
 
 def test_other_data_are_refused_and_absent_ones_leave_the_recording(result: Any) -> None:

@@ -76,12 +76,13 @@ class LiveWidget(anywidget.AnyWidget):
         return ""
 
     def _picture(self) -> str:
-        return self._drawn() or self._last
+        return self._last or self._drawn()
 
     # -------------------------------------------------------------------------------------------------------- messages
     def close(self) -> None:
         """End the work and remove the views. Safe to call twice."""
-        self._last = self._picture()
+        if self._explorer is not None:
+            self._last = self._picture()
         explorer, self._explorer = self._explorer, None
         if self._task is not None and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from .. import datasets, live
 from ..live.given import data_and_settings
 from ..live.recordings.packing import BadRecording
 from ..live.recordings.recording import Recording, framed, of_session, record
-from ..live.recordings.resuming import past_of
+from ..live.recordings.resuming import Past, past_of
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.result import Result
@@ -165,8 +166,20 @@ class ExplorerWidget(LiveWidget):
 
     def _drawn(self) -> str:
         """Return the present picture of the page as HTML without a kernel: a recording that plays where frames may run,
-        and a drawing where they are taken out; empty before the first event."""
+        and a drawing where they are taken out. Before the first event that of the given past; empty without one."""
         session = self.session
         if session is None or not len(session.trace):
+            return self._past_drawn
+        still = last_picture(session.trace, session.problem, session.solver.name)
+        return framed(of_session(session, limit=SAVED_BYTES).html(), still)
+
+    @functools.cached_property
+    def _past_drawn(self) -> str:
+        """The same of the past with which the page begins; empty without one."""
+        given = self._data
+        if isinstance(given, Recording):
+            return given._repr_html_()
+        if not isinstance(given, Past):
             return ""
-        return framed(of_session(session, limit=SAVED_BYTES).html(), last_picture(session))
+        still = last_picture(given.trace, given.problem, str(given.settings.get("solver", "")))
+        return framed(given.recording(SAVED_BYTES).html(), still)

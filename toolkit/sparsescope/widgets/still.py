@@ -14,20 +14,23 @@ MOST_POINTS = 400
 MOST_ROWS = 10  # of W, those of largest norm
 
 
-def last_picture(session: Any) -> str:
-    """Return what a session has reached: its numbers, F and the gap over the iterations, and the rows that weigh most.
+def last_picture(trace: Any, problem: Any, solver: str) -> str:
+    """Return what a run has reached: its numbers, F and the gap over the iterations, and the rows that weigh most.
 
     Parameters
     ----------
-    session
-        A session with at least one event.
+    trace
+        A trace with at least one event.
+    problem
+        Its problem.
+    solver
+        Name of the solver.
 
     Returns
     -------
     str
         HTML for a cell of a notebook.
     """
-    trace, problem = session.trace, session.problem
     n = len(trace)
     iteration = int(trace["iteration"][n - 1])
     facts = [f"iteration {iteration}", f"F {trace['objective'][n - 1]:.6g}"]
@@ -37,9 +40,9 @@ def last_picture(session: Any) -> str:
         facts.append(f"relative gap {gap[at]:.1e} (iteration {int(trace['iteration'][at])})")
     facts.append(f"{int(trace['nonzero_rows'][n - 1])} of {problem.d} rows")
     parts = " × ".join(str(part) for part in problem.parts.values())
-    head = f"{problem.name or 'your data'} · {parts} · λ {problem.lam:.3g} · {session.solver.name}"
+    head = f"{problem.name or 'your data'} · {parts} · λ {problem.lam:.3g} · {solver}"
     lines = (f"<div><b>{html.escape(head)}</b></div>", f"<div>{html.escape(' · '.join(facts))}</div>")
-    return f"<div>{''.join(lines)}{_chart(trace, n)}{_rows(session, n)}</div>"
+    return f"<div>{''.join(lines)}{_chart(trace, n)}{_rows(trace, problem, n)}</div>"
 
 
 def _chart(trace: Any, n: int) -> str:
@@ -86,12 +89,12 @@ def _chart(trace: Any, n: int) -> str:
     )
 
 
-def _rows(session: Any, n: int) -> str:
+def _rows(trace: Any, problem: Any, n: int) -> str:
     """The rows of W of largest norm that the trace keeps."""
-    kept = session.trace.weights_at(n - 1)
+    kept = trace.weights_at(n - 1)
     if kept is None:
         return ""
-    W, problem = kept[1], session.problem
+    W = kept[1]
     squares = np.asarray(W.multiply(W).sum(axis=1)).ravel() if hasattr(W, "multiply") else (W * W).sum(axis=1)
     order = [int(j) for j in np.argsort(-squares, kind="stable")[:MOST_ROWS] if squares[j] > 0]
     if not order:

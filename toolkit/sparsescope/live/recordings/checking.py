@@ -35,8 +35,8 @@ def check(header: dict[str, Any], block: bytes) -> None:
     """
     if "page" in header:
         raise BadRecording(
-            f"this is a recording of the page {str(header['page'])[:40]}, which plays in a browser; it holds no single "
-            "run that could be read back"
+            f"this is a recording of the page {str(header['page'])[:40]}, which holds no single run: open the file "
+            "in a browser, where it plays, or on that page of `sparsescope explore`, where it has the button Open …"
         )
     for name, kind in FACTS.items():
         if not isinstance(header.get(name), kind):

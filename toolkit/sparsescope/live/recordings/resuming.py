@@ -17,7 +17,7 @@ from ...runs.reference import data_key
 from ...runs.result import Result
 from ...runs.trace import Trace
 from .packing import BadRecording
-from .recording import known
+from .recording import Recording, known, of_run
 
 SAME_OBJECTIVE = 1e-6  # relative difference of F at the kept weights from which on the data are other ones
 
@@ -36,7 +36,7 @@ class Past:
     """
 
     def __init__(self, trace: Trace, point: Point, problem: Any) -> None:
-        self.trace, self.point = trace, point
+        self.trace, self.point, self.problem = trace, point, problem
         self.source, self.settings = known(problem, str(trace.info.get("solver", "")))
         if self.source is None:
             raise BadRecording("this problem has weights or parts that the explorer's page has no control for")
@@ -46,6 +46,23 @@ class Past:
     def belongs_to(self, problem: Any) -> bool:
         """Whether a problem has the data of the run, by their digest."""
         return data_key(problem) == self._key
+
+    def recording(self, limit: int) -> Recording:
+        """Return the recording that plays the past.
+
+        Parameters
+        ----------
+        limit
+            bytes of its file at most.
+
+        Returns
+        -------
+        Recording
+            the recording.
+        """
+        end = (self.point.W, self.point.b, self.point.iteration)
+        about: dict[str, Any] = {"source": self.source, "settings": self.settings, "title": self.title}
+        return of_run(self.trace, self.problem, point=end, limit=limit, **about)
 
 
 def past_of(what: Result | Trace, problem: Any = None) -> Past:
