@@ -13,7 +13,8 @@ import pytest
 import sparsescope as ss
 from helpers import iris
 from sparsescope.races import RaceRun
-from sparsescope.races.lanes import label
+from sparsescope.races import run as races_run
+from sparsescope.races.lanes import Lane, label
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +212,23 @@ def test_lanes_elsewhere_are_asked_for_in_one_way() -> None:
     for wrong in ({"n_jobs": 2, "client": object()}, {"n_jobs": 2, "looks": True}):
         with pytest.raises(ValueError, match="n_jobs"):
             ss.RaceRun(problem, ["bcd-ls"], **wrong)
+
+
+def test_an_iteration_is_rehearsed_where_its_memory_can_be_kept_and_counts_for_nothing(
+    problem: ss.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsed: list[str] = []
+    whole = Lane.rehearse
+
+    def counted(lane: Lane) -> Any:
+        rehearsed.append(lane.name)
+        return whole(lane)
+
+    monkeypatch.setattr(Lane, "rehearse", counted)
+    run = ss.RaceRun(problem, ["bcd-ls", "fista-ls"], budget=0.05)
+    run.prepare()
+    assert set(rehearsed) == {"bcd-ls", "fista-ls"} and all(lane.spent("seconds") == 0.0 for lane in run.lanes)
+    rehearsed.clear()
+    monkeypatch.setattr(races_run, "MOST_REHEARSED", 1)  # W would be too large
+    ss.RaceRun(problem, ["bcd-ls"], budget=0.05).prepare()
+    assert rehearsed == []

@@ -23,6 +23,9 @@ from .table import LEVELS, Entry, Race
 DEFAULT_BUDGET = {"seconds": 5.0, "passes": 1000.0, "iterations": 1000.0}
 OPTIMUM_TOL = 1e-9  # relative gap that is aimed at for F*, and the seconds that are spent on it at most
 OPTIMUM_SECONDS = 60.0
+# Entries of W up to which iterations are rehearsed: an array of more than 32 MB goes back to the system whenever it is
+# given up, so that a rehearsal would only take time.
+MOST_REHEARSED = 4_000_000
 ROUNDS = 2  # of the rehearsal: after the first the allocator keeps blocks of this size, after the second it has them
 
 
@@ -137,11 +140,18 @@ class RaceRun:
         if self.reference is None:
             self.reference = reference(self.problem, tol=OPTIMUM_TOL, max_seconds=OPTIMUM_SECONDS, in_turns=in_turns)
         if not warm and self.unit == "seconds":
-            for _ in range(ROUNDS):
-                held: list[Any] = [lane.rehearse() for lane in self.lanes]
-                self._lid = np.ones((self.problem.d + 1, self.problem.m))  # what is free below it stays here
-                held.clear()
-                gc.collect()
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Make an iteration of each lane that is not counted, and leave its memory to the lanes."""
+        rows, columns = self.problem.d + 1, self.problem.m
+        if rows * columns > MOST_REHEARSED:
+            return
+        for _ in range(ROUNDS):
+            held: list[Any] = [lane.rehearse() for lane in self.lanes]
+            self._lid = np.ones((rows, columns))  # what is free below it stays here
+            held.clear()
+            gc.collect()
 
     @property
     def done(self) -> bool:
