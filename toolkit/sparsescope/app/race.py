@@ -43,7 +43,8 @@ class RacePage(WorkingPage):
     menu_order = 20
     doc = (
         "All solvers start at W = 0 and take turns on one clock. The lines are (F − F*)/|F*|, measured at every "
-        "iteration against one certified optimum; compiling, certificates and drawing are not on the clock."
+        "iteration against one certified optimum; compiling, a rehearsed iteration, certificates and drawing are not "
+        "on the clock."
     )
 
     dataset: ClassVar[Any] = field("digits", choices=tuple(datasets.names()), doc="the data")
