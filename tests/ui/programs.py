@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 START_SECONDS = 120
 STOP_SECONDS = 60
@@ -42,6 +44,18 @@ class Program:
                 break
             time.sleep(0.05)
         raise AssertionError(f"{pattern!r} did not appear in:\n{''.join(self.lines)}")
+
+    def wait_open(self, address: str) -> str:
+        """The address, once something listens there: a program may print it before it does."""
+        parts = urlsplit(address)
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                socket.create_connection((parts.hostname or "localhost", parts.port or 80), timeout=1).close()
+                return address
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"nobody listens at {address}:\n{''.join(self.lines)}")
 
     def stop(self) -> int:
         """End the program; its exit code."""

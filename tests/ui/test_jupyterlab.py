@@ -67,7 +67,7 @@ def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         f"--LabApp.user_settings_dir={tmp_path / 'settings'}",
         f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
     )
-    address = program.wait_for(r"http://localhost:\d+/lab")
+    address = program.wait_open(program.wait_for(r"http://localhost:\d+/lab"))
     yield f"{address}/tree/live.ipynb"
     program.stop()
 
