@@ -32,6 +32,9 @@ BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 # One thread for the linear algebra libraries: the solvers' kernels are sequential, and more threads only fight for the cores.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
+# The tests start a few hundred programs: compiled bytecode and the assertions rewritten by pytest are kept for the next one,
+# also where the surrounding shell keeps none.
+export PYTHONDONTWRITEBYTECODE :=
 
 help:
 	echo "make explore     set up if needed, then open the live explorer   (PORT=$(PORT) ADDRESS=$(ADDRESS) ARGS='--data digits')"
@@ -140,15 +143,17 @@ browser:
 	find_browser || echo "No Chromium found: the browser tests will be skipped." \
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
-# Every part runs, whatever fails before it; what failed is said at the end. The types are checked (by one processor) while
-# the tests without a browser run.
-ALL_PARTS = set -u; failed=""; \
-	part() { $(MAKE) --no-print-directory $$1 || failed="$$failed $$1"; }; \
-	part lint; \
-	said=$$(mktemp); $(MAKE) --no-print-directory types >"$$said" 2>&1 & types=$$!; \
-	part $(1); \
-	wait $$types || failed="$$failed types"; cat "$$said"; rm -f "$$said"; \
-	part $(2); \
+# Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types (one processor)
+# and the pages (browsers, which mostly wait) are checked while the tests without a browser run; what they print follows.
+ALL_PARTS = set -u; failed=""; said=$$(mktemp -d); \
+	trap 'kill $$(jobs -p) 2>/dev/null; rm -rf "$$said"' EXIT; trap 'exit 130' INT TERM; \
+	run() { $(MAKE) --no-print-directory $$1; }; \
+	run lint || failed="$$failed lint"; \
+	run types >"$$said/types" 2>&1 & types=$$!; \
+	run $(2) >"$$said/pages" 2>&1 & pages=$$!; \
+	run $(1) || failed="$$failed $(1)"; \
+	wait $$types || failed="$$failed types"; cat "$$said/types"; \
+	wait $$pages || failed="$$failed $(2)"; cat "$$said/pages"; \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
 	echo "All parts passed: lint types $(1) $(2)"
 
@@ -160,19 +165,19 @@ test-all: $(READY_DEV)
 
 unit: $(READY_DEV)
 	echo "Tests without a browser (pytest, without those marked slow or peers; two at a time)"
-	$(BIN)/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
 
 pages: $(READY_DEV) browser
 	echo "Tests of the pages in a browser (pytest, without those marked slow)"
-	$(BIN)/python -m pytest tests -m "ui and not slow and not peers" -n $(PAGES) --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests/ui -m "ui and not slow and not peers" -n $(PAGES) --dist worksteal -q $(ARGS)
 
 unit-all: $(READY_DEV)
 	echo "All tests without a browser (pytest, with those marked slow or peers)"
-	$(BIN)/python -m pytest tests -m "not ui" -n 2 --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui" -n 2 --dist worksteal -q $(ARGS)
 
 pages-all: $(READY_DEV) browser
 	echo "All tests of the pages in a browser (pytest)"
-	$(BIN)/python -m pytest tests -m ui -n $(PAGES) --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests/ui -m ui -n $(PAGES) --dist worksteal -q $(ARGS)
 
 # Interpreted kernels: nothing is compiled, so these are quick after any change.
 SMOKE := tests/test_imports.py $(addprefix tests/contracts/test_,losses.py penalties.py) \
@@ -198,7 +203,7 @@ test-oldest: $(READY_DEV)
 	  touch $(OLDEST)/.ready-$(KEY); \
 	fi; \
 	$(OLDEST)/bin/python -m sparsescope doctor
-	$(OLDEST)/bin/python -m pytest tests -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+	$(OLDEST)/bin/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
 
 # The tests show each door a minute of the same cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
 fuzz: $(READY_DEV)
