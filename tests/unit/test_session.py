@@ -644,6 +644,17 @@ def test_waiting_for_rest_gives_up_in_time(problem: ss.Problem) -> None:
         GATE.open.set()
 
 
+def test_waiting_for_rest_gives_up_in_time_when_a_step_begins_meanwhile(problem: ss.Problem) -> None:
+    with Session(problem, "bcd-ls") as session:
+        assert session.wait_idle(LONG)
+        answers: list[bool] = []
+        with session._stepping:  # as a worker does within a step, before the status says that it works
+            waiting = threading.Thread(target=lambda: answers.append(session.wait_idle(0.05)))
+            waiting.start()
+            waiting.join(LONG)
+            assert answers == [False]
+
+
 def test_adaptive_certificates_come_and_the_test_set_is_scored(problem: ss.Problem) -> None:
     X, y = iris()
     with Session(problem, "bcd-ls", test=(X, y)) as session:

@@ -424,11 +424,15 @@ class Session:
                 return True
             with self._lock:
                 busy = bool(self._commands) or self._wish is not None
-            if not busy and self._status.mode in RESTING:
-                with self._stepping:  # the worker is between two steps: its state holds until the next command
+            # With the lock the worker is between two steps: its state holds until the next command.
+            # It may have begun a long step since, hence the limit.
+            if not busy and self._status.mode in RESTING and self._stepping.acquire(timeout=max(end - CLOCK(), 0.0)):
+                try:
                     resting = self._status.mode in RESTING and not (self._playing or self._steps)
                     if resting and not self._commands:
                         return True
+                finally:
+                    self._stepping.release()
             time.sleep(0.002)
         return False
 
