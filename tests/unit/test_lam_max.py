@@ -67,3 +67,18 @@ def test_ten_classes_are_bounded_from_both_sides() -> None:
     weights = np.full((problem.d, problem.m), 2.0)
     weighted = ss.Problem(*digits(), loss="crammer-singer", penalty=ss.penalties.WeightedL1(weights), intercept=True)
     assert weighted.lam_max == pytest.approx(0.5 * problem.lam_max, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic"])
+def test_formulas_of_the_null_intercept_are_right_where_they_answer(loss: str) -> None:
+    made, rng, answered = ss.registry.losses.create(loss), np.random.default_rng(0), 0
+    draws = [rng.dirichlet(np.full(m, evenness)) for m in (2, 3, 7) for evenness in (0.3, 5.0) for _ in range(5)]
+    draws += [np.array([0.5, 0.5, 0.0]), np.array([0.98, 0.01, 0.01])]
+    for shares in draws:
+        b = made.null_intercept(3.0 * shares)
+        Z = np.tile(np.zeros(shares.size) if b is None else b, (shares.size, 1))
+        slope = shares @ made.reference(Z, np.arange(shares.size))[1]
+        if b is not None:
+            answered += 1
+            assert np.abs(slope).max() < 1e-14 and abs(b.sum()) < 1e-13
+    assert 10 < answered < len(draws), "some shares have a formula, and some (an idle hinge, an empty class) have not"

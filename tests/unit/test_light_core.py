@@ -73,6 +73,27 @@ def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None
     assert done.returncode == 0, done.stderr
 
 
+SLOW_TO_IMPORT = ("sklearn", "pandas", "panel", "bokeh", "plotly", "IPython", "scipy.optimize", "scipy.stats",
+                  "scipy.sparse.csgraph", "multiprocessing", "asyncio")  # fmt: skip
+FIRST_SOLVES = """
+import sys
+import numpy as np
+import sparsescope as ss
+X, y = np.random.default_rng(0).normal(size=(40, 6)), np.arange(40) % 3
+for loss in ("multiclass-squared-hinge", "logistic"):
+    assert ss.solve(ss.Problem(X, y, loss=loss, intercept=True, lam_ratio=0.3), tol=1e-3).converged
+print(*(name for name in {names!r} if name in sys.modules))
+"""
+
+
+def test_a_first_solve_imports_nothing_slow_that_it_does_not_need() -> None:
+    done = python(
+        f"import os; os.environ['NUMBA_DISABLE_JIT'] = '1'\n{FIRST_SOLVES.format(names=SLOW_TO_IMPORT)}", set()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
 MISSING = [  # a line, the package it needs, and for what
     ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
     ("ss.explore()", "anywidget", "The explorer in a notebook"),

@@ -10,6 +10,7 @@ Parameters are declared with :func:`field` (``fields.py``); refusals are in ``er
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import inspect
@@ -84,6 +85,11 @@ PACKAGES = "sparsescope.parts"  # the group of entry points under which other pa
 _asked: list[str] = []  # names of the entry points that were loaded, or failed to
 
 
+@functools.cache  # every registry asks, and the files of all installed packages are read for it
+def _entry_points() -> tuple[importlib.metadata.EntryPoint, ...]:
+    return tuple(importlib.metadata.entry_points(group=PACKAGES))
+
+
 def load_packages() -> None:
     """Import the modules that installed packages name as entry points ``sparsescope.parts``, each once.
 
@@ -94,7 +100,7 @@ def load_packages() -> None:
     UserWarning
         naming the package and the error, if a module cannot be imported; the others are loaded all the same.
     """
-    for point in importlib.metadata.entry_points(group=PACKAGES):
+    for point in _entry_points():
         if point.value in _asked:
             continue
         _asked.append(point.value)  # before the import: it may ask a registry

@@ -123,6 +123,12 @@ class Logistic(Loss):
         P /= P.sum(axis=1, keepdims=True)
         return P
 
+    def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
+        if self.margin > 0.0 or not weights.all():  # no formula; an empty class wants −∞
+            return None
+        b: np.ndarray = np.log(weights)
+        return b - b.mean()
+
     def curvature(self, m: int) -> float:
         return 0.5  # Böhning's bound; the paper's constant lacks the 1/n (MATH §2)
 

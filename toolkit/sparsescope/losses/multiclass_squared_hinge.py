@@ -139,6 +139,14 @@ class MulticlassSquaredHinge(Loss):
     def paper_curvature(self, m: int) -> float:
         return 4.0 * (m - 1)
 
+    def null_intercept(self, weights: np.ndarray) -> np.ndarray | None:
+        # While all hinges are active the loss is a quadratic, whose gradient vanishes at
+        # b_j = (mw_j − 1 + w·b)/(1 + mw_j) with Σb = 0.
+        shares = weights.size * weights / weights.sum()
+        scale = 1.0 / (1.0 + shares)
+        b = (shares - 1.0 - ((shares - 1.0) * scale).sum() / scale.sum()) * scale
+        return b if b[weights > 0.0].max() < 1.0 + b.min() else None
+
     def class_aware(self, sums: np.ndarray) -> np.ndarray:
         m = sums.shape[1]
         whole = sums.sum(axis=1)

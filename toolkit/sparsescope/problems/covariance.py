@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..inputs.html import facts_table
 from ..registry import problems
@@ -359,6 +358,8 @@ class CovarianceProblem(BaseProblem):
     @cached_property
     def components(self) -> np.ndarray:
         """The component of each feature, (p,): Θ_ij = 0 at the solution where they differ."""
+        from scipy.sparse.csgraph import connected_components  # slow to import, and only this kind of problem needs it
+
         tied = np.abs(self.S) > (self.lam if self.weights is None else self.lam * self.weights)
         np.fill_diagonal(tied, False)
         return np.asarray(connected_components(sp.csr_array(tied), directed=False)[1])

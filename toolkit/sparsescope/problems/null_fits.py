@@ -69,13 +69,13 @@ def fit_free(problem: Any) -> np.ndarray:
 
 def fit_intercept(problem: Any) -> np.ndarray:
     """The best intercept for W = 0, (m,) float64."""
-    from scipy.optimize import minimize
-
     ready = None if problem.multilabel else problem.loss.null_intercept(problem.weighted_shares)
     if ready is not None:
         return np.asarray(ready)
     if (of_sets := problem.null_of_sets) is not None:
         return of_sets[0]
+    from scipy.optimize import minimize  # slow to import, and what has a formula does without
+
     value = _value_of_sets(problem) if problem.multilabel else _value_of_classes(problem)
     found = minimize(value, np.zeros(problem.m), jac=True, method="L-BFGS-B", options={**EXACTLY, "gtol": 1e-13})
     return np.asarray(found.x)
