@@ -8,7 +8,8 @@ file), or generated text of the same size. All views of the first two rows are i
 * λ → paint: from moving the slider to the first painted frame that carries the change.
 * ready: from asking for the page to the problem's first screen, on a server that is warm; motion: from pressing *Run*
   to the first painted frame with an iteration.
-* bytes: what the browser received until then.
+* first load: every byte that came to the browser until then, as it was sent: answers with their headers, and the
+  messages of both websockets.
 * memory: with ``--minutes 60 --changes 2000``, instead of all this, what page and server grow by while somebody works
   with small data (``page_endurance.py``).
 
@@ -28,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from common import show, store
+from counted import COUNTS, Counted
 from explorer_driver import Explorer, browser
 from page_endurance import endure, growth
 
@@ -50,7 +52,7 @@ BARS = {
 }
 MOST_GROWTH = 50.0  # MB of page and server in 60 minutes with 2000 changes
 LOOK = "() => [window.__sparsescope.frames, window.__sparsescope.status.iteration, performance.now()]"
-QUERY = "&solver=fista-ls&lam_ratio=0.02&speed=max"
+QUERY = "solver=fista-ls&lam_ratio=0.02&speed=max"
 
 
 def generated(folder: Path) -> Path:
@@ -103,20 +105,26 @@ def moves(page: Any, times: int) -> list[float]:
 
 
 def first_load(page: Any, address: str) -> dict[str, float]:
-    """Seconds to the first screen and to the first motion, and megabytes received until the first screen."""
-    received = []
-    session = page.context.new_cdp_session(page)
-    session.send("Network.enable")
-    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
-    session.on("Network.webSocketFrameReceived", lambda event: received.append(len(event["response"]["payloadData"])))
+    """Seconds to the first screen and to the first motion."""
     began = time.perf_counter()
     page.goto(address)
     page.wait_for_function(READY)
-    ready, bytes_in = time.perf_counter() - began, sum(received)
+    ready = time.perf_counter() - began
     page.locator("[data-testid=run-button]").click()
     began = time.perf_counter()
     page.wait_for_function("() => window.__sparsescope.status.iteration > 0")
-    return {"ready s": ready, "motion s": time.perf_counter() - began, "first load MB": bytes_in / 1e6}
+    return {"ready s": ready, "motion s": time.perf_counter() - began}
+
+
+def first_bytes(port: int) -> dict[str, float]:
+    """Megabytes on the wire until the first screen; warms the server's data and kernels too."""
+    with Counted(port) as way, browser() as page:
+        page.goto(f"{way.url}?{QUERY}")
+        page.wait_for_function(READY)
+        found = way.received / 1e6
+        page.locator("[data-testid=run-button]").click()
+        page.wait_for_function("() => window.__sparsescope.status.iteration > 0")
+    return {"first load MB": found}
 
 
 def memory(minutes: float, changes: int, speed: str) -> None:
@@ -152,11 +160,9 @@ def main() -> None:
         path = Path(args.data).resolve() if args.data else generated(Path(folder))
         alone = bare(str(path), 5.0)
         with Explorer(None, "--data", str(path)) as server:
-            address = server.url + "?" + QUERY.lstrip("&")
-            with browser() as page:  # warms the server: data, kernels
-                first_load(page, address)
+            row: dict[str, Any] = {"data": path.stem, **first_bytes(server.port)}
             with browser() as page:
-                row: dict[str, Any] = {"data": path.stem, **first_load(page, address)}
+                row |= first_load(page, f"{server.url}?{QUERY}")
                 time.sleep(2.0)
                 row |= windows(page, args.windows)
                 found = moves(page, args.moves)
@@ -166,7 +172,7 @@ def main() -> None:
     show([row])
     over = [f"{name} {row[name]:.3g} (bar {bar})" for name, bar in BARS.items() if not _within(name, row[name], bar)]
     print("Within all bars" if not over else "Not reached: " + "; ".join(over))
-    store("page", [row], bars=BARS)
+    store("page", [row], bars=BARS, counts=COUNTS)
 
 
 def _within(name: str, value: float, bar: float) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage, Network
@@ -70,6 +73,16 @@ def server() -> Iterator[str]:
     assert program.stop() == 0
     said = "".join(program.lines)
     assert "Traceback" not in said, said
+
+
+@pytest.fixture(scope="session")
+def counted(server: str) -> Iterator[Any]:
+    """The server behind an address of the measurements that counts every byte on its way to the browser."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+        kind = importlib.import_module("counted").Counted
+    with kind(int(urlsplit(server).port or 0)) as way:
+        yield way
 
 
 @pytest.fixture

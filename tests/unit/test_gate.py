@@ -7,6 +7,8 @@ import base64
 import gzip
 import json
 import re
+import tracemalloc
+import zlib
 from collections.abc import Awaitable, Callable
 from http.cookies import SimpleCookie
 from types import SimpleNamespace
@@ -184,10 +186,11 @@ def token_of(page: bytes) -> str:
     return found[1].decode()
 
 
-async def connect(port: int, token: str, **headers: str) -> WebSocketClientConnection:
-    """A websocket as Bokeh's page opens it."""
+async def connect(port: int, token: str, packs: bool = False, **headers: str) -> WebSocketClientConnection:
+    """A websocket as Bokeh's page opens it; ``packs``: the other side offers compression, as browsers do."""
     asked = HTTPRequest(f"ws://127.0.0.1:{port}/ws", headers=headers, request_timeout=60)
-    return await websocket_connect(asked, subprotocols=["bokeh", token])
+    options: dict[str, Any] | None = {} if packs else None
+    return await websocket_connect(asked, subprotocols=["bokeh", token], compression_options=options)
 
 
 def test_a_foreign_name_gets_neither_page_nor_websocket_nor_static_file() -> None:
@@ -264,6 +267,31 @@ def test_messages_beyond_the_limits_close_the_connection_before_anything_is_unpa
             while await socket.read_message() is not None:
                 pass
             assert socket.close_code == 1009
+
+    serve(Gate(), visit)
+
+
+def test_a_small_message_that_unpacks_to_much_is_refused_before_it_is_unpacked() -> None:
+    packer = zlib.compressobj(wbits=-15)
+    zeros = bytes(1_000_000)
+    bomb = b"".join(packer.compress(zeros) for _ in range(48)) + packer.flush(zlib.Z_SYNC_FLUSH)
+    assert len(bomb) < limits.MAX_TEXT
+
+    async def visit(port: int) -> None:
+        socket = await connect(port, token_of((await get(port, "/")).body), packs=True)
+        assert socket.protocol._decompressor is not None, "both sides have agreed to pack"
+        for _ in range(3):
+            assert await socket.read_message() is not None
+        socket.protocol._compressor = SimpleNamespace(compress=lambda _: bomb[:-4])
+        tracemalloc.start()
+        try:
+            await socket.write_message("{}")
+            while await socket.read_message() is not None:
+                pass
+            assert tracemalloc.get_traced_memory()[1] < 16_000_000
+        finally:
+            tracemalloc.stop()
+        assert socket.close_code == 1009
 
     serve(Gate(), visit)
 

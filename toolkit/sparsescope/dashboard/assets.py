@@ -13,15 +13,20 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
+from typing import Any
 
 from bokeh.document import Document
 from bokeh.embed.bundle import extension_dirs
+from bokeh.resources import Resources
 from panel.io.resources import get_dist_path
 
 from .. import live
 from ..live.assets import STYLE
 
 FOLDER = "sparsescope"
+
+UNUSED = frozenset({"bokeh-gl"})
+"""Parts of BokehJS that no page needs: WebGL is for Bokeh's own plots, and 56 kB. (Panel's models need the tables.)"""
 
 
 def serve_style_sheets_from_here(document: Document | None) -> None:
@@ -32,6 +37,17 @@ def serve_style_sheets_from_here(document: Document | None) -> None:
     """
     if document is not None:
         document.template_variables.setdefault("dist_url", get_dist_path(cdn=False))
+
+
+def leave_out_unused_parts(application: Any) -> None:
+    """Let the pages of a Bokeh application come without the parts of BokehJS that none of them uses."""
+    everything = application.resources
+
+    def resources(absolute_url: str | bool | None = None) -> Resources:
+        found = everything(absolute_url)
+        return found.clone(components=[part for part in found.components if part not in UNUSED])
+
+    application.resources = resources
 
 
 class _Folder:
