@@ -646,7 +646,11 @@ def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
     assert all(np.isnan(e.trials) for e in ss.Run(problem, "bcd-cst", stop=Iterations(5)))
 
 
-@few_pairs
+# The functions that a sweep calls are compiled once more here, as the interpreted loop calls them: seconds for each pair.
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [pytest.param(*case.values, id=case.id, marks=pytest.mark.slow if k else ()) for k, case in enumerate(FEW_PAIRS)],
+)
 def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str) -> None:
     X, y = iris()
     problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam=0.05)

@@ -39,19 +39,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Address of a JupyterLab whose folder holds one notebook, opened."""
-    given = getattr(request, "param", CELLS)
-    if isinstance(given, Path):
-        notebook = nbformat.read(given, as_version=4)
-    else:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in given])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    folder = tmp_path / "work"
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Address of a JupyterLab, and the folder of its notebooks."""
+    place = tmp_path_factory.mktemp("jupyter")
+    folder = place / "work"
     folder.mkdir()
-    nbformat.write(notebook, folder / "live.ipynb")
-    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    settings = place / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
     program = Program(
@@ -64,12 +58,31 @@ def lab(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         "--ServerApp.ip=localhost",
         "--IdentityProvider.token=",
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.user_settings_dir={tmp_path / 'settings'}",
-        f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
+        f"--LabApp.user_settings_dir={place / 'settings'}",
+        f"--LabApp.workspaces_dir={place / 'workspaces'}",
     )
-    address = program.wait_open(program.wait_for(r"http://localhost:\d+/lab"))
-    yield f"{address}/tree/live.ipynb"
+    yield program.wait_open(program.wait_for(r"http://localhost:\d+/lab")).partition("/lab")[0], folder
     program.stop()
+
+
+@pytest.fixture
+def lab(jupyter: tuple[str, Path], page: Page, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Address at which JupyterLab opens one notebook, alone in its workspace; its kernel ends with the test."""
+    address, folder = jupyter
+    given = getattr(request, "param", CELLS)
+    if isinstance(given, Path):
+        notebook = nbformat.read(given, as_version=4)
+    else:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in given])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    name = f"live-{len(list(folder.glob('*.ipynb')))}"
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    yield f"{address}/lab/workspaces/{name}/tree/{name}.ipynb"
+    token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "_xsrf")
+    page.close()  # which would start another kernel
+    for kernel in page.request.get(f"{address}/api/kernels").json():
+        answer = page.request.delete(f"{address}/api/kernels/{kernel['id']}", headers={"X-XSRFToken": token})
+        assert answer.ok, answer.text()
 
 
 def run_all_cells(page: Page, root: str = "explorer-root") -> None:
