@@ -301,6 +301,8 @@ def test_old_module_paths_work_and_warn(old: str) -> None:
     with pytest.warns(DeprecationWarning, match=re.escape(moved.MOVED[old])):
         assert importlib.import_module(old) is new
     assert new.__spec__ is spec
+    for name, home in moved.ELSEWHERE.get(old, {}).items():
+        assert getattr(new, name) is getattr(importlib.import_module(home), name)
 
 
 def test_no_old_module_path_takes_the_place_of_a_public_name() -> None:

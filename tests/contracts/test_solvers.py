@@ -646,7 +646,7 @@ def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
     assert all(np.isnan(e.trials) for e in ss.Run(problem, "bcd-cst", stop=Iterations(5)))
 
 
-# The functions that a sweep calls are compiled once more here, as the interpreted loop calls them: seconds for each pair.
+# The functions of a sweep are compiled once more here, as the interpreted loop calls them: seconds for each pair.
 @pytest.mark.parametrize(
     ("loss", "penalty"),
     [pytest.param(*case.values, id=case.id, marks=pytest.mark.slow if k else ()) for k, case in enumerate(FEW_PAIRS)],

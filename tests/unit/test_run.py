@@ -14,7 +14,8 @@ from helpers import iris, text
 from sparsescope.registry import field
 from sparsescope.runs import run as run_module
 from sparsescope.runs.event import NUMBERS, Event, known_columns
-from sparsescope.runs.run import Run, as_solver, is_warm, solve, warm_up
+from sparsescope.runs.run import Run, as_solver, is_warm, warm_up
+from sparsescope.runs.solving import solve
 from sparsescope.runs.stopping import Gap, Iterations, Objective, Passes, Seconds, Violation
 from sparsescope.solvers.base import Solver, State, settings
 

@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from .runs.paths import Path, PathRun, path
     from .runs.reference import Reference, reference
     from .runs.result import Result
-    from .runs.run import Run, solve
+    from .runs.run import Run
     from .runs.session import Session
+    from .runs.solving import solve
     from .runs.trace import Recorder, Trace
     from .sweeps import Sweep, SweepRun, sweep
     from .watched import watch
@@ -148,7 +149,7 @@ _HOME = {
     "record": "live.recordings",
     "reference": "runs.reference",
     "show": "widgets",
-    "solve": "runs.run",
+    "solve": "runs.solving",
     "sweep": "sweeps",
     "watch": "watched",
 }

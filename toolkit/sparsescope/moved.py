@@ -69,6 +69,9 @@ MOVED = {
     f"{PACKAGE}.{old}": f"{PACKAGE}.{room}.{new}" for room, modules in _ROOMS.items() for old, new in modules.items()
 }
 
+# Names of old modules that are in another module than the rest: {old module: {name: its module}}.
+ELSEWHERE = {f"{PACKAGE}.run": {"solve": f"{PACKAGE}.runs.solving"}}
+
 
 class _Finder:
     """Finds the old names, and nothing else."""
@@ -85,6 +88,8 @@ class _Finder:
             f"the module {spec.name} is now {new}; the old name goes with version 0.3", DeprecationWarning, stacklevel=2
         )
         module = importlib.import_module(new)
+        for name, home in ELSEWHERE.get(spec.name, {}).items():
+            setattr(module, name, getattr(importlib.import_module(home), name))
         self._specs[spec.name] = module.__spec__
         return module
 

@@ -17,7 +17,7 @@ from .. import (
 from ..live.jobs import Jobs
 from ..problems.prediction import Problem
 from ..registry import field
-from ..runs.run import solve
+from ..runs.solving import solve
 from .base import Message, Names, Page, number
 
 REACH = 2.5  # the largest entry of v

@@ -16,7 +16,8 @@ from ..problems.sequence import SequenceProblem
 from ..registry import losses, penalties
 from ..runs.reference import reference
 from ..runs.result import Result
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Iterations
 from .points import values_of
 from .report import Fault, LeftOut, shown

@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 def _fit(options: argparse.Namespace, problem: Any, data: Any, started: dict[str, Any]) -> tuple[Any, bool]:
     """The result of the run, and whether Ctrl-C ended it."""
     from ..runs.keeping import Interrupted
-    from ..runs.run import solve
+    from ..runs.solving import solve
 
     settings = {"solver": options.solver, "tol": options.tol, "max_iter": options.max_iter, "test": data.test}
     with warnings.catch_warnings():

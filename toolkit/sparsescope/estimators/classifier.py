@@ -11,7 +11,8 @@ from sklearn.utils.metaestimators import available_if
 
 from ..problems.prediction import Problem
 from ..registry import solvers
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from .callbacks import History, told, with_callbacks
 from .linear import LinearModel
 from .targets import Targets

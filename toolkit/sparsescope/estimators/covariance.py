@@ -15,7 +15,8 @@ from ..problems.covariance import CovarianceProblem
 from ..problems.linear_algebra import cholesky, inverse
 from ..runs.path_result import Path
 from ..runs.paths import lam_grid, path
-from ..runs.run import as_solver, solve
+from ..runs.run import as_solver
+from ..runs.solving import solve
 from .callbacks import COLUMNS, CallbackSupportMixin, History, told, with_callbacks
 from .files import Savable
 from .folds import choose, fold_scores, require_rule, warn_of_limits

@@ -13,7 +13,7 @@ from ..inputs.feature_maps import DataScale
 from ..problems.sequence import SequenceProblem
 from ..problems.sequence_model import Columns, RandomBlock, SequenceModel, Stage
 from ..registry import solvers
-from ..runs.run import solve
+from ..runs.solving import solve
 from ..runs.stopping import Iterations
 from .callbacks import History, told, with_callbacks
 from .predicting import Classifier, seed_of

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import datasets, registry
 from ..problems.prediction import Problem
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Iterations, Objective
 from . import pictures
 from ._runs import load

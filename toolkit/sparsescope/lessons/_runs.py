@@ -11,7 +11,7 @@ from .. import datasets, registry
 from ..datasets.base import Dataset
 from ..problems.prediction import Problem
 from ..runs.result import Result
-from ..runs.run import solve
+from ..runs.solving import solve
 
 LOSS = "multiclass-squared-hinge"
 PAIR = ":"  # digits:3,8 are the samples of two classes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from ..runs.run import solve
+from ..runs.solving import solve
 from . import pictures
 from ._gap_card import GAP
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used, title

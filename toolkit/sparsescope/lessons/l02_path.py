@@ -11,7 +11,7 @@ from .. import registry
 from ..problems.prediction import Problem
 from ..runs.path_result import Path
 from ..runs.paths import lam_grid, path
-from ..runs.run import solve
+from ..runs.solving import solve
 from . import pictures
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases

@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import registry
 from ..problems.prediction import Problem
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, Objective
 from . import pictures
 from ._runs import at, level_text, load

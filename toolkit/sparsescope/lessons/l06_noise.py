@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations
 from ..runs.trace import Recorder, Trace
 from ..solvers import search_eta0

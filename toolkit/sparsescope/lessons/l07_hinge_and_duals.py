@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import registry
 from ..problems.prediction import Problem
-from ..runs.run import solve
+from ..runs.solving import solve
 from ..runs.stopping import Iterations
 from ..solvers import smallest_hinge
 from . import pictures

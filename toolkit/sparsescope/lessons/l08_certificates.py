@@ -11,7 +11,8 @@ import numpy as np
 from .. import registry
 from ..problems.prediction import Problem
 from ..runs.result import Result
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, PaperViolation
 from . import pictures
 from ._runs import at, dense, rows_used

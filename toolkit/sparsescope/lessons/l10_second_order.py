@@ -11,7 +11,8 @@ import numpy as np
 from .. import registry
 from ..problems.covariance import CovarianceProblem
 from ..problems.prediction import Problem
-from ..runs.run import Run, solve
+from ..runs.run import Run
+from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, Objective
 from . import pictures
 from ._coordinates import (

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..problems.spectrum import EXACT_EACH, LATE, spectrum, theorem1
 from ..registry import losses
-from ..runs.run import solve
 from ..runs.session import Session
+from ..runs.solving import solve
 from ..runs.trace import Trace
 from .confusion import Confusion, refusal
 from .jobs import Jobs

@@ -16,7 +16,8 @@ from ..inputs.labels import LabelSets
 from ..problems.base import BaseProblem
 from .event import Event
 from .result import Result
-from .run import as_problem, solve
+from .run import as_problem
+from .solving import solve
 from .turns import TURNS, Turn
 
 KEPT = 64  # references that are remembered; of the oldest ones the weights go with them

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..registry import SparsescopeError
 from ..runs.event import MEASURED_NAMES
-from ..runs.run import solve
+from ..runs.solving import solve
 from ..version import __version__
 from .tasks import Given, Order
 

@@ -9,7 +9,8 @@ import numpy as np
 from ...problems.prediction import Problem
 from ...problems.spectrum import theorem1
 from ...registry import solvers
-from ...runs.run import Run, solve
+from ...runs.run import Run
+from ...runs.solving import solve
 from ...runs.stopping import Iterations, Seconds
 from ..base import Settings, Tables
 from ..pools import Pool

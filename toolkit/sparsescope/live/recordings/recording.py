@@ -18,8 +18,9 @@ from ...runs.continuing import ContinuedRun, Point
 from ...runs.keeping import write
 from ...runs.reference import data_key
 from ...runs.result import Result
-from ...runs.run import as_solver, solve
+from ...runs.run import as_solver
 from ...runs.session import Session
+from ...runs.solving import solve
 from ...runs.trace import Trace
 from ...version import __version__
 from ..assets import RECORDING, esm_text
