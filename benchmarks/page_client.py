@@ -97,6 +97,7 @@ class PageClient:
         self.frame: dict[str, Any] = {}
         self.token: str | None = None
         self.place = ""
+        self.watching: dict[str, Any] = {}  # the newest word on whose run the page shows
         self.errors: deque[str] = deque(maxlen=MOST_LINES)
         self.notices: deque[str] = deque(maxlen=MOST_LINES)
         self.answers: list[float] = []
@@ -297,6 +298,8 @@ class PageClient:
         elif kind == "wire":
             await self.say({"type": "wired"})
             self._held = []
+        elif kind == "watching":
+            self.watching = header
         elif kind == "error":
             self.errors.append(header["text"])
         elif kind == "notices":

@@ -134,6 +134,20 @@ def test_a_class_predicts_talks_asks_follows_and_outlives_its_server(browser: Br
     shown.get_by_test_id("class-data").select_option("digits")
     desk.wait_for_function("() => window.__sparsescope?.settings.dataset === 'digits'")
 
+    # The teacher's own run on the student's page, which leaves it again.
+    shown.get_by_test_id("show-run").click()
+    expect(desk.get_by_test_id("watching")).to_contain_text("You watch the run of your teacher.")
+    expect(shown.get_by_test_id("watchers")).to_contain_text("1 watch your run")
+    shown.get_by_test_id("step10-button").click()
+    desk.wait_for_function("() => window.__sparsescope.status.iteration === 10 && window.__sparsescope.points === 11")
+    assert desk.get_by_test_id("run-button").evaluate("button => button.closest('[inert]') !== null")
+    desk.keyboard.press("r")
+    desk.get_by_test_id("leave-button").click()
+    expect(desk.get_by_test_id("watching")).to_be_hidden()
+    desk.wait_for_function("() => window.__sparsescope.status.iteration === 0")
+    assert shown.evaluate("() => window.__sparsescope.status.iteration") == 10
+    expect(desk.get_by_test_id("watch-run")).to_be_visible()
+
     table = teacher.request.get(room.root + "/class/answers.csv").text()
     assert table.count("More rows or fewer?") == 3 and phone.request.get(room.root + "/class/answers.csv").status == 403
     for page in (teacher, phone, desk):

@@ -212,13 +212,26 @@ def test_a_question_goes_to_the_class_and_its_answers_to_the_board() -> None:
     attend(visit)
 
 
-TEACHERS = ("ask", "right", "lock", "reveal", "vote", "remove", "slip", "nickname", "everyone", "data", "follow")
+TEACHERS = (
+    "ask",
+    "right",
+    "lock",
+    "reveal",
+    "vote",
+    "remove",
+    "slip",
+    "nickname",
+    "everyone",
+    "data",
+    "follow",
+    "show",
+)
 
 
 def test_students_have_no_word_in_what_is_the_teachers_and_no_message_ends_the_class() -> None:
     async def visit(room: Class) -> None:
         teacher, student = await room.teacher(), await room.student()
-        assert set(TEACHERS) | {"hello"} == set(room.hub._TEACHER)
+        assert set(TEACHERS) | {"hello", "watch"} == set(room.hub._TEACHER)
         for kind in TEACHERS:
             assert (
                 await student.refusal(kind, question=QUESTION, on=True, name="iris")
@@ -320,7 +333,7 @@ def test_a_kept_class_goes_on_after_a_restart_with_the_same_links_and_students(t
 # ------------------------------------------------------------------------------------------------------------ following
 def page_of(name: str, token: str, **settings: Any) -> Any:
     """An open page, as far as the class knows it."""
-    made = SimpleNamespace(name=name, token=token, connected=True, changed=[], on_settings=lambda: None)
+    made = SimpleNamespace(name=name, token=token, connected=True, changed=[], watching=None, on_settings=lambda: None)
     made.explorer = SimpleNamespace(settings=settings, running=True, report=None)
     made.change = lambda changes, notice: made.changed.append(changes)
     made.query = lambda: "dataset=wine"

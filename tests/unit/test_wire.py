@@ -20,6 +20,7 @@ from bokeh.models import Div
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
+from sparsescope.dashboard import parcel as parcels
 from sparsescope.dashboard import wire as wires
 from sparsescope.dashboard.bridge import Bridge, ExplorerPane
 from sparsescope.dashboard.gate import Gate
@@ -60,7 +61,7 @@ async def connected(port: int, **headers: str) -> Any:
 @pytest.mark.parametrize("size", [0, 8, 1000])
 def test_a_packed_message_is_its_header_and_an_aligned_block(text: str, size: int) -> None:
     block = bytes(range(256)) * (size // 256) + bytes(size % 256)
-    made = wires.packed(text, block)
+    made = parcels.packed(text, block)
     (length,) = struct.unpack("<I", made[:4])
     assert (4 + length) % 8 == 0 and json.loads(made[4 : 4 + length]) == json.loads(text)
     assert made[4 + length :] == block
@@ -230,7 +231,7 @@ def test_nothing_is_said_between_the_last_word_here_and_the_first_word_there() -
     here: list[str] = []
     there: list[str] = []
     link = bridge_without_a_server(here)
-    wire = SimpleNamespace(send=lambda text, block: there.append(json.loads(text)["type"]), close=lambda: None)
+    wire = SimpleNamespace(send=lambda parcel: there.append(parcel.type), close=lambda: None)
     link._send({"type": "a"})
     assert link.join(wire) and not link.join(wire)
     link._send({"type": "b"})

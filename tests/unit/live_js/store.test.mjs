@@ -25,6 +25,31 @@ test("F − F* is drawn where a reference gives F*, down to the reference's own 
   assert.ok(Number.isNaN(last), "nearer than F* is known");
 });
 
+test("the first frame of another run drops the points, also where its numbers are those of the run before", () => {
+  const store = new Store();
+  const one = (objective, header = {}) => frame({ iteration: [0], index: [0], passes: [0], seconds: [0], objective: [objective], segment: [0] }, { header });
+  store.takeProblem({ epoch: 1, name: "mine" });
+  store.takeFrame(...one(4));
+  store.forget();
+  assert.deepEqual([store.n, store.problem.name, store.status], [0, "mine", null]);
+  store.takeProblem({ epoch: 1, name: "theirs" });
+  store.takeFrame(...one(3, { anew: true }));
+  store.takeFrame(...one(2));
+  assert.deepEqual([...store.column("objective")], [3, 2]);
+  store.takeFrame(...one(1, { anew: true }));
+  assert.deepEqual([...store.column("objective")], [1]);
+});
+
+test("a run that rests because its page is away is veiled, and says so", () => {
+  const store = new Store();
+  store.away = "Your teacher's page is away.";
+  assert.equal(veilOf(store), null);
+  store.takeProblem({ epoch: 1 });
+  store.takeFrame(...frame({ iteration: [0], index: [0], passes: [0], seconds: [0], objective: [1], segment: [0] }));
+  assert.equal(veilOf(store).text, "Your teacher's page is away.");
+  assert.equal(veilOf(store).cancel, false);
+});
+
 /** A frame as the explorer packs it: arrays one after the other, each at a multiple of 8. */
 function frame(columns, extra = {}) {
   const parts = [];

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import logging
 import secrets
 import time
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 import panel as pn
 import param
 from bokeh.document.events import MessageSentEvent
@@ -32,6 +30,8 @@ from ..live.inbox import Inbox
 from ..live.saying import without_paths
 from .assets import module_address
 from .lateness import Lateness
+from .parcel import Parcel
+from .relay import Relay, Watcher
 
 logger = logging.getLogger(__name__)
 
@@ -196,7 +196,8 @@ class Bridge:
         self._document: Any = None
         self._inbox = Inbox()
         self._obeyed = self._seen = float("-inf")  # when commands were handed on, and when a page was there
-        self._out: list[tuple[Message, list[bytes] | None]] = []
+        self._out: list[Parcel] = []
+        self.watching: Watcher | None = None  # what the page shows in place of its own run
         self._writing: asyncio.Future[None] | None = None  # on Bokeh's channel
         self._showing: asyncio.Future[None] | None = None
         # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
@@ -220,7 +221,9 @@ class Bridge:
                 with visible(self._find_shelf()):
                     if not self._begin(message):
                         return
-            if self.explorer is not None:
+            if self.watching is not None:
+                self.watching.receive(message)
+            elif self.explorer is not None:
                 if message.get("type") in AT_ONCE:
                     with visible(self.shelf):
                         self.explorer.on_message(message)
@@ -300,7 +303,7 @@ class Bridge:
         """Hand on what the page asked for, and send what the explorer has to say."""
         if self._closed or self.explorer is None:
             return
-        if len(self._inbox):
+        if len(self._inbox) and self.watching is None:
             self._obey()
         self._rest_alone()
         self._collect()
@@ -321,15 +324,17 @@ class Bridge:
             self.explorer.suspend()
 
     def _collect(self) -> None:
-        if self.explorer is None or self._closed:
+        if self.explorer is None or self._closed or self.watching is not None:
             return
         try:
             if self._lateness is not None:
                 self.explorer.loop_is_late(self._lateness.mean)
             self.explorer.crowded = self._crowded()
             with visible(self.shelf):
-                for header, buffers in self.explorer.poll():
-                    self._send(header, buffers)
+                parcels = [self.parcel(header, buffers) for header, buffers in self.explorer.poll()]
+            self._out += parcels
+            if (relay := getattr(self.explorer, "relay", None)) is not None:
+                relay.tell(parcels)
         except Exception as error:
             self._fail(error)
 
@@ -340,12 +345,15 @@ class Bridge:
         self._closed = True
         if self._joining is not None:
             self._joining.close()
+        self._stop_watching()
         # Panel keeps models of a page that is gone for a while: they must not keep its data and its run.
         explorer, self.explorer = self.explorer, None
         self._out.clear()
         self.on_settings, self.on_summary = (lambda: None), None
         if explorer is not None:
             explorer.settings_changed = None
+            if getattr(explorer, "relay", None) is not None:
+                explorer.relay.end()
             explorer.close()
 
     @property
@@ -365,6 +373,7 @@ class Bridge:
 
     def hand_over(self) -> Any:
         """Give the explorer away, to the page that comes after this one."""
+        self._stop_watching()
         explorer, self.explorer = self.explorer, None
         self._closed = True
         return explorer
@@ -389,15 +398,60 @@ class Bridge:
 
     def change(self, changes: Message, notice: str) -> None:
         """Change settings from outside the page, and say so on it; no lock is needed."""
-        if self._closed or self.explorer is None or not changes:
+        if self._closed or self.explorer is None or self.watching is not None or not changes:
             return
         self.explorer.tell(notice)
         self._inbox.put({"type": "set", "changes": changes})
         self._look_soon((0,))
 
+    def watch(self, relay: Relay, leave: Callable[[], None]) -> None:
+        """Show another page's run; the page's own rests meanwhile.
+
+        Parameters
+        ----------
+        relay : Relay
+            the run
+        leave : callable
+            called when the page asks for its own run; it is to call :meth:`go_on`
+        """
+        if self._closed or self.explorer is None or self.watching is not None or self.explorer is relay.explorer:
+            return
+        self.explorer.suspend()
+        self._inbox.take()  # what was asked for a moment ago does not begin while the page shows something else
+        self.watching = relay.join(self._carry, leave)
+
+    def go_on(self, notice: str) -> None:
+        """Show the page's own run again, from the settings of the run that it watched, and say so."""
+        watched = self._stop_watching()
+        if watched is None or self._closed or self.explorer is None:
+            return
+        mine, theirs = self.explorer.settings, watched.relay.explorer.settings
+        self._send({"type": "watching", "on": False, "whose": "", "away": ""})
+        with visible(self.shelf):
+            self.explorer.on_message({"type": "ready", "version": 1})
+        changes = {key: value for key, value in theirs.items() if mine.get(key) != value}
+        self.explorer.tell(notice)
+        if changes:
+            self._inbox.put({"type": "set", "changes": changes})
+        self._look_soon((0,))
+
+    def _stop_watching(self) -> Watcher | None:
+        watched, self.watching = self.watching, None
+        if watched is not None:
+            watched.relay.part(watched)
+        return watched
+
+    def _carry(self, parcel: Parcel) -> None:
+        self._out.append(parcel)
+        self._flush()
+
     def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
         """Put a message on its way; it goes with the next :meth:`_flush`."""
-        self._out.append((header, buffers))
+        self._out.append(self.parcel(header, buffers))
+
+    def parcel(self, header: Message, buffers: list[bytes] | None = None) -> Parcel:
+        """Return a message as this server's pages may see it."""
+        return Parcel(header if self._local else public(header), buffers)
 
     def join(self, wire: Any) -> bool:
         """Begin to change over to a websocket; whether that can be done."""
@@ -412,7 +466,7 @@ class Bridge:
         """Go on with the other websocket: everything that the page sent on Bokeh's channel has come."""
         if self._joining is not None and self._mute:
             self._wire, self._mute = self._joining, False
-            self._wire.send('{"type": "open"}', None)
+            self._wire.send(Parcel({"type": "open"}))
             self._flush()
 
     def part(self, wire: Any) -> None:
@@ -420,7 +474,7 @@ class Bridge:
         if wire is not None and wire is self._joining:
             self._joining = self._wire = None
             self._mute = False
-            self._out = [entry for entry in self._out if entry[0]["type"] != "wire"]
+            self._out = [entry for entry in self._out if entry.type != "wire"]
 
     def _summarise(self, header: Message) -> None:
         """Show what data the page has in its bar, a model of Bokeh's: that needs the document's lock."""
@@ -448,39 +502,36 @@ class Bridge:
                 self._writing = asyncio.ensure_future(self._write_all(session))
             return
         while self._out and not self._mute:
-            message = self._next()
-            if message is None:
+            parcel = self._next()
+            if parcel is None:
                 continue
             if self._wire is not None:
-                self._wire.send(*message)
+                self._wire.send(parcel)
             else:
-                self.pane._send_msg({"header": message[0], "block": message[1]})
+                self.pane._send_msg({"header": parcel.text, "block": parcel.block})
 
     async def _write_all(self, session: Any) -> None:
         try:
             while self._out and not self._mute and not session.destroyed:
-                message = self._next()
-                if message is not None:
-                    await self.pane.write(session, {"header": message[0], "block": message[1]})
+                parcel = self._next()
+                if parcel is not None:
+                    await self.pane.write(session, {"header": parcel.text, "block": parcel.block})
         finally:
             self._writing = None
 
-    def _next(self) -> tuple[str, bytes | None] | None:
-        """Take the first message that is on its way, as text and block; None if it is no JSON, which the page hears."""
-        header, buffers = self._out.pop(0)
-        if header["type"] == "wire":  # the last word on Bokeh's channel
+    def _next(self) -> Parcel | None:
+        """Take the first message that is on its way; None if it is no JSON, which the page hears."""
+        parcel = self._out.pop(0)
+        if parcel.type == "wire":  # the last word on Bokeh's channel
             self._mute = True
-        if header["type"] == "problem":
-            self._summarise(header)
-        if not self._local:
-            header = public(header)
-        # As one text: Bokeh would take a header apart into some hundred objects, which cost more than all else.
+        if parcel.type == "problem":
+            self._summarise(parcel.header)
         try:
-            text = json.dumps(header, ensure_ascii=False, allow_nan=False, default=_number)
+            _ = parcel.text
         except (ValueError, TypeError) as error:
             self._fail(error)
             return None
-        return text, b"".join(buffers) if buffers else None
+        return parcel
 
     def _fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error))
@@ -489,10 +540,3 @@ class Bridge:
         self._last_error = detail
         logger.error("the explorer failed: %s", error, exc_info=error)
         self._send({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": detail})
-
-
-def _number(value: Any) -> Any:
-    """One of numpy's numbers as Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"a message holds {type(value).__name__}, which is no JSON")

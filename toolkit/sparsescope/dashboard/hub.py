@@ -20,6 +20,7 @@ from ..classroom import Refused, Room
 from ..classroom.tallies import board, own
 from ..registry import app_pages
 from .bridge import Bridge
+from .showing import Showing
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class Hub:
         self.address = ""
         self.key = self.secret("key")
         self._connections: set[Connection] = set()
+        self.showing = Showing(self._pages, lambda: room.follow, self._soon)
         self._sending: asyncio.TimerHandle | None = None
         self._looking: asyncio.TimerHandle | None = None
         room.changed = self._soon
@@ -130,6 +132,11 @@ class Hub:
         found = (b for b in self._bridges() if b.explorer is not None and hmac.compare_digest(b.token.encode(), given))
         return next(found, None)
 
+    def _pages(self) -> list[tuple[Connection, Bridge]]:
+        """The pages of the class that have an explorer; the order is that of the bridges."""
+        found = [(connection, self.bridge_of(connection)) for connection in self._connections]
+        return [(connection, bridge) for connection, bridge in found if bridge is not None]
+
     # ---------------------------------------------------------------------------------------------------- what is said
     def _hello(self, connection: Connection, message: Message) -> None:
         rejoin, page = message.get("rejoin"), message.get("page")
@@ -146,6 +153,7 @@ class Hub:
         if connection.student and hasattr(bridge.explorer, "report"):
             student = connection.student
             bridge.explorer.report = lambda message: self.report(student, bridge.name, message)
+        self.showing.attach(connection, bridge)
 
     def report(self, student: str, page: str, message: Message) -> None:
         """Take what a page of this server says of its student; see docs/classroom.md for the messages."""
@@ -173,7 +181,7 @@ class Hub:
             raise Refused("everybody can be brought to the pages of this server only")
         query = dict(parse_qsl(parts.query)[:100])
         self.room.lead(place=address)
-        self._bring(name, app_pages[name].settings_from_query(query)[0], address)
+        self._bring(name, app_pages[name].settings_from_query(query)[0], address, lambda who: True)
 
     def _led(self, bridge: Bridge) -> None:
         """Let the pages of the class follow the teacher's."""
@@ -182,11 +190,11 @@ class Hub:
             path = next(path for path, name in self._routes.items() if name == bridge.name)
             address = path + (f"?{made}" if made else "")
             self.room.lead(place=address)
-            self._bring(bridge.name, bridge.explorer.settings, address)
+            self._bring(bridge.name, bridge.explorer.settings, address, lambda who: not self.showing.is_apart(who))
 
-    def _bring(self, name: str, settings: Mapping[str, Any], address: str) -> None:
+    def _bring(self, name: str, settings: Mapping[str, Any], address: str, whom: Callable[[str], bool]) -> None:
         for connection in list(self._connections):
-            if not connection.student or connection.page in ("", "class"):
+            if not connection.student or connection.page in ("", "class") or not whom(connection.student):
                 continue  # a phone that only answers; it gets the address as a link
             bridge = self.bridge_of(connection)
             if bridge is not None and bridge.name == name:
@@ -207,8 +215,20 @@ class Hub:
         on = message.get("on") is True
         self.room.lead(follow=on)
         bridge = self.bridge_of(connection)
+        if on:
+            self.showing.invite()
         if on and bridge is not None:
             self._led(bridge)
+
+    def _show(self, connection: Connection, message: Message) -> None:
+        if message.get("on") is True:
+            self.showing.begin(connection)
+        else:
+            self.showing.end()
+
+    def _watch(self, connection: Connection, message: Message) -> None:
+        if self.showing.choose(connection, self.bridge_of(connection), message.get("on") is True):
+            connection.say(json.dumps({"type": "go", "address": "/"}))
 
     def _ask(self, _connection: Connection, message: Message) -> None:
         given = message.get("question")
@@ -228,6 +248,7 @@ class Hub:
         "name": lambda hub, who, m: hub.room.call(who.student, m.get("text")),
         "box": lambda hub, who, m: hub.room.drop_in(who.student, m.get("text")),
         "run": lambda hub, who, m: hub.room.runs(who.student, m.get("running") is True),
+        "watch": _watch,
     }
     _TEACHER: dict[str, Callable[[Any, Connection, Message], None]] = {
         "hello": _hello,
@@ -242,6 +263,8 @@ class Hub:
         "everyone": _everyone,
         "data": _data,
         "follow": _follow,
+        "show": _show,
+        "watch": _watch,
     }
 
     # --------------------------------------------------------------------------------------------------------- sending
@@ -257,15 +280,16 @@ class Hub:
         self._sending = None
         self.room.keeper.flush()
         students = {connection.student for connection in self._connections if connection.student}
-        told: dict[str, str] = {}
+        told: dict[str, Message] = {}
         for connection in list(self._connections):
             key = connection.student
             if key not in told:
-                state = own(self.room, key) if key else {**board(self.room, len(students)), **self._around()}
-                told[key] = json.dumps(state, ensure_ascii=False)
-            if connection.sent != told[key]:
-                connection.sent = told[key]
-                connection.say(told[key])
+                told[key] = own(self.room, key) if key else {**board(self.room, len(students)), **self._around()}
+            state = {**told[key], "show": self.showing.state(self.bridge_of(connection))}
+            text = json.dumps(state, ensure_ascii=False)
+            if connection.sent != text:
+                connection.sent = text
+                connection.say(text)
 
     def _around(self) -> Message:
         return {"address": self.address, "datasets": datasets.names()}
@@ -275,6 +299,7 @@ class Hub:
         self._looking = None
         if not self._connections:
             return
+        self.showing.look(self._bridges())
         running: dict[str, bool] = {}
         for connection in self._connections:
             bridge = self.bridge_of(connection)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -29,32 +28,12 @@ from tornado.web import RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from .limits import check_fragment
+from .parcel import Parcel
 
 logger = logging.getLogger(__name__)
 
 JOIN_SECONDS = 30.0  # within which a new websocket has to show its secret
 PING_SECONDS = 25.0  # proxies close websockets that are silent for a minute
-ALIGNED = 8
-
-
-def packed(header: str, block: bytes) -> bytes:
-    """Return a message with a block of arrays.
-
-    Parameters
-    ----------
-    header : str
-        JSON
-    block : bytes
-        its arrays
-
-    Returns
-    -------
-    bytes
-        length of the header, header, block
-    """
-    text = header.encode()
-    text += b" " * (-(4 + len(text)) % ALIGNED)
-    return struct.pack("<I", len(text)) + text + block
 
 
 class WireHandler(WebSocketHandler):
@@ -108,13 +87,10 @@ class WireHandler(WebSocketHandler):
         if bridge is not None:
             bridge.part(self)
 
-    def send(self, header: str, block: bytes | None) -> None:
+    def send(self, parcel: Parcel) -> None:
         """Send one message; a page that was closed a moment ago hears nothing."""
         try:
-            if block is None:
-                self.write_message(header)
-            else:
-                self.write_message(packed(header, block), binary=True)
+            self.write_message(parcel.packed, binary=isinstance(parcel.packed, bytes))
         except (WebSocketClosedError, StreamClosedError):
             logger.debug("a page was closed while a message was on its way to it")
 

@@ -30,6 +30,11 @@ class Credits:
         """True when frames are out and the page has drawn none of them for a while (a hidden tab)."""
         return self._ready and self._credits <= 0 and self._clock() - self._heard >= SILENCE
 
+    @property
+    def left(self) -> bool:
+        """Whether the page has asked for a frame that it did not get yet."""
+        return self._ready and self._credits > 0
+
     def start(self) -> None:
         """The page is ready: whatever was in flight is lost."""
         self._ready = True

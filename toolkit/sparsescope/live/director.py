@@ -345,11 +345,17 @@ class Director:
         return ids
 
     # -------------------------------------------------------------------------------------------------------- messages
+    def problem_facts(self) -> dict[str, Any] | None:
+        """Return the message with the facts of the problem; None while there is none."""
+        if self.stage is None:
+            return None
+        rounding = rounding_gap(self.stage.prepared.problem.n)
+        return {**self.stage.prepared.facts, "epoch": self.stage.epoch, "rounding_gap": rounding}
+
     def say_problem(self) -> None:
         """Send the facts of the problem."""
-        if self.stage is not None:
-            rounding = rounding_gap(self.stage.prepared.problem.n)
-            self._tell({**self.stage.prepared.facts, "epoch": self.stage.epoch, "rounding_gap": rounding})
+        if (facts := self.problem_facts()) is not None:
+            self._tell(facts)
 
     def fail(self, text: str, detail: str = "") -> None:
         """Show an error on the page; it is shown again to a page that comes later."""

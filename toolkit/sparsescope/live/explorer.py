@@ -22,6 +22,7 @@ from . import settings as st
 from .assets import ENTRY
 from .credits import Credits
 from .director import Director
+from .frames import without_news
 from .given import data_and_settings
 from .opening import Opening
 from .recordings.recording import Recording
@@ -36,6 +37,7 @@ from .turbo import Turbo
 FRAME_PERIOD = 0.045  # seconds between frames at least: the page and the solver share the machine
 LATE_PERIOD = 0.2  # the same when the shell polls late
 SLOWEST_PERIOD = 1.0  # the same on a server whose event loop is late, at most
+WATCHED_PERIOD = 0.2  # the same while others watch the run and the page itself draws nothing (a hidden tab)
 LATE = 0.12  # mean seconds between polls from which the server counts as busy
 LATE_LOOP = 0.03  # the same for the mean delay of the server's event loop
 SLOWING = 3.0  # seconds that are added to the time between frames for a second of that delay
@@ -114,6 +116,8 @@ class Explorer:
         self._closed = False
         self._turbo = Turbo()
         self.crowded = False  # whether other pages share the server; the shell says so
+        self.relay: Any = None  # what the shell has put there for pages that watch this run
+        self.watched = False  # whether there are such pages
 
     script: ClassVar[str] = ENTRY  # the first file of the page's module
 
@@ -323,59 +327,66 @@ class Explorer:
         director = self._director
         stage = director.stage
         if stage is not None:
-            stage.want_picture(self._layout, director.settings)
+            stage.want_picture(self._layout.for_others() if self.watched else self._layout, director.settings)
             self._outbox += stage.collect_picture()
-        mode, message, rate = director.mode()
-        late = self._interval > LATE or self._lateness > LATE_LOOP
-        preparing, goal = director.preparing(), director.goal()
-        turbo = None if stage is None else self._turbo.state(stage.session.turn, self.crowded)
-        playing = director.playing(mode)
-        shown = (mode, message, playing, director.version, late, turbo, director.epoch, str(preparing), goal)
+        state = self._state()
+        shown = (*(value for name, value in state.items() if name != "rate"), director.version, director.epoch)
         answer = director.effects.pending
         urgent = answer or shown != self._shown
-        if not self._link.may_send(answer) or not (urgent or (stage is not None and stage.pending())):
+        if not self._may_send(answer) or not (urgent or (stage is not None and stage.pending())):
             return None
         if not urgent and self._link.since_sent() < self._frame_period():
             return None
         if not urgent and stage is not None and stage.awaiting:
             return None
         self._seq += 1
-        header: Message = {
-            "type": "frame",
-            "seq": self._seq,
-            "stream": self._stream,
-            "epoch": director.epoch,
-            "generation": 0 if stage is None else stage.session.generation,
-            "clock": time.time(),
-            "mode": mode,
-            "message": message,
-            "playing": playing,
-            "rate": rate,
-            "late": late,
-            "turbo": turbo,
-            "applied": director.effects.collect(),
-            "settings": None,
-            "lam": None,
-            "start": 0,
-            "count": 0,
-            "total": 0,
-            "columns": [],
-            "bounds": [],
-            "marks": [],
-            "raster": None,
-            "working": None,
-            "picture": None,
-            "names": {},
-            "status": None,
-            "preparing": preparing,
-            "goal": goal,
-            "strip": None,
-        }
+        header = self._header(state)
+        header["anew"] = self._shown is None
+        header["applied"] = director.effects.collect()
         if self._sent_version != director.version:
             header["settings"] = self.settings
         self._shown, self._sent_version = shown, director.version
         self._link.spend()
         return (header, []) if stage is None else self._complete(header, stage, whole=bool(urgent))
+
+    def _state(self) -> Message:
+        """Return how the run stands, as every frame says it."""
+        director, stage = self._director, self._director.stage
+        mode, message, rate = director.mode()
+        return {
+            "mode": mode,
+            "message": message,
+            "playing": director.playing(mode),
+            "rate": rate,
+            "late": self._interval > LATE or self._lateness > LATE_LOOP,
+            "turbo": None if stage is None else self._turbo.state(stage.session.turn, self.crowded),
+            "preparing": director.preparing(),
+            "goal": director.goal(),
+        }
+
+    def _header(self, state: Message) -> Message:
+        stage = self._director.stage
+        generation = 0 if stage is None else stage.session.generation
+        return without_news(self._seq, self._stream, self._director.epoch, generation, state)
+
+    def _may_send(self, answer: bool) -> bool:
+        """Whether a frame may go out: by the page's credits, for those who watch too, unless it draws nothing."""
+        hidden = self.watched and self._link.silent
+        return self._link.may_send(answer) or (hidden and self._link.since_sent() >= WATCHED_PERIOD)
+
+    def so_far(self) -> list[Sending]:
+        """Return the messages that bring another page to what this one was sent so far.
+
+        From there on that page can take the messages of :meth:`poll` that this page gets: the same ones for all who
+        watch a run.
+        """
+        director = self._director
+        told = [message for message in (director.problem_facts(), self._controls(), director.failure) if message]
+        frame: Sending = ({**self._header(self._state()), "anew": True, "settings": self.settings}, [])
+        if director.stage is not None:
+            frame[0]["lam"] = float(director.stage.session.problem.lam)
+            frame = director.stage.so_far(frame[0])
+        return [*((message, []) for message in told), frame]
 
     def _complete(self, header: Message, stage: Stage, whole: bool) -> Sending:
         header["lam"] = float(stage.session.problem.lam)
@@ -396,7 +407,10 @@ class Explorer:
         self._polled = now
 
     def _sync_controls(self) -> None:
-        """Send the controls as they are now."""
+        self._outbox.append(self._controls())
+
+    def _controls(self) -> Message:
+        """Return the message with the controls as they are now."""
         stage = self._director.stage
         prepared = None if stage is None else stage.prepared
         groups = controls.schema(
@@ -409,7 +423,7 @@ class Explorer:
             lam_finite=True if prepared is None else prepared.lam_finite,
             lam_bound=False if prepared is None else prepared.lam_bound,
         )
-        self._outbox.append({"type": "controls", "groups": groups, "settings": self.settings})
+        return {"type": "controls", "groups": groups, "settings": self.settings}
 
     def _tell_shell(self) -> None:
         """The shell may keep the settings somewhere (an address): it hears of each change once."""

@@ -195,11 +195,12 @@ class Packer:
         trace = self.trace
         return len(trace) > self.sent or len(trace.marks) > self.marks or trace.optima > self._optima
 
-    def columns(self, block: Block, until: float = math.inf) -> dict[str, Any]:
+    def columns(self, block: Block, until: float = math.inf, stop: int | None = None) -> dict[str, Any]:
         """The header's ``start, count, total, columns, raster, working, bounds``; arrays go into ``block``.
-        Events after iteration ``until`` are left for a later frame."""
+        Events after iteration ``until``, and those from number ``stop`` on, are left for a later frame."""
         trace, start = self.trace, self.sent
-        n = max(start, int(np.searchsorted(trace["iteration"][: len(trace)], until, side="right")))
+        there = len(trace) if stop is None else stop
+        n = max(start, int(np.searchsorted(trace["iteration"][:there], until, side="right")))
         chosen = self._choose(start, n)
         table: list[list[Any]] = []
         if chosen.size:
@@ -230,9 +231,9 @@ class Packer:
         self._bounds = dict(enumerate(bounds))
         return header
 
-    def new_marks(self) -> list[dict[str, Any]]:
-        """Marks that the page does not have yet."""
-        marks = list(self.trace.marks)
+    def new_marks(self, stop: int | None = None) -> list[dict[str, Any]]:
+        """Marks that the page does not have yet; those from number ``stop`` on are left for a later frame."""
+        marks = list(self.trace.marks)[:stop]
         fresh = marks[self.marks :]
         self.marks = len(marks)
         return [

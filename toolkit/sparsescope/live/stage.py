@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -41,6 +42,7 @@ class Layout:
         self.part = PARTS[0]
         self.strip = 0
         self.at: int | None = None
+        self._strip_room = 0  # the newest one that was not 0
 
     def update(self, message: dict[str, Any]) -> None:
         """Take over a ``layout`` message; ``ValueError`` for fields of the wrong kind."""
@@ -77,7 +79,14 @@ class Layout:
         self.zoom = None if zoom is None else (zoom[0], zoom[1], zoom[2], zoom[3])
         self.kind, self.row, self.part = kind, row, part
         self.strip = int(min(max(strip, 0), MAX_STRIP))
+        self._strip_room = self.strip or self._strip_room
         self.visible = bool(message.get("visible", True))
+
+    def for_others(self) -> Layout:
+        """Return this layout with everything in sight: others who watch the run have scrolled elsewhere."""
+        seen = copy.copy(self)
+        seen.visible, seen.strip = True, self._strip_room
+        return seen
 
     def key(self) -> tuple[Any, ...]:
         """Return the key of an old picture: it is still correct if the key is equal."""
@@ -260,4 +269,16 @@ class Stage:
             header["strip"] = {**strip.header(block.add), "iteration": self._strip_iteration}
             if problem.d > MAX_NAMES:
                 header["names"] |= packer.names(strip.words.tolist(), problem.feature_names)
+        return header, block.buffers()
+
+    def so_far(self, header: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """Complete ``header`` with all that the page was sent before, for another page that goes on with the page's
+        own frames. The pictures come with the next of these, made anew for all."""
+        sent, problem = self.packer, self.prepared.problem
+        block, again = Block(), Packer(sent.trace, problem.d, self.kind.columns(problem))
+        header["marks"] = again.new_marks(sent.marks)
+        header.update(again.columns(block, stop=sent.sent))
+        header["status"] = again.status()
+        header["names"] = again.names(sent.named, problem.feature_names)
+        self._asked, self._strip_due = None, -1e9
         return header, block.buffers()

@@ -1,5 +1,6 @@
 // The link to the explorer: messages up, credits, and the time from a knob to the first picture with its effect.
 
+const LOOKS = new Set(["confusion", "misread", "spectrum", "rate", "recording"]); // questions whose answers may be errors
 const PAUSE = 30; // ms after which a change of settings need not wait for others
 
 export class Link {
@@ -15,6 +16,7 @@ export class Link {
     this.owed = 0;
     this.seq = 0;
     this.flushed = -Infinity; // when settings were sent last
+    this.guest = false; // somebody else's run is shown: nothing that is asked here is asked of it
     this.pending = null; // settings waiting for the next animation frame: the last value of a key wins
   }
 
@@ -36,6 +38,7 @@ export class Link {
    * an animation frame, the last value of each.
    */
   set(changes) {
+    if (this.guest) return;
     this.changing(changes);
     if (this.pending) {
       Object.assign(this.pending.changes, changes);
@@ -58,6 +61,7 @@ export class Link {
   }
 
   do(action, extra = {}) {
+    if (this.guest) return;
     this.flush(); // what was changed before the command counts before the command
     const id = this.newId();
     this.sentAt.set(id, performance.now());
@@ -70,6 +74,10 @@ export class Link {
 
   /** Ask a question; `then` gets the answer. */
   ask(kind, fields, then) {
+    if (this.guest) {
+      if (LOOKS.has(kind)) then({ kind, error: "Not while you watch another run: go on by yourself to ask this of your own.", detail: "" });
+      return;
+    }
     const id = this.newId();
     this.answers.set(id, then);
     if (this.answers.size > 200) this.answers.delete(this.answers.keys().next().value); // never answered: dropped

@@ -10,6 +10,7 @@ import { ConfusionChart } from "./charts/confusion.js";
 import { Controls } from "./controls.js";
 import { FailedChart, failed } from "./charts/failed.js";
 import { FeaturesChart } from "./charts/featureschart.js";
+import { Guest } from "./guest.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
 import { LineChart } from "./charts/lines.js";
@@ -97,7 +98,8 @@ export class Page {
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Data, loss, penalty, method"), this.controls.element, this.foot());
     const left = h("aside", { class: "left", "aria-label": "settings" }, this.fold);
     this.bar = h("div", { class: "bar-top", role: "region", "aria-label": "λ, run and state" }, this.controls.pinned, this.buttons, this.status.element);
-    const main = h("div", { class: "main" }, this.messages.element, this.veil.element, this.card.element, this.viewTools, this.grid, this.scrub.element);
+    this.guest = new Guest(this);
+    const main = h("div", { class: "main" }, this.messages.element, this.guest.element, this.veil.element, this.card.element, this.viewTools, this.grid, this.scrub.element);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
@@ -251,6 +253,7 @@ export class Page {
       notices: () => this.messages.addNotices(header.notices),
       error: () => this.messages.showError(header.text, header.detail),
       answer: () => this.link.answer(header),
+      watching: () => this.guest.take(header),
     };
     const handler = handlers[header && header.type];
     if (!handler) return; // a newer explorer may say more than this page understands
@@ -260,6 +263,14 @@ export class Page {
       this.messages.showError("The page could not take a message: " + problem.message, problem.stack);
       if (header.type === "frame") this.link.painted(0); // keep the stream alive
     }
+  }
+
+  /** What comes next is another run: of somebody else, or the page's own again. */
+  forget() {
+    this.store.forget();
+    this.layoutSent = "";
+    this.names.asked.clear();
+    this.scrub.release();
   }
 
   onProblem(message) {

@@ -23,6 +23,7 @@ export class Store {
     this.late = false;
     this.turbo = null; // who has every other turn of a shared server: "free", "mine", "taken"
     this.preparing = null; // {text, shown, cancel} while another problem is on its way
+    this.away = ""; // why somebody else's run rests that is shown here
     this.goal = null; // relative gap at which the run is done, if that is its goal
     this.names = new Map();
     this.stream = -1;
@@ -51,6 +52,14 @@ export class Store {
     this.version += 1;
   }
 
+  /** Nothing is known any more: another run is shown from now on. */
+  forget() {
+    if (this.problem) this.problem = { ...this.problem, epoch: -1 };
+    this.stream = -1;
+    this.preparing = null;
+    this.reset(-1);
+  }
+
   takeProblem(message) {
     const other = !this.problem || message.epoch !== this.problem.epoch;
     this.problem = message;
@@ -63,7 +72,7 @@ export class Store {
   }
 
   takeFrame(header, buffers) {
-    if (header.epoch !== this.epoch || header.stream !== this.stream) {
+    if (header.anew || header.epoch !== this.epoch || header.stream !== this.stream) {
       this.stream = header.stream;
       this.reset(header.epoch);
     }

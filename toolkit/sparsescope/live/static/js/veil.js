@@ -6,8 +6,9 @@ import { count, known } from "./charts/format.js";
 /** What stands over veiled pictures: {text, shown, cancel}, or null where nothing is veiled. */
 export function veilOf(store) {
   const coming = store.preparing;
-  if (!coming || !store.n) return null;
+  if (!(coming || store.away) || !store.n) return null;
   const at = store.status && known(store.status.iteration) ? ` at iteration ${count(store.status.iteration)}` : "";
+  if (store.away) return { text: store.away, shown: `What you see is the run as it was${at}.`, cancel: false };
   return { text: coming.text, shown: `What you see is still ${coming.shown}${at}.`, cancel: coming.cancel };
 }
 

@@ -15,6 +15,7 @@ class Strip {
     this.panel = h("section", { class: "card panel", hidden: true, "aria-label": "class", "data-testid": "class-panel" });
     this.asked = 0;
     root.append(h("style", {}, embedded("css")), h("div", { class: "strip" }, this.panel, this.fold));
+    this.watch = h("button", { type: "button", hidden: true, "data-testid": "watch-run", onclick: () => this.link.say({ type: "watch", on: true }) }, "Watch the run that is shown");
     this.link = new ClassLink(page, (message) => this.take(message));
   }
 
@@ -35,13 +36,19 @@ class Strip {
     if (!this.answering) {
       this.answering = new Answering(this.link);
       this.refuse = (text) => this.answering.refuse(text);
-      this.panel.replaceChildren(this.answering.element);
+      this.panel.replaceChildren(this.watch, this.answering.element);
     }
+    this.offer(state.show);
     this.answering.take(state);
     const open = this.answering.open;
     setText(this.fold, open ? `Class: ${open === 1 ? "a question" : `${open} questions`} for you` : "Class");
     if (open > this.asked) this.open(true);
     this.asked = open;
+  }
+
+  /** A run that is shown can be watched, unless it is this page's own. */
+  offer({ on, mine, watching }) {
+    show(this.watch, on && !mine && !watching);
   }
 
   teacher(state) {
@@ -51,12 +58,13 @@ class Strip {
       this.facts = h("p", { class: "muted" });
       this.refuse = (text) => setText(refused, text);
       this.panel.replaceChildren(
-        h("p", {}, h("a", { href: addressOf("class"), target: "_blank" }, "Open the board")), this.facts, this.leading.element, refused,
+        h("p", {}, h("a", { href: addressOf("class"), target: "_blank" }, "Open the board")), this.facts, this.leading.element, this.watch, refused,
         h("details", {}, h("summary", { "data-testid": "ask-fold" }, "Ask a question"), askForm(this.link)),
       );
     }
     this.refuse("");
     this.leading.take(state);
+    this.offer(state.show);
     setText(this.facts, `${state.connected} here, ${state.running.length} running`);
     setText(this.fold, state.follow ? "Teacher: everybody follows" : "Teacher");
   }
