@@ -75,7 +75,7 @@ class Parcel:
 
     @functools.cached_property
     def packed(self) -> bytes | str:
-        """What goes over a websocket of :mod:`~sparsescope.dashboard.wire`: text, or bytes where there are arrays."""
+        """The message on a websocket of :mod:`~sparsescope.dashboard.wire`: text, or bytes where there are arrays."""
         return self.text if self.block is None else packed(self.text, self.block)
 
 

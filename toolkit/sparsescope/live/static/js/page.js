@@ -458,6 +458,7 @@ export class Page {
     if (looked >= 0) this.cursorAt = looked;
     this.grid.classList.toggle("scrubbed", looked >= 0);
     this.watch.follow(store);
+    this.advice.off = this.guest.on || this.replay !== null;
     this.advice.draw(store, this.chosen && !this.auto);
     for (const entry of this.charts) {
       if (!entry.visible) continue;
