@@ -32,7 +32,8 @@ MODULES = (
         "base", "prediction", "covariance", "sequence", "sequence_model", "judging", "metrics", "objectives",
         "scalings", "spectrum")),
     *("runs." + name for name in (
-        "event", "result", "run", "solving", "trace", "session", "stopping", "paths", "path_result", "reference")),
+        "event", "problem_keys", "result", "run", "solving", "trace", "session", "stopping", "paths", "path_points",
+        "path_result", "reference")),
 )  # fmt: skip
 LONGEST = 120
 STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

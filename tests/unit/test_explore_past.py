@@ -13,8 +13,8 @@ import pytest
 import sparsescope as ss
 from sparsescope.live import Explorer
 from sparsescope.live.recordings import Recording
+from sparsescope.live.recordings.making import _solver_settings
 from sparsescope.live.recordings.packing import BadRecording, extracted
-from sparsescope.live.recordings.recording import _solver_settings
 from sparsescope.live.recordings.resuming import Past, past_of
 from sparsescope.widgets.explore import ExplorerWidget, explore
 

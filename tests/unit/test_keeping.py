@@ -122,6 +122,18 @@ def test_a_full_disk_leaves_the_older_trace(
     assert len(Trace.load(file)) == 7
 
 
+def test_a_full_disk_leaves_the_older_path(
+    problem: ss.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = ss.path(problem, n_lams=2, ratio=0.5).save(tmp_path / "path")
+    longer = ss.path(problem, n_lams=3, ratio=0.5)
+    with monkeypatch.context() as patched:
+        patched.setattr(store.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+        with pytest.raises(OSError, match=r"path\.npz could not be written"):
+            longer.save(file)
+    assert len(ss.Path.load(file)) == 2
+
+
 def test_a_trace_keeps_the_mode_of_its_file_and_follows_links(problem: ss.Problem, tmp_path: Path) -> None:
     trace, real = recorded(problem), tmp_path / "real.npz"
     trace.save(real)

@@ -15,6 +15,7 @@ import sparsescope as ss
 from helpers import digits, iris, text
 from sparsescope.runs import reference as module
 from sparsescope.runs import run as run_module
+from sparsescope.runs.problem_keys import content_key
 from sparsescope.runs.turns import Turns
 
 
@@ -68,7 +69,7 @@ def test_equal_problems_share_a_reference_and_others_do_not(monkeypatch: pytest.
         problem_of(loss="logistic"),
         ss.Problem(sp.csc_array(X), y, lam=0.1),
     ]
-    keys = [module.content_key(problem) for problem in [problem_of(), *others]]
+    keys = [content_key(problem) for problem in [problem_of(), *others]]
     assert len(set(keys)) == len(keys)
     assert ss.reference(others[0]) is not first and len(solved) == 2
 
@@ -159,7 +160,7 @@ def test_a_job_can_be_cancelled_and_leaves_nothing_behind(monkeypatch: pytest.Mo
     with pytest.raises(RuntimeError, match="cancelled"):
         job.result(timeout=120.0)
     assert job.cancelled() and job.bounds is not None
-    assert module.content_key(hard) not in module._cache
+    assert content_key(hard) not in module._cache
 
 
 def test_a_failure_is_raised_where_the_reference_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import datasets, registry
 from ..problems.prediction import Problem
 from ..registry import field
-from ..runs.path_result import Point
+from ..runs.path_points import Point
 from ..runs.processes import HELPERS
 from ..runs.study import PathStudy, row_norms
 from ._studies import StudyPage

@@ -16,7 +16,7 @@ from ..runs.trace import Trace
 from .confusion import Confusion, refusal
 from .jobs import Jobs
 from .packer import plain
-from .recordings.recording import of_session
+from .recordings.making import of_session
 from .singular import spectrum_facts
 
 FEW = 200  # singular values of data for which 1000 would take minutes

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from ..problems.covariance import CovarianceProblem
 from ..registry import check_whole
 from .parts import LONG, Aside, CovarianceParts, dense, through
-from .path_result import Point
+from .path_points import Point
 from .paths import PathRun
 from .processes import Helpers
 from .selections import Selections

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import html
-import json
-import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path as File
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,93 +11,17 @@ import scipy.sparse as sp
 
 from .. import extras
 from ..registry import check_whole
-from .event import NUMBERS, Event, known_columns
-from .snapshots import SPARSE
+from .path_files import PathFiles
+from .path_points import Point, path_columns
 
-FORMAT = 1
-# Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
-_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "lam"}
-COUNTS = ("iterations", "passes", "seconds")
 # What decides which λ is best, in this order: accuracies for classes, precision for label sets; held-out ones first.
 BEST_BY = ("test_accuracy", "test_precision_at_1", "train_accuracy", "train_precision_at_1")
-_OWN = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP))
 _MORE_IS_BETTER = ("accuracy", "precision", "f1", "dual")
 _SHOWN = ("lam", "nonzero_rows", "objective", "relative_gap", "train_accuracy", "test_accuracy", "iterations")
 
 
-def path_columns() -> tuple[str, ...]:
-    """Return the names of the numbers at a λ: common ones, measured ones, and those that registered solvers report.
-
-    Returns
-    -------
-    tuple[str, ...]
-        the names.
-    """
-    return (*_OWN, *(column.name for column in known_columns().values() if not column.of_step), *COUNTS)
-
-
 @dataclass(frozen=True)
-class Point:
-    """Solution at one λ.
-
-    Parameters
-    ----------
-    numbers
-        the columns of a path, by name.
-    converged
-        whether the tolerance was reached.
-    reason
-        why the iterations at this λ ended.
-    rows
-        numbers of the non-zero rows of W; ``None``: W was not kept.
-    values
-        the values of these rows.
-    b
-        intercept (m,), or ``None``.
-    """
-
-    numbers: dict[str, float]
-    converged: bool
-    reason: str
-    rows: np.ndarray | None
-    values: Any
-    b: np.ndarray | None
-
-    @classmethod
-    def of(cls, event: Event, counts: Sequence[float], converged: bool, reason: str, keep: bool) -> Point:
-        """Make the point of an event.
-
-        Parameters
-        ----------
-        event
-            the last event at this λ.
-        counts
-            iterations, passes and seconds spent at its λ.
-        converged
-            whether the tolerance was reached.
-        reason
-            why the iterations at this λ ended.
-        keep
-            keep W.
-
-        Returns
-        -------
-        Point
-            the point.
-        """
-        numbers = {name: float(getattr(event, name)) for name in path_columns() if name not in COUNTS}
-        numbers.update(zip(COUNTS, map(float, counts), strict=True))
-        b = event.state.intercept()
-        b = None if b is None else np.array(b)
-        if not keep:
-            return cls(numbers, converged, reason, None, None, b)
-        flags = np.empty(event.problem.d, dtype=np.uint8)
-        event.state.support(flags)
-        return cls(numbers, converged, reason, *event.state.snapshot(flags), b)
-
-
-@dataclass(frozen=True)
-class Path:
+class Path(PathFiles):
     """Solutions along a λ-path, from the largest λ to the smallest.
 
     ``path["objective"]`` is a column (float64, one entry per λ): ``lam``, the numbers of a certificate, sparsity,
@@ -127,11 +47,6 @@ class Path:
     >>> found.weights(2).shape
     (4, 3)
     """
-
-    points: tuple[Point, ...]
-    info: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    message: str = ""
 
     # ------------------------------------------------------------------------------------------------------ columns
     def __len__(self) -> int:
@@ -388,109 +303,3 @@ class Path:
         head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
         body = "".join(f"<tr>{line}</tr>" for line in cells)
         return "".join(lines) + f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    # -------------------------------------------------------------------------------------------------------- files
-    def save(self, path: str | File) -> File:
-        """Write everything to one ``.npz`` file (arrays and JSON text, no pickle).
-
-        Parameters
-        ----------
-        path
-            where to write.
-
-        Returns
-        -------
-        File
-            the path written.
-        """
-        target = File(path)
-        if target.suffix != ".npz":
-            target = target.with_name(target.name + ".npz")
-        kept = all(p.rows is not None for p in self.points)
-        names = path_columns()
-        header = {
-            "format": FORMAT,
-            "kind": "sparsescope path",
-            "info": self.info,
-            "columns": list(names),
-            "notes": list(self.notes),
-            "message": self.message,
-            "reasons": self.reasons,
-            "kept": kept,
-        }
-        arrays: dict[str, np.ndarray] = {
-            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-            "table": np.array([[p.numbers[name] for name in names] for p in self.points]).reshape(-1, len(names)),
-            "converged": self.converged,
-        }
-        if kept and self.points:
-            parts = [self._kept(k) for k in range(len(self))]
-            arrays["sizes"] = np.array([rows.size for rows, _ in parts], dtype=np.int64)
-            arrays["rows"] = np.concatenate([rows for rows, _ in parts])
-            if any(sp.issparse(values) for _, values in parts):
-                whole = sp.csr_array(sp.vstack([sp.csr_array(values) for _, values in parts]))
-                arrays |= {f"values_{name}": getattr(whole, name) for name in SPARSE}
-            else:
-                arrays["values"] = np.concatenate([values for _, values in parts])
-        if self.points and self.points[0].b is not None:
-            arrays["b"] = np.array([p.b for p in self.points])
-        with open(target, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        return target
-
-    @classmethod
-    def load(cls, path: str | File) -> Path:
-        """Read a path written by :meth:`save`.
-
-        Parameters
-        ----------
-        path
-            the file.
-
-        Returns
-        -------
-        Path
-            the path.
-
-        Raises
-        ------
-        ValueError
-            if the file is something else or of a later version.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-            header = json.loads(bytes(arrays["header"]).decode())
-            if header.get("kind") != "sparsescope path":
-                raise ValueError("the header is another one")
-            if header.get("format", FORMAT + 1) <= FORMAT:
-                return cls(_read_points(arrays, header), header["info"], tuple(header["notes"]), header["message"])
-        except FileNotFoundError:
-            raise
-        except (ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a path saved by sparsescope") from error
-        raise ValueError(f"{path}: format {header.get('format')!r} is unknown; this version reads up to {FORMAT}")
-
-
-def _read_points(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> tuple[Point, ...]:
-    count = arrays["table"].shape[0]
-    rows: list[Any] = [None] * count
-    values: list[Any] = [None] * count
-    if header["kept"] and count:
-        ends = np.cumsum(arrays["sizes"])[:-1]
-        rows = np.split(arrays["rows"], ends)
-        if "values" in arrays:
-            values = np.split(arrays["values"], ends)
-        else:
-            data, indices, indptr = (arrays[f"values_{name}"] for name in SPARSE)
-            whole = sp.csr_array((data, indices, indptr), shape=(arrays["rows"].size, int(header["info"]["m"])))
-            values = [whole[stop - len(r) : stop] for stop, r in zip([*ends, len(arrays["rows"])], rows, strict=True)]
-    b = arrays["b"] if "b" in arrays else [None] * count
-    made = []
-    for k in range(count):
-        numbers = dict.fromkeys(path_columns(), float("nan"))  # a file of an earlier version may lack a column
-        numbers.update(
-            {name: float(x) for name, x in zip(header["columns"], arrays["table"][k], strict=True) if name in numbers}
-        )
-        made.append(Point(numbers, bool(arrays["converged"][k]), header["reasons"][k], rows[k], values[k], b[k]))
-    return tuple(made)

@@ -19,7 +19,8 @@ from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..solvers.base import Solver, State
 from .event import Event
-from .path_result import Path, Point
+from .path_points import Point
+from .path_result import Path
 from .run import Run, as_problem
 from .stopping import Gap, Stop
 from .trace import Recorder

@@ -13,7 +13,8 @@ from ..problems.prediction import Problem
 from ..registry import check_whole
 from .choosing import Chosen, choose
 from .parts import LONG, Aside, SampleParts, through
-from .path_result import BEST_BY, Point
+from .path_points import Point
+from .path_result import BEST_BY
 from .paths import PathRun
 from .processes import Helpers
 from .selections import Selections

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..problems.base import BaseProblem
 from ..races.lanes import label, with_seeds
 from ..registry import NotAllowed, check_whole, losses, penalties
-from ..runs.reference import data_key
+from ..runs.problem_keys import data_key
 from ..runs.run import as_problem, as_solver
 from ..solvers.base import Solver
 from ..version import __version__

@@ -9,8 +9,9 @@ from typing import Any
 
 from .. import datasets, live
 from ..live.given import data_and_settings
+from ..live.recordings.making import of_session, record
 from ..live.recordings.packing import BadRecording
-from ..live.recordings.recording import Recording, framed, of_session, record
+from ..live.recordings.recording import Recording, framed
 from ..live.recordings.resuming import Past, past_of
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem

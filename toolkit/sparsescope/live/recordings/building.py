@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ... import views as _views  # noqa: F401  (registers the views)
 from ...registry import problems
-from ...runs.reference import data_key
+from ...runs.problem_keys import data_key
 from ...runs.stopping import rounding_gap
 from ...version import __version__
 from ...views import style

@@ -13,11 +13,12 @@ from ... import datasets
 from ...problems.prediction import Problem
 from ...registry import losses, penalties, problems
 from ...runs.continuing import ContinuedRun, Point
-from ...runs.reference import data_key
+from ...runs.problem_keys import data_key
 from ...runs.result import Result
 from ...runs.trace import Trace
+from .making import known, of_run
 from .packing import BadRecording
-from .recording import Recording, known, of_run
+from .recording import Recording
 
 SAME_OBJECTIVE = 1e-6  # relative difference of F at the kept weights from which on the data are other ones
 
