@@ -27,8 +27,7 @@ from sparsescope.dashboard.health import METRICS, as_metrics, facts
 from sparsescope.dashboard.lateness import Lateness
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import HOSTS_VARIABLE, make_server
-from sparsescope.live import Explorer, warming
-from sparsescope.live import explorer as explorers
+from sparsescope.live import Explorer, beat, warming
 from sparsescope.live.inbox import MOST, MOST_KEYS, Inbox
 from sparsescope.runs.turns import LEAST_SHARE, Turns
 
@@ -165,10 +164,8 @@ def test_lateness_is_a_mean_that_workers_and_pages_hear_of(monkeypatch: pytest.M
     periods = []
     for late in (0.0, 0.01, 0.05, 10.0):
         explorer.loop_is_late(late)
-        periods.append(explorer._frame_period())
-    assert (
-        periods == sorted(periods) and periods[0] == explorers.FRAME_PERIOD and periods[-1] == explorers.SLOWEST_PERIOD
-    )
+        periods.append(explorer._beat.period)
+    assert periods == sorted(periods) and periods[0] == beat.FRAME_PERIOD and periods[-1] == beat.SLOWEST_PERIOD
     explorer.close()
 
 

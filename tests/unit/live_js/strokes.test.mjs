@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { BRIDGE, FEW, LINE, NONE, band, paths, track } = await import(process.env.STATIC + "/charts/strokes.js");
+const { BRIDGE, FEW, LINE, NONE, band, noPaths, noPoints, paths, tenth, track } = await import(process.env.STATIC + "/charts/strokes.js");
 const { knownAt, nearest, readings } = await import(process.env.STATIC + "/charts/readout.js");
 
 const all = () => true;
@@ -53,6 +53,31 @@ test("markers give way to the line where they would touch, but not those that st
   assert.equal(paths(joined, (x) => 3 * x, (y) => y, 1200).dots.match(/M/g).length, 100);
   const alone = track(every(5, 500), range(500), range(500), same, all);
   assert.equal(paths(alone, (x) => x, (y) => y, 500).dots.match(/M/g).length, 100);
+});
+
+test("a line that goes on from the last frame is the line drawn anew", () => {
+  let state = 1;
+  const random = () => (state = (1103515245 * state + 12345) % 2147483648) / 2147483648;
+  const n = 600;
+  const values = Float64Array.from({ length: n }, () => (random() < 0.3 ? NaN : random() < 0.02 ? -1 : random()));
+  const clock = Float64Array.from({ length: n }, (_, i) => (random() < 0.05 ? NaN : i / 7));
+  const piece = (i) => Math.floor(i / 150);
+  const shown = (value) => value > 0;
+  const [px, py] = [(x) => 3 * x, (y) => 40 * y];
+  const [points, begun] = [noPoints(), noPaths()];
+  for (let seen = 0; seen <= n; seen += Math.ceil(9 * random())) {
+    const here = [values.subarray(0, seen), clock.subarray(0, seen), range(seen), piece, shown];
+    const [going, anew] = [track(...here, points), track(...here)];
+    assert.deepEqual(going, anew);
+    if (points.dense) continue; // markers come with the first event that was not measured: all is drawn anew
+    assert.deepEqual(paths(going, px, py, 260, begun), paths(anew, px, py, 260), `after ${seen} events`);
+  }
+  assert.ok(points.link.includes(BRIDGE) && points.link.includes(LINE) && begun.next > 300);
+});
+
+test("pixels are written as toFixed writes them, halves too", () => {
+  for (let k = -2000; k < 20000; k++) for (const pixel of [k / 80, k * 2.6875, k / 20, k * 0.0499999]) assert.equal(Number(tenth(pixel)), Number(pixel.toFixed(1)) + 0, String(pixel));
+  assert.equal(tenth(1e6), "1000000.0");
 });
 
 test("the band reaches the foot of a log axis where the lower side is zero, and ends with the problem", () => {

@@ -280,6 +280,10 @@ class Page:
         sending, self._outbox = self._outbox, []
         return sending
 
+    def soon(self) -> float:
+        """Seconds after which it is worth while to call :meth:`poll` again; a page without frames has no beat."""
+        return math.inf
+
     def close(self) -> None:
         """End the page's work. Safe to call twice."""
         if not self._closed:

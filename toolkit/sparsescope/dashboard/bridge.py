@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import math
 import secrets
 import time
 import traceback
@@ -37,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 POLL_MS = 20
 """How often the explorer is asked for news. A call without news costs a small fraction of a millisecond."""
+
+CROWDED_MS = 10
+"""The least time between two of these calls where several pages share the server."""
 
 QUICK_POLLS_MS = (3, 8, 14)
 """Extra polls after a message: the worker applies a change between two steps, a few milliseconds later."""
@@ -296,8 +300,15 @@ class Bridge:
         if self._closed:
             return
         self.look()
+        asyncio.get_running_loop().call_later(self._pause(), self._tick)
+
+    def _pause(self) -> float:
+        """Seconds until the next look: when a frame is due, and no more than :data:`POLL_MS`."""
+        soon = math.inf if self.explorer is None else self.explorer.soon()
+        if not self._crowded():
+            return min(soon, POLL_MS / 1000)
         late = 0.0 if self._lateness is None else self._lateness.mean
-        asyncio.get_running_loop().call_later(POLL_MS / 1000 + late, self._tick)
+        return min(max(soon, CROWDED_MS / 1000), POLL_MS / 1000) + late
 
     def look(self) -> None:
         """Hand on what the page asked for, and send what the explorer has to say."""

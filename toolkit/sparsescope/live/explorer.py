@@ -9,6 +9,7 @@ session's worker, and both are only ever *read* here.
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from ..runs.session import Session
 from . import controls, kinds
 from . import settings as st
 from .assets import ENTRY
+from .beat import Beat
 from .credits import Credits
 from .director import Director
 from .frames import without_news
@@ -34,13 +36,8 @@ from .spectra import Looks
 from .stage import Layout, Stage
 from .turbo import Turbo
 
-FRAME_PERIOD = 0.045  # seconds between frames at least: the page and the solver share the machine
-LATE_PERIOD = 0.2  # the same when the shell polls late
-SLOWEST_PERIOD = 1.0  # the same on a server whose event loop is late, at most
-WATCHED_PERIOD = 0.2  # the same while others watch the run and the page itself draws nothing (a hidden tab)
-LATE = 0.12  # mean seconds between polls from which the server counts as busy
-LATE_LOOP = 0.03  # the same for the mean delay of the server's event loop
-SLOWING = 3.0  # seconds that are added to the time between frames for a second of that delay
+LOOK_AGAIN = 0.004  # seconds after which it is worth while to look whether a picture has come
+WATCHED_PERIOD = 0.2  # the time between frames while others watch and the page itself draws nothing (a hidden tab)
 MAX_STEPS = 10_000
 MAX_ASKED_NAMES = 1000
 MAX_CHANGES = 100  # settings in one message; a page has about forty
@@ -103,15 +100,13 @@ class Explorer:
         self._looks = Looks()
         self._opening = Opening()
         self._link = Credits(clock)
+        self._beat = Beat(clock)
         self._layout = Layout()
         self._clock = clock
         self._stream = self._seq = 0
         self._told_version = self._director.version  # of the settings, to the shell
         self._sent_version = 0  # of the settings, to the page
         self._shown: tuple[Any, ...] | None = None  # content of the last frame besides numbers
-        self._polled: float | None = None
-        self._interval = 0.0
-        self._lateness = 0.0  # of the server's event loop, the same for all its pages
         self._suspended = False
         self._closed = False
         self._turbo = Turbo()
@@ -186,7 +181,8 @@ class Explorer:
         if self._closed:
             return []
         try:
-            self._watch_interval()
+            self._beat.crowded = self.crowded
+            self._beat.polled()
             self._director.look()
             self._tell_shell()
             if not self._link.ready:
@@ -204,7 +200,17 @@ class Explorer:
 
     def loop_is_late(self, seconds: float) -> None:
         """Take note of the mean delay of the server's event loop."""
-        self._lateness = seconds
+        self._beat.lateness = seconds
+
+    def soon(self) -> float:
+        """Seconds after which it is worth while to call :meth:`poll` again; a shell may call earlier or later."""
+        stage = self._director.stage
+        if self._closed or stage is None or not self._may_send(False):
+            return math.inf
+        wait = self._beat.wait()
+        if wait > 0:
+            return wait - stage.lead if wait > stage.lead else wait
+        return LOOK_AGAIN if stage.awaiting else math.inf
 
     def tell(self, notice: str) -> None:
         """Show a sentence on the page."""
@@ -233,6 +239,7 @@ class Explorer:
     def _on_ready(self, msg: Message) -> None:
         director = self._director
         self._link.start()
+        self._beat.start()
         self._stream += 1
         self._shown, self._sent_version = None, 0
         self._layout = Layout()
@@ -326,18 +333,18 @@ class Explorer:
         """The next frame, if there is something to say and the page can take it."""
         director = self._director
         stage = director.stage
-        if stage is not None:
-            stage.want_picture(self._layout.for_others() if self.watched else self._layout, director.settings)
-            self._outbox += stage.collect_picture()
         state = self._state()
         shown = (*(value for name, value in state.items() if name != "rate"), director.version, director.epoch)
         answer = director.effects.pending
         urgent = answer or shown != self._shown
+        if stage is not None:
+            due = self._may_send(bool(answer)) and (urgent or self._beat.wait() <= stage.lead)
+            if due or stage.asked:
+                stage.want_picture(self._layout.for_others() if self.watched else self._layout, director.settings)
+            self._outbox += stage.collect_picture()
         if not self._may_send(answer) or not (urgent or (stage is not None and stage.pending())):
             return None
-        if not urgent and self._link.since_sent() < self._frame_period():
-            return None
-        if not urgent and stage is not None and stage.awaiting:
+        if not urgent and (self._beat.wait() > 0 or (stage is not None and stage.awaiting)):
             return None
         self._seq += 1
         header = self._header(state)
@@ -347,6 +354,7 @@ class Explorer:
             header["settings"] = self.settings
         self._shown, self._sent_version = shown, director.version
         self._link.spend()
+        self._beat.sent()
         return (header, []) if stage is None else self._complete(header, stage, whole=bool(urgent))
 
     def _state(self) -> Message:
@@ -358,7 +366,7 @@ class Explorer:
             "message": message,
             "playing": director.playing(mode),
             "rate": rate,
-            "late": self._interval > LATE or self._lateness > LATE_LOOP,
+            "late": self._beat.late,
             "turbo": None if stage is None else self._turbo.state(stage.session.turn, self.crowded),
             "preparing": director.preparing(),
             "goal": director.goal(),
@@ -391,20 +399,6 @@ class Explorer:
     def _complete(self, header: Message, stage: Stage, whole: bool) -> Sending:
         header["lam"] = float(stage.session.problem.lam)
         return stage.frame(header, whole)
-
-    def _frame_period(self) -> float:
-        """Seconds between two frames at least: a late server sends fewer, to all its pages alike."""
-        if self._interval > LATE:
-            return LATE_PERIOD
-        return min(FRAME_PERIOD + SLOWING * self._lateness, SLOWEST_PERIOD)
-
-    def _watch_interval(self) -> None:
-        """Measure the interval between calls of the shell: a busy server calls late, and then gets fewer frames to
-        send."""
-        now = self._clock()
-        if self._polled is not None:
-            self._interval += 0.1 * (min(now - self._polled, 1.0) - self._interval)
-        self._polled = now
 
     def _sync_controls(self) -> None:
         self._outbox.append(self._controls())

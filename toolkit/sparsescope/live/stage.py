@@ -24,7 +24,9 @@ MAX_STRIP = 1500
 MOST_SCORES = 30_000_000  # n × m; beyond, no workspace of that size is made for the strip
 PICTURE_SHARE = 8.0  # a picture may cost the worker at most about 1/8 of its time
 TOGETHER = 0.2  # seconds for which a frame waits for the picture that belongs to it
-PICTURE_PERIOD = 0.05  # seconds between two pictures at least
+PICTURE_PERIOD = 0.025  # seconds between two pictures at least; frames come less often
+LEAD = 0.05  # seconds before a frame is due from which its picture may be asked for
+EARLY = 0.002  # seconds that it should be there before
 PICTURE_RATE = 1e6  # cells a second at most: many classes or large images come less often
 PICTURE_PATIENCE = 2.0  # seconds after which an unanswered wish is asked again
 
@@ -110,6 +112,8 @@ class Stage:
         self._answered = 0  # pictures of the session that were seen here
         self._pending = False
         self._period = PICTURE_PERIOD
+        self._answer_took = 0.0  # mean seconds from a wish to its picture
+        self._shot_at = -1e9  # the worker's: when it had made the last picture
         self._shot: Any = None  # a picture of the kind
         self._shot_iteration = 0
         self._shot_past = False  # it shows an iteration of the past
@@ -189,6 +193,12 @@ class Stage:
     def _shoot(self, problem: Any, state: Any, wish: pictures.Wish) -> tuple[Any, Any, int | None]:
         """The picture, the strip if it is wanted, and the picture's iteration if that is one of the past. Runs in the
         solver's worker."""
+        try:
+            return self._made(problem, state, wish)
+        finally:
+            self._shot_at = self._clock()
+
+    def _made(self, problem: Any, state: Any, wish: pictures.Wish) -> tuple[Any, Any, int | None]:
         if wish.at is not None:
             kept = self.session.trace.weights_at(wish.at)
             shot = None if kept is None else self.kind.take_past(problem, kept[1], wish)
@@ -216,6 +226,7 @@ class Stage:
         if found.count == self._answered or found.value is None:
             return []
         shot, strip, past = found.value
+        self._answer_took += 0.2 * (max(0.0, self._shot_at - self._asked_at) - self._answer_took)
         self._answered, self._pending = found.count, False
         if strip is not None:
             self._strip, self._strip_iteration = strip, found.iteration
@@ -243,6 +254,17 @@ class Stage:
     def pending(self) -> bool:
         """Whether the page lacks something."""
         return self.packer.pending() or self._shot is not None or self._strip is not None
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for weights, which come with a picture."""
+        return bool(self._asks or self._cells)
+
+    @property
+    def lead(self) -> float:
+        """Seconds before a frame is due at which its picture is asked for: it then comes in time, and is no older than
+        it has to be."""
+        return min(self._answer_took + EARLY, LEAD)
 
     @property
     def awaiting(self) -> bool:

@@ -120,7 +120,8 @@ class LiveWidget(anywidget.AnyWidget):
 
     async def _keep_polling(self) -> None:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            soon = POLL_SECONDS if self._explorer is None else self._explorer.soon()
+            await asyncio.sleep(min(soon, POLL_SECONDS))
             self._poll()
 
     def _count_views(self, change: int) -> None:

@@ -56,9 +56,12 @@ export function setSymbols(element, text) {
   element.replaceChildren(...symbols(text));
 }
 
-/** Set the text of an element only if it differs: untouched nodes cost the browser nothing. */
+/** Set the text of an element only if it differs: untouched nodes cost the browser nothing, a changed text less than a new one. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const node = element.firstChild;
+  if (node && node === element.lastChild && node.nodeType === 3 && text !== "") {
+    if (node.data !== text) node.data = text;
+  } else if (element.textContent !== text) element.textContent = text;
 }
 
 export function setAttribute(element, name, value) {

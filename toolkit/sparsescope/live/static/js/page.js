@@ -448,19 +448,28 @@ export class Page {
     axis.configure(settings.x || "iterations", Boolean(settings.xlog));
     axis.follow(store.clock(axis.x), this.ghosts.map((ghost) => ghost.clock(axis.x)));
     this.fitMargin();
+    const looked = this.scrub.position(store);
+    if (looked >= 0) this.cursorAt = looked;
+    // Pictures first: text on a canvas makes the browser lay out all that was changed before it.
+    this.drawCharts(({ chart }) => chart.canvas);
     this.drawViewTools();
     this.status.draw(store);
     this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0, store.turbo);
     if (!this.replay) this.card.draw(store);
     this.veil.draw(store);
     this.scrub.draw(store);
-    const looked = this.scrub.position(store);
-    if (looked >= 0) this.cursorAt = looked;
     this.grid.classList.toggle("scrubbed", looked >= 0);
     this.watch.follow(store);
     this.advice.off = this.guest.on || this.replay !== null;
     this.advice.draw(store, this.chosen && !this.auto);
-    for (const entry of this.charts) {
+    this.drawCharts(({ chart }) => !chart.canvas);
+    this.inspector.draw();
+    this.sendLayout();
+  }
+
+  /** Draw those of the charts that can be seen. */
+  drawCharts(which) {
+    for (const entry of this.charts.filter(which)) {
       if (!entry.visible) continue;
       if (!entry.chart.box.width) continue; // not laid out yet
       try {
@@ -469,8 +478,6 @@ export class Page {
         this.failChart(entry, problem);
       }
     }
-    this.inspector.draw();
-    this.sendLayout();
   }
 
   drawViewTools() {

@@ -32,8 +32,14 @@ export class Scrubber {
     this.element = h("div", { class: "scrub card", role: "group", "aria-label": "look back", hidden: true }, this.back, this.range, this.on, this.said, this.live);
   }
 
+  /** Whether there is something to look back to. */
+  past(store) {
+    return this.player ? store.n > 0 : store.n >= LEAST_PAST;
+  }
+
   /** The position of the event that is looked at; -1: the newest is. */
   position(store) {
+    if (!this.past(store)) this.index = null;
     const events = store.column("index");
     return this.index === null || !events ? -1 : positionOf(this.index, events);
   }
@@ -84,12 +90,9 @@ export class Scrubber {
   }
 
   draw(store) {
-    const past = this.player ? store.n > 0 : store.n >= LEAST_PAST;
+    const past = this.past(store);
     show(this.element, past);
-    if (!past) {
-      this.index = null;
-      return;
-    }
+    if (!past) return;
     const at = this.position(store);
     const shown = at < 0 ? store.n - 1 : at;
     setAttribute(this.range, "max", (this.player ? this.player.count : store.n) - 1);

@@ -9,6 +9,7 @@ import { keepEvents } from "./charts/thinning.js";
 
 const LIMIT = 2000; // events kept; thinning starts at a quarter more
 const GESTURE = 1; // seconds between two changes of λ that are parts of one gesture
+const OF_BOUNDS = ["known_excess", "least_excess", "most_excess"]; // quantities that every better bound changes
 const PERCENT = "100*"; // before the name of a column: the share in percent
 const CLOCKS = { iterations: "iteration", passes: "passes", seconds: "seconds" };
 
@@ -28,6 +29,7 @@ export class Store {
     this.names = new Map();
     this.stream = -1;
     this.version = 0; // grows with every change, so that charts know whether to draw
+    this.rewritten = 0; // grows where events are no longer what they were: until then new ones only follow them
     this.reset(0);
   }
 
@@ -50,6 +52,7 @@ export class Store {
     this.inWorking = 0; // how many of them there are now
     this.working = new ActiveSet(); // rows that the solver works on; none: it works on all
     this.version += 1;
+    this.rewritten += 1;
   }
 
   /** Nothing is known any more: another run is shown from now on. */
@@ -63,6 +66,7 @@ export class Store {
   takeProblem(message) {
     const other = !this.problem || message.epoch !== this.problem.epoch;
     this.problem = message;
+    this.rewritten += 1; // shares are those of its sizes
     if (other) {
       this.names = new Map();
       this.picture = null; // of another problem
@@ -155,6 +159,7 @@ export class Store {
       column.fill(NaN, keep.length, this.n);
     }
     this.n = keep.length;
+    this.rewritten += 1;
   }
 
   takePicture(picture, bytes) {
@@ -190,6 +195,11 @@ export class Store {
     if (!this.ends || this.endsVersion !== key) this.ends = stageEnds(features, this.column("iteration"), this.steps);
     this.endsVersion = key;
     return this.ends;
+  }
+
+  /** Whether the values of a quantity at earlier events stay what they are. */
+  grows(name) {
+    return !OF_BOUNDS.includes(name);
   }
 
   /** Values of a quantity, with those that are derived here. */

@@ -13,6 +13,7 @@ export class ActiveSet {
     this.now = [0, 0, 0];
     this.first = null;
     this.version = 0;
+    this.forgotten = 0; // how often intervals were thrown away: the others have other places since
   }
 
   get size() {
@@ -68,15 +69,23 @@ export class ActiveSet {
       kept += 1;
     }
     this.n = kept;
+    this.forgotten += 1;
   }
 
   /** Call f(slot, start, end, ended) for every interval, on clock 0 (iterations), 1 (passes) or 2 (seconds). */
   each(clock, f) {
+    this.eachClosed(clock, 0, f);
+    this.eachOpen(clock, f);
+  }
+
+  /** The same for the intervals that have ended, from the `first` of them on. */
+  eachClosed(clock, first, f) {
     const data = this.closed;
-    for (let k = 0; k < this.n; k++) {
-      const at = STRIDE * k;
-      f(data[at], data[at + 1 + 2 * clock], data[at + 2 + 2 * clock], true);
-    }
+    for (let at = STRIDE * first; at < STRIDE * this.n; at += STRIDE) f(data[at], data[at + 1 + 2 * clock], data[at + 2 + 2 * clock], true);
+  }
+
+  /** The same for those that last. */
+  eachOpen(clock, f) {
     for (const [slot, start] of this.open) f(slot, start[clock], this.now[clock], false);
   }
 

@@ -17,6 +17,7 @@ export class ChartBox {
       h("header", { class: "chart-head" }, h("h2", {}, title), this.note, this.tools),
       h("div", { class: "chart-body" }, this.plot, this.sentence),
     );
+    this.said = this.written = ""; // in the note, and what stands there so far
     this.visible = true;
     this.width = 0;
     this.height = height;
@@ -30,9 +31,17 @@ export class ChartBox {
     this.plot.classList.toggle("is-empty", sentence !== "");
   }
 
+  /** Write the note when all pictures are painted: text on a canvas makes the browser lay out what was changed before. */
   setNote(text) {
-    setText(this.note, text);
-    setAttribute(this.note, "title", text); // where there is no room for all of it
+    if (text === this.said) return;
+    if (this.said === this.written) queueMicrotask(() => this.writeNote());
+    this.said = text;
+  }
+
+  writeNote() {
+    this.written = this.said;
+    setText(this.note, this.said);
+    setAttribute(this.note, "title", this.said); // where there is no room for all of it
   }
 
   /** Read the size from the page. Only when something was resized: asking makes the browser lay everything out. */

@@ -3,6 +3,7 @@
 import { count } from "./format.js";
 import { LineChart } from "./lines.js";
 import { steps } from "./ranges.js";
+import { noPoints } from "./strokes.js";
 import { TimeAxis } from "./timeaxis.js";
 
 export class FeaturesChart extends LineChart {
@@ -33,6 +34,11 @@ export class FeaturesChart extends LineChart {
       found.link.push(0);
     }
     return found;
+  }
+
+  /** Its clock begins again with each sequence. */
+  pointsOf() {
+    return noPoints();
   }
 
   emptySentence(clock) {

@@ -13,7 +13,7 @@ import { between, decades, shares, span } from "./ranges.js";
 import { Readout } from "./readout.js";
 import { StageLayer } from "./stages.js";
 import { lineRows } from "../save.js";
-import { LOWEST, band, paths, track } from "./strokes.js";
+import { LOWEST, band, bandPoints, noPaths, noPoints, paths, track } from "./strokes.js";
 import { DASHES, s } from "./svg.js";
 
 export class LineChart {
@@ -78,6 +78,7 @@ export class LineChart {
     this.levelKey = "";
     this.data.replaceChildren(this.levels, this.ghosts, ...this.strokes.flatMap((parts) => Object.values(parts)));
     this.styleKey = "";
+    this.tracked = new Map(); // points of lines as the last frame left them
   }
 
   /** A menu of the quantities that this chart can show; one at a time, in the same number of lines. */
@@ -187,13 +188,36 @@ export class LineChart {
     const { store } = this.context;
     const values = store.values(spec.column);
     if (!values || !clock) return { x: [], y: [], at: [], link: [], dense: true };
-    return track(values, clock, store.column("index"), this.pieces(spec, clock, segment), this.shown(spec.axis));
+    return track(values, clock, store.column("index"), this.pieces(spec, clock, segment), this.shown(spec.axis), this.pointsOf(spec));
   }
 
-  bandOf(spec, clock, segment) {
+  /** The points of a line that the last frame found, where they hold: those of a long run are many. */
+  pointsOf(spec) {
+    const { store } = this.context;
+    if (!store.grows(spec.column)) return noPoints();
+    const key = [store.rewritten, this.axis.x, this.axis.log, this.leftLog].join();
+    const kept = this.tracked.get(spec);
+    if (kept && kept.key === key && kept.points.next <= store.n) return kept.points;
+    const points = noPoints();
+    this.tracked.set(spec, { key, points, pathKey: "", begun: null });
+    return points;
+  }
+
+  /** The paths of a line, from where those of the last frame end. */
+  pathsOf(spec, line, px, py) {
+    const { width, height } = this.area();
+    const kept = this.tracked.get(spec);
+    if (!kept || kept.points !== line) return paths(line, px, py, width);
+    const key = [this.axis.version, ...this.ranges[spec.axis], width, height, line.dense].join();
+    if (key !== kept.pathKey) Object.assign(kept, { pathKey: key, begun: noPaths() });
+    return paths(line, px, py, width, kept.begun);
+  }
+
+  bandOf(spec, clock, segment, drawn) {
     const { store } = this.context;
     const [low, high] = [store.values(spec.low), store.values(spec.high)];
     if (!low || !high || !clock) return { x: [], y: [], at: [], area: "", edge: "" };
+    if (!drawn) return bandPoints(low, high, clock, this.shown("left"));
     const { height } = this.area();
     const py = (value) => (1 - this.part(value, "left")) * height;
     return band(low, high, clock, (i) => segment[i], this.shown("left"), (value) => this.pixelX(value), py, height);
@@ -240,12 +264,13 @@ export class LineChart {
     const { axis } = this;
     const clock = this.clock(store);
     const segment = store.column("segment");
-    let lines = this.entries.map((spec) => (spec.area ? this.bandOf(spec, clock, segment) : this.line(spec, clock, segment)));
+    const { entries } = this;
+    let lines = entries.map((spec) => (spec.area ? this.bandOf(spec, clock, segment, false) : this.line(spec, clock, segment)));
     const points = lines.reduce((sum, line) => sum + line.x.length, 0);
     this.box.setEmpty(points ? "" : this.emptySentence(clock));
     this.fitRanges(lines);
     // areas know their pixels only once the axis is fitted
-    if (this.spec.bands) lines = this.entries.map((spec, k) => (spec.area ? this.bandOf(spec, clock, segment) : lines[k]));
+    if (this.spec.bands) lines = entries.map((spec, k) => (spec.area ? this.bandOf(spec, clock, segment, true) : lines[k]));
     this.lines = lines;
     this.style();
     this.drawFrame();
@@ -293,7 +318,7 @@ export class LineChart {
     const px = (value) => this.axis.part(value) * width;
     this.entries.forEach((spec, k) => {
       const py = (value) => (1 - this.part(value, spec.axis)) * height;
-      const drawn = spec.area ? lines[k] : paths(lines[k], px, py, width);
+      const drawn = spec.area ? lines[k] : this.pathsOf(spec, lines[k], px, py);
       for (const [name, path] of Object.entries(this.strokes[k])) setAttribute(path, "d", drawn[name]);
     });
   }

@@ -6,15 +6,14 @@ import { ChartBox } from "./chartbox.js";
 import { fitText } from "./axes.js";
 import { KeyCursor } from "./keycursor.js";
 import { FONT } from "./palette.js";
-import { paintCells, paintScale } from "./paint.js";
+import { Kept, paintCells, paintScale } from "./paint.js";
 import { BRACKETS, drawBlocks } from "./blocks.js";
 import { answerLines, blockName, windowOf } from "./cells.js";
+import { LABEL_STEP, LEFT, drawClassNames, drawRowNames } from "./matrixnames.js";
 
 const SORT_LABELS = { norm: "norm", name: "name", first: "first entry", block: "index" };
-const LEFT = 124; // room for feature names
 const RIGHT = 76; // room for the colour scale
 const TOP = 10;
-const LABEL_STEP = 13; // pixels between names
 const CELL = 3; // pixels of a cell in both directions where classes have to share columns
 const SPARSE = 0.2; // with fewer lit cells than this share, small weights get a stronger colour
 const DRAG = 6; // pixels the pointer has to move for a zoom
@@ -42,6 +41,8 @@ export class MatrixChart {
     this.box.tools.append(this.unzoom, this.sortLabel, ...(spec.images ? [this.kindButton] : []));
     this.nameTools();
     this.places = null; // geometry of what is on the canvas, for the pointer
+    this.rowNames = new Kept();
+    this.around = new Kept(); // names of classes, and the scale of colours
     this.hovered = "";
     this.cursor = new KeyCursor(this, "inspects the row");
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -165,7 +166,7 @@ export class MatrixChart {
     const picture = store.picture;
     const sort = this.spec.sorts.includes(store.settings.sort) ? store.settings.sort : this.spec.sorts[this.spec.sorts.length - 1];
     if (this.sortSelect.value !== sort) this.sortSelect.value = sort;
-    const key = [picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();
+    const key = [store.rewritten, picture && picture.version, this.box.width, this.box.height, palette.theme, store.names.size, this.context.selected].join();
     const order = picture && picture.blocks ? "block" : SORT_LABELS.block;
     for (const option of this.sortSelect.options) if (option.value === "block" && option.textContent !== order) option.textContent = order;
     const sentence = this.sentence(store, picture);
@@ -181,9 +182,10 @@ export class MatrixChart {
     }
     const [k, m] = picture.shape;
     this.strong = picture.kind === "matrix" && picture.cells.reduce((sum, cell) => sum + (cell !== 0), 0) < SPARSE * picture.cells.length;
-    if (picture.kind === "images") this.drawImages(context, picture, m);
-    else this.drawMatrix(context, picture, k, m);
-    this.drawScale(context, picture);
+    if (picture.kind === "images") {
+      this.drawImages(context, picture, m);
+      this.drawScale(context, picture);
+    } else this.drawMatrix(context, picture, k, m);
     this.box.setNote(this.noteOf(picture));
   }
 
@@ -219,22 +221,23 @@ export class MatrixChart {
     context.strokeStyle = palette.colour("axis");
     context.lineWidth = 1;
     context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
-    context.font = "11px " + FONT;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
     const step = Math.max(1, Math.ceil(LABEL_STEP / rowHeight));
-    for (let i = 0; i < k; i += step) {
-      const row = picture.rows[i];
-      const name = names.of(row) || "row " + row;
-      context.fillStyle = palette.colour(row === this.context.selected ? "blue" : "text");
-      const y = area.top + (i + 0.5) * rowHeight;
-      context.fillText(fitText(context, name, LEFT - 16), area.left - 8, y);
-      if (step > 1) context.fillRect(area.left - 5, Math.round(y), 4, 1);
-    }
+    const named = [];
+    for (let i = 0; i < k; i += step) named.push({ y: area.top + (i + 0.5) * rowHeight, name: names.of(picture.rows[i]) || "row " + picture.rows[i], selected: picture.rows[i] === this.context.selected });
+    this.rowNames.show(context, this.box, JSON.stringify([named, step, palette.theme]), (own) => drawRowNames(own, palette, area, named, step > 1));
     if (this.bracketed(picture)) drawBlocks(context, area, picture, rowHeight, palette);
-    this.drawClassNames(context, area, m, (c) => store.problem.class_names[picture.classes ? picture.classes[c] : c]);
+    const classes = Array.from({ length: m }, (_, c) => store.problem.class_names[picture.classes ? picture.classes[c] : c]);
+    this.around.show(context, this.box, JSON.stringify([classes, area, this.turned, picture.scale, this.strong, palette.theme]), (own) => {
+      drawClassNames(own, palette, area, classes, this.turned);
+      this.drawScale(own, picture);
+    });
     this.drawSelection(context, area, picture, rowHeight);
     this.places = { kind: "matrix", area, rowHeight, m, k };
+  }
+
+  /** The colours are others now. */
+  refresh() {
+    this.rowNames.key = this.around.key = this.box.drawnKey = null;
   }
 
   drawSelection(context, area, picture, rowHeight) {
@@ -243,29 +246,6 @@ export class MatrixChart {
     context.strokeStyle = this.context.palette.colour("blue");
     context.lineWidth = 2;
     context.strokeRect(area.left - 1, area.top + at * rowHeight - 1, area.width + 2, Math.max(3, rowHeight) + 2);
-  }
-
-  drawClassNames(context, area, m, nameOf) {
-    const width = area.width / m;
-    const bottom = area.top + area.height;
-    context.fillStyle = this.context.palette.colour("text");
-    const step = this.turned ? Math.max(1, Math.ceil(LABEL_STEP / width)) : 1;
-    for (let c = 0; c < m; c += step) {
-      const x = area.left + (c + 0.5) * width;
-      if (this.turned) {
-        context.save();
-        context.translate(x, bottom + 6);
-        context.rotate(-Math.PI / 2);
-        context.textAlign = "right";
-        context.textBaseline = "middle";
-        context.fillText(fitText(context, nameOf(c), 78), 0, 0);
-        context.restore();
-      } else {
-        context.textAlign = "center";
-        context.textBaseline = "top";
-        context.fillText(fitText(context, nameOf(c), width - 4), x, bottom + 8);
-      }
-    }
   }
 
   drawImages(context, picture, m) {

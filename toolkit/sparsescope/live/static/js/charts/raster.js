@@ -7,7 +7,9 @@ import { words } from "./kinds.js";
 import { drawSideTitle, drawTimeAxis, fitText } from "./axes.js";
 import { MarkLayer } from "./marks.js";
 import { KeyCursor } from "./keycursor.js";
+import { Kept } from "./paint.js";
 import { pack, rgb } from "./palette.js";
+import { RasterCells } from "./rastercells.js";
 import { RasterLines } from "./rasterlines.js";
 
 const NAME_ROOM = 11; // pixels of a line that has its name beside it
@@ -23,6 +25,10 @@ export class RasterChart {
     this.legend = h("div", { class: "raster-legend", "aria-hidden": "true" });
     this.box.plot.append(this.canvas, this.marks.element, this.legend);
     this.off = document.createElement("canvas");
+    this.around = new Kept(); // the axis, the title and the numbers or names at the left
+    this.cells = new RasterCells();
+    this.image = null;
+    this.shades = new Map(); // tables of colours by the size of a bin, for the colours `shadesOf`
     this.lines = new RasterLines(context.store.active, context.store.working, 0, 0);
     this.cursor = new KeyCursor(this, "inspects the row");
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -46,13 +52,15 @@ export class RasterChart {
     this.lines = new RasterLines(active, store.working, d, area.height);
     const context = fitCanvas(this.canvas, this.box.width, this.box.height);
     context.clearRect(0, 0, this.box.width, this.box.height);
-    drawTimeAxis(context, area, axis, palette);
     const sentence = this.sentence(store, active);
     this.box.setEmpty(sentence);
+    this.around.show(context, this.box, this.aroundKey(area, sentence), (own) => {
+      drawTimeAxis(own, area, axis, palette);
+      if (!sentence) this.drawSide(own, area);
+    });
     if (!sentence) {
       this.drawRows(context, area);
-      if (area.height / this.lines.bins < NAME_ROOM) drawSideTitle(context, area, words(store.problem).raster[this.lines.byIndex ? "side" : "first"], palette);
-      this.drawScale(context, area);
+      this.drawDivide(context, area);
       this.drawSweep(context, area);
       this.drawCursor(context, area);
     }
@@ -63,6 +71,11 @@ export class RasterChart {
     });
   }
 
+  /** The colours are others now. */
+  refresh() {
+    this.around.key = null;
+  }
+
   sentence(store, active) {
     if (!store.n) return this.spec.empty;
     if (store.working.size) return "";
@@ -71,72 +84,78 @@ export class RasterChart {
     return "";
   }
 
-  /** Count, for each pixel, how many rows of the bin are non-zero, enter or leave; then colour. */
+  /** What the picture around the rows depends on. */
+  aroundKey(area, sentence) {
+    const { axis, palette, store, selected } = this.context;
+    const { byIndex, ever, top, bins, lines } = this.lines;
+    const names = this.named(area) ? [store.names.size, selected, store.rewritten, byIndex ? "" : store.active.version] : [];
+    return JSON.stringify([area, axis.version, axis.title, palette.theme, sentence !== "", byIndex, ever, top, bins, lines, store.problem && store.problem.kind, ...names]);
+  }
+
+  /** Colour each pixel by how many rows of its bin are non-zero, enter or leave. */
   drawRows(context, area) {
     const { store, axis, palette } = this.context;
     const width = Math.round(area.width);
-    const { bins } = this.lines;
-    const level = new Int32Array(bins * (width + 1));
-    const worked = new Int32Array(bins * (width + 1));
-    const entered = new Uint8Array(bins * width);
-    const left = new Uint8Array(bins * width);
+    const { bins, byIndex, ever, top, tried } = this.lines;
     const sizes = this.lines.sizes();
-    const pixel = (value) => Math.floor(axis.part(value) * width);
-    const count = (rows, counts, ends) => rows.each(CLOCK[axis.x], (slot, start, end, ended) => {
-      const bin = this.lines.bin(rows.rowOf[slot]);
-      const x0 = pixel(start);
-      const x1 = pixel(end);
-      if (x1 < 0 || x0 >= width) return;
-      const from = Math.max(0, x0);
-      const to = Math.min(width - 1, Math.max(from, ended ? x1 - 1 : x1));
-      counts[bin * (width + 1) + from] += 1;
-      counts[bin * (width + 1) + to + 1] -= 1;
-      if (ends) ends(bin * width, x0, ended ? x1 : -1);
-    });
-    count(store.working, worked, null);
-    count(store.active, level, (at, x0, x1) => {
-      if (x0 >= 0) entered[at + x0] = 1;
-      if (x1 >= 0 && x1 < width) left[at + x1] = 1;
+    const key = [axis.version, axis.x, byIndex, ever, top, tried.length].join();
+    const { level, worked, entered, left } = this.cells.count(key, {
+      active: store.active, working: store.working, clock: CLOCK[axis.x], width, bins,
+      bin: (row) => this.lines.bin(row), pixel: (value) => Math.floor(axis.part(value) * width),
     });
     const colours = {
       kept: rgb(palette.colour("kept")), paper: rgb(palette.colour("paper")),
       worked: pack(rgb(palette.colour("worked"))),
       entered: pack(rgb(palette.colour("blue"))), left: pack(rgb(palette.colour("vermillion"))),
     };
-    const image = new ImageData(width, bins);
-    const pixels = new Uint32Array(image.data.buffer);
+    if (!this.image || this.image.width !== width || this.image.height !== bins) this.image = new ImageData(width, bins);
+    const pixels = new Uint32Array(this.image.data.buffer);
     const spread = Math.max(1, Math.min(3, Math.round(width / 400))); // an entry is seen even when pixels are small
-    let shades = null; // bins differ by at most one row, so the table is seldom made again
     for (let bin = 0; bin < bins; bin++) {
-      if (!shades || shades.length !== sizes[bin] + 1) shades = shadeTable(colours, sizes[bin]);
+      const shades = this.shadesOf(colours, sizes[bin]);
       let sum = 0;
-      let tried = 0;
+      let tries = 0;
       let fresh = 0;
       let gone = 0;
-      for (let x = 0; x < width; x++) {
-        sum += level[bin * (width + 1) + x];
-        tried += worked[bin * (width + 1) + x];
-        fresh = entered[bin * width + x] ? spread : fresh - 1;
-        gone = left[bin * width + x] ? spread : gone - 1;
-        const calm = sum === 0 && tried > 0 ? colours.worked : shades[Math.min(sum, sizes[bin])];
-        pixels[bin * width + x] = fresh > 0 && sum > 0 ? colours.entered : gone > 0 ? colours.left : calm;
+      for (let x = 0, at = bin * width, by = bin * (width + 1); x < width; x++, at++, by++) {
+        sum += level[by];
+        tries += worked[by];
+        fresh = entered[at] ? spread : fresh - 1;
+        gone = left[at] ? spread : gone - 1;
+        const calm = sum === 0 && tries > 0 ? colours.worked : shades[Math.min(sum, sizes[bin])];
+        pixels[at] = fresh > 0 && sum > 0 ? colours.entered : gone > 0 ? colours.left : calm;
       }
     }
-    this.off.width = width;
-    this.off.height = bins;
-    this.off.getContext("2d").putImageData(image, 0, 0);
+    if (this.off.width !== width || this.off.height !== bins) Object.assign(this.off, { width, height: bins });
+    this.off.getContext("2d").putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.off, area.left, area.top, area.width, area.height);
   }
 
-  drawScale(context, area) {
-    const palette = this.context.palette;
+  /** Colours of a bin of so many rows, made once for each size. */
+  shadesOf(colours, size) {
+    const of = [...colours.paper, ...colours.kept].join();
+    if (of !== this.shadeKey) this.shades.clear();
+    this.shadeKey = of;
+    if (!this.shades.has(size)) this.shades.set(size, shadeTable(colours, size));
+    return this.shades.get(size);
+  }
+
+  /** Whether each line has its name beside it. */
+  named(area) {
+    return area.height / this.lines.bins >= NAME_ROOM;
+  }
+
+  /** At the left: a title and how many rows there are, or their names. */
+  drawSide(context, area) {
+    const { palette, store } = this.context;
+    const { byIndex, ever, top, bins, lines } = this.lines;
+    if (!this.named(area)) drawSideTitle(context, area, words(store.problem).raster[byIndex ? "side" : "first"], palette);
     context.fillStyle = palette.colour("muted");
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "right";
     context.textBaseline = "top";
-    const { byIndex, ever, top, bins, lines } = this.lines;
-    if (area.height / bins >= NAME_ROOM) {
+    if (this.named(area)) {
       this.drawNames(context, area, bins);
       return;
     }
@@ -144,13 +163,20 @@ export class RasterChart {
     context.textBaseline = "bottom";
     context.fillText(count(byIndex ? lines - 1 : lines), area.left - 8, area.top + area.height + 2);
     if (top === bins) return;
-    // above the line: rows that were ever non-zero; below: rows that were tried and never used
-    const y = Math.round(area.top + (area.height * top) / bins);
-    context.fillStyle = palette.colour("axis");
-    context.fillRect(area.left - 5, y, area.width + 5, 1);
-    context.fillStyle = palette.colour("muted");
+    const y = this.divide(area);
     context.textBaseline = "middle";
     if (y > area.top + 16 && y < area.top + area.height - 16) context.fillText(count(ever), area.left - 8, y);
+  }
+
+  divide(area) {
+    return Math.round(area.top + (area.height * this.lines.top) / this.lines.bins);
+  }
+
+  /** Above the line: rows that were ever non-zero; below: rows that were tried and never used. */
+  drawDivide(context, area) {
+    if (this.named(area) || this.lines.top === this.lines.bins) return;
+    context.fillStyle = this.context.palette.colour("axis");
+    context.fillRect(area.left - 5, this.divide(area), area.width + 5, 1);
   }
 
   /** Few lines: each has its name. */

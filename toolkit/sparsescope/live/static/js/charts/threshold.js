@@ -129,22 +129,31 @@ export class ThresholdChart {
   draw() {
     const { store, palette } = this.context;
     const { strip, problem } = store;
-    const context = fitCanvas(this.canvas, this.box.width, this.box.height);
     const sentence = !strip ? this.spec.empty : strip.reason;
     this.box.setEmpty(sentence);
     this.bar.hidden = Boolean(sentence);
     this.box.setNote(sentence || !strip ? "" : stripSentence(strip) + ofIteration(strip, store));
+    const lam = this.lam();
+    // a strip comes less often than a frame
+    const key = sentence || !problem ? "" : [store.rewritten, strip.version, lam, store.settings.lam_ratio, problem.lam_max, this.box.width, this.box.height, window.devicePixelRatio, palette.theme, store.names.size, this.context.selected, this.order, this.held].join();
+    if (key !== "" && key === this.drawnKey) return;
+    this.drawnKey = key;
+    const context = fitCanvas(this.canvas, this.box.width, this.box.height);
     context.clearRect(0, 0, this.box.width, this.box.height);
     this.places = [];
-    if (sentence || !problem) return;
+    if (key === "") return;
     const area = this.area();
-    const lam = this.lam();
     if (!this.held) this.range = levelRange(strip.levels, lam, problem.lam_max);
     this.drawAxis(context, area);
     this.places = stand(strip, area, this.order, (level) => this.part(level), lam);
     this.drawDots(context, lam);
     this.drawBar(context, area, lam, palette);
     this.drawNames(context, area);
+  }
+
+  /** The colours are others now. */
+  refresh() {
+    this.drawnKey = "";
   }
 
   drawAxis(context, area) {

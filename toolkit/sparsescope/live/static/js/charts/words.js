@@ -1,6 +1,6 @@
 // The words that count most, with a bar for the norm of their row of W and the class of their largest weight.
 
-import { h } from "../dom.js";
+import { h, setAttribute, setText } from "../dom.js";
 import { number, ofIteration, plural } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 
@@ -12,6 +12,8 @@ export class WordList {
     this.list = h("div", { class: "words", role: "list" });
     this.box.plot.append(this.list);
     this.key = "";
+    this.lines = [];
+    this.features = []; // in the lines
   }
 
   /** The list as rows of a file. */
@@ -28,20 +30,30 @@ export class WordList {
     this.box.setEmpty(strip && strip.words.length ? "" : started ? this.spec.empty : this.spec.start);
     if (!strip || !problem) return;
     this.box.setNote(`${plural(strip.word_rows ?? strip.counts[2], "row", "rows")} in, by norm${ofIteration({ iteration: strip.words_iteration ?? strip.iteration }, store)}`);
-    const key = [strip.version, store.names.size, palette.theme, selected, this.box.width].join();
+    const key = [store.rewritten, strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
     this.key = key;
+    this.features = strip.words;
     const most = strip.word_norms[0] || 1;
-    this.list.replaceChildren(...Array.from(strip.words, (feature, k) => {
-      const fill = h("i", {});
-      fill.style.width = (100 * strip.word_norms[k]) / most + "%";
-      fill.style.background = palette.colour(strip.word_values[k] > 0 ? "vermillion" : "blue");
-      const sign = strip.word_values[k] > 0 ? "for" : "against";
-      const name = names.of(feature) || "…";
-      return h("div", { role: "listitem" }, h(
-        "button", { type: "button", class: "word-row" + (feature === selected ? " is-selected" : ""), title: `${name}: norm ${number(strip.word_norms[k], 4)}, largest weight ${number(strip.word_values[k], 4)}`, onclick: () => this.context.select(feature) },
-        h("span", { class: "word-name" }, name), h("span", { class: "bar" }, fill), h("span", { class: "word-class" }, `${sign} ${problem.class_names[strip.word_classes[k]]}`),
-      ));
-    }));
+    while (this.lines.length < strip.words.length) this.lines.push(this.line(this.lines.length));
+    while (this.list.children.length > strip.words.length) this.list.lastChild.remove();
+    strip.words.forEach((feature, k) => {
+      const { item, button, name, fill, of } = this.lines[k];
+      if (item.parentNode !== this.list) this.list.append(item);
+      const [weight, norm, said] = [strip.word_values[k], strip.word_norms[k], names.of(feature) || "…"];
+      fill.style.width = (100 * norm) / most + "%";
+      fill.style.background = palette.colour(weight > 0 ? "vermillion" : "blue");
+      button.classList.toggle("is-selected", feature === selected);
+      setAttribute(button, "title", `${said}: norm ${number(norm, 4)}, largest weight ${number(weight, 4)}`);
+      setText(name, said);
+      setText(of, `${weight > 0 ? "for" : "against"} ${problem.class_names[strip.word_classes[k]]}`);
+    });
+  }
+
+  /** The elements of one line; they serve each word that comes to its place. */
+  line(k) {
+    const [name, fill, of] = [h("span", { class: "word-name" }), h("i", {}), h("span", { class: "word-class" })];
+    const button = h("button", { type: "button", class: "word-row", onclick: () => this.context.select(this.features[k]) }, name, h("span", { class: "bar" }, fill), of);
+    return { item: h("div", { role: "listitem" }, button), button, name, fill, of };
   }
 }
