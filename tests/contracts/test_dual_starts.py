@@ -10,7 +10,7 @@ import pytest
 import sparsescope as ss
 from helpers import PREDICTING, tags
 from sparsescope.registry import solvers
-from sparsescope.runs.run import _handed_back
+from sparsescope.runs.solving import _handed_back
 from sparsescope.runs.stopping import Iterations
 
 DUAL_STARTS = [name for name in PREDICTING if solvers[name].sparse]
