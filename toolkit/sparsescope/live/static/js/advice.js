@@ -23,8 +23,9 @@ export class Advice {
     this.element = h("span", { class: "advice", "data-testid": "advice", hidden: true }, this.text, this.close);
   }
 
-  draw(store, looked) {
-    const text = this.off ? "" : suggestion(store, looked);
+  /** `guest`: somebody else's run is shown, of which nothing can be tried. */
+  draw(store, looked, guest = false) {
+    const text = this.off || guest ? "" : suggestion(store, looked);
     show(this.element, text !== "");
     setText(this.text, text);
   }

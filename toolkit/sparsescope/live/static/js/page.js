@@ -460,8 +460,7 @@ export class Page {
     this.scrub.draw(store);
     this.grid.classList.toggle("scrubbed", looked >= 0);
     this.watch.follow(store);
-    this.advice.off = this.guest.on || this.replay !== null;
-    this.advice.draw(store, this.chosen && !this.auto);
+    this.advice.draw(store, this.chosen && !this.auto, this.guest.on);
     this.drawCharts(({ chart }) => !chart.canvas);
     this.inspector.draw();
     this.sendLayout();
