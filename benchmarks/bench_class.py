@@ -9,6 +9,8 @@ apart, memory a page, and how many threads and how much memory are left after th
     make bench ONLY=class                               30, 60 and 120 pages, 60 s each
     make bench ONLY=class ARGS='--sessions 30 --seconds 3600'
     make bench ONLY=class ARGS='--one-after-another 200'
+    make bench ONLY=class ARGS='--sessions 30 --minutes 60'     memory and threads every minute beside that
+    make bench ONLY=class ARGS='--sessions 30 --cores 1'        the server on one core, the pages on the others
 
 The kernels of all combinations are compiled before the clock starts (`sparsescope warm` does that for a class). Pages,
 seconds and everything a page remembers are bounded; nothing but the loopback is asked.
@@ -30,6 +32,8 @@ from explorer_driver import Explorer
 from page_client import PageClient
 
 MOST_SESSIONS, MOST_SECONDS = 200, 3600
+MINUTE = 60.0
+MOST_BACK = 0.15  # of the memory before the pages came that may be left when they have gone
 LINGER = 1.0  # seconds: how long the server waits for a page that went away
 SETTLING = 60  # pages one after another before those that are counted
 LEFT_SECONDS = 5.0  # after the linger time: every thread has to be gone
@@ -37,7 +41,7 @@ DATA = ("iris", "wine", "digits", "breast_cancer")
 SOLVERS = ("bcd-ls", "bcd-cst", "fista-ls", "ista", "auto")
 PENALTIES = ("l1/l2", "l1", "elastic-net")
 LOSSES = ("multiclass-squared-hinge", "logistic")
-UNSHOWN = ("health", "error texts", "websockets ended")  # in the table: texts
+UNSHOWN = ("health", "error texts", "websockets ended", "MB every minute", "threads every minute")  # in the table
 QUIET = {"dataset": "iris", "speed": "max"}
 
 
@@ -126,10 +130,27 @@ class Server:
         return len(list((self.folder / "task").iterdir()))
 
 
+def pin() -> int:
+    """Keep the first core for the server, and this process off it; returns its number."""
+    first, *others = sorted(os.sched_getaffinity(0))
+    if others:
+        os.sched_setaffinity(0, others)
+    return first
+
+
 def quantile(values: list[float], share: float) -> float:
     """A quantile of values, NaN if there are none."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
+
+
+async def look(server: Server, end: float) -> list[tuple[float, int]]:
+    """Memory and threads of the server now, and every minute until the clock says ``end``."""
+    seen = [(server.memory(), server.threads())]
+    while (left := end - time.perf_counter()) > 0:
+        await asyncio.sleep(min(MINUTE, left))
+        seen.append((server.memory(), server.threads()))
+    return seen
 
 
 async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, wire: bool = True) -> dict[str, Any]:
@@ -152,7 +173,9 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
         page.answers.clear()
         page.bytes = page.running_frames = 0
         page.running_seconds = 0.0
-    await asyncio.gather(*(student.work(began + seconds) for student in students))
+    seen, *_ = await asyncio.gather(
+        look(server, began + seconds), *(student.work(began + seconds) for student in students)
+    )
     wall, spent = time.perf_counter() - began, server.seconds() - spent
     in_loop = server.loop_seconds() - in_loop
     others = load.share() - spent / (wall * (os.cpu_count() or 1))
@@ -192,7 +215,9 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
         "websockets ended": sorted({text for page in pages for text in page.endings})[:5],
         "MB empty": empty_memory,
         "MB a session": (full_memory - empty_memory) / sessions,
+        "MB every minute": [round(memory, 1) for memory, _ in seen],
         "MB left": server.memory(),
+        "threads every minute": [threads for _, threads in seen],
         "threads empty": empty_threads,
         "threads full": full_threads,
         "threads left": server.threads() - empty_threads,
@@ -253,6 +278,10 @@ def main() -> None:
         "--sessions", type=int, nargs="+", default=[30, 60, 120], help=f"pages, at most {MOST_SESSIONS}"
     )
     parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
+    parser.add_argument("--minutes", type=float, default=0.0, help="in place of --seconds; a row of its own")
+    parser.add_argument(
+        "--cores", type=int, default=0, choices=(0, 1), help="1: the server has one core, the pages have the others"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
     parser.add_argument(
@@ -272,24 +301,31 @@ def main() -> None:
         bar("kB left by a session", row["kB left by a session"], 50)
         return
     sizes = [4] if args.quick else args.sessions
-    seconds = 5.0 if args.quick else min(args.seconds, MOST_SECONDS)
+    seconds = 5.0 if args.quick else min(MINUTE * args.minutes or args.seconds, MOST_SECONDS)
+    core = pin() if args.cores else None
+    said = (args.note, "one core" if args.cores else "", f"{seconds / MINUTE:g} minutes" if args.minutes else "")
+    note = ", ".join(filter(None, said))
     if not all(1 <= size <= MOST_SESSIONS for size in sizes):
         parser.error(f"sessions: from 1 to {MOST_SESSIONS}")
     rows = [] if args.quick else (stored("class") or {"rows": []})["rows"]
     for size in sizes:
-        with Explorer(None, "--linger", str(LINGER)) as server:
+        with Explorer(None, "--linger", str(LINGER), core=core) as server:
             row = {
-                "note": args.note,
+                "note": note,
                 **asyncio.run(lesson(server.port, server.process.pid, size, seconds, args.seed, not args.bokeh)),
             }
             row["tracebacks in the log"] = server.log().count("Traceback")
-        rows = [old for old in rows if (old["note"], old["sessions"]) != (args.note, size)] + [row]
+        rows = [old for old in rows if (old["note"], old["sessions"]) != (note, size)] + [row]
         show([{name: value for name, value in row.items() if name not in UNSHOWN}])
         print(*(row[name] for name in UNSHOWN))
-        bar("frames a second of a page that runs", row["frames/s while running"], 12, at_least=True)
+        least = 6 if args.cores else 12
+        bar("frames a second of a page that runs", row["frames/s while running"], least, at_least=True)
         bar("from a change to its frame, p50", row["knob ms, p50"], 40, unit=" ms")
         bar("from a change to its frame, p95", row["knob ms, p95"], 150, unit=" ms")
         bar("threads left", row["threads left"], 0)
+        bar("errors on pages and in the log, pages lost", row["errors"] + row["lost"] + row["tracebacks in the log"], 0)
+        bar("memory a page", row["MB a session"], 15, unit=" MB")
+        bar("memory left when all have gone, of that before", row["MB left"] / row["MB empty"], 1 + MOST_BACK)
     if not args.quick:
         store("class", rows)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -26,34 +28,35 @@ FLAGS = [
 
 
 class Explorer:
-    """``sparsescope explore`` on a free port, as a context; ``seconds`` is the time to its first answer."""
+    """``sparsescope explore`` on a free port, as a context; ``seconds`` is the time to its first answer.
 
-    def __init__(self, environment: dict[str, str] | None = None, *arguments: str) -> None:
+    With ``keep`` it is ``sparsescope serve --class`` for this machine only, kept in this file, which may be entered
+    again after it was left: at the same port, with the same links. ``core``: the only one that the server may use.
+    """
+
+    def __init__(
+        self, environment: dict[str, str] | None = None, *arguments: str, keep: str = "", core: int | None = None
+    ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         self.port = port
         self.url = f"http://localhost:{port}/"
-        self._command = [
-            sys.executable,
-            "-m",
-            "sparsescope",
-            "explore",
-            "--port",
-            str(port),
-            "--no-browser",
-            *arguments,
-        ]
-        self._environment = environment
+        kind = ("serve", "--class", "--address", "localhost", "--keep", keep) if keep else ("explore", "--no-browser")
+        self._command = [sys.executable, "-m", "sparsescope", *kind, "--port", str(port), *arguments]
+        self._environment, self._core = environment, core
         # A file: a pipe that nobody reads would stop the server.
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.seconds = float("nan")
 
     def __enter__(self) -> Explorer:
         began = time.perf_counter()
         self.process = subprocess.Popen(
-            self._command, env=self._environment, stdout=subprocess.DEVNULL, stderr=self._errors, text=True
+            self._command, env=self._environment, stdout=self._said, stderr=self._errors, text=True
         )
+        if self._core is not None:
+            os.sched_setaffinity(self.process.pid, {self._core})  # its threads and processes inherit that
         while True:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the explorer ended at once:\n{self.log()}")
@@ -73,10 +76,21 @@ class Explorer:
         self._errors.seek(0)
         return self._errors.read()
 
-    def __exit__(self, *_: Any) -> None:
+    @property
+    def teacher(self) -> str:
+        """The secret link of the teacher's board."""
+        self._said.seek(0)
+        return re.findall(r"(?<=teacher only: )http://\S+", self._said.read())[-1]
+
+    def stop(self) -> None:
+        """End the server; what it has written stays, and it may be entered again."""
         self.process.terminate()
         self.process.wait(60)  # a long step of the solver ends first
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
         self._errors.close()
+        self._said.close()
 
 
 @contextmanager

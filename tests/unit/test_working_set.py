@@ -297,8 +297,8 @@ def test_a_certificate_leaves_its_product_to_the_next_choice_of_rows(monkeypatch
     for _ in run:
         pass
     design, products = type(problem.design), []
-    rmatmul = design.rmatmul
-    monkeypatch.setattr(design, "rmatmul", lambda *given: products.append(1) or rmatmul(*given))
+    pieces = design.rmatmul_blocks
+    monkeypatch.setattr(design, "rmatmul_blocks", lambda *given: products.append(1) or pieces(*given))
     run.change(lam_ratio=0.15)
     run.observe(certify_now=True)
     run.solver._choose(run.problem.natural, run.state)

@@ -10,6 +10,7 @@ import numpy as np
 from ..inputs.design import BLOCK, Design
 from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
+from ..pauses import pause
 from .base import Certificate
 from .free_duals import FreeFit
 from .regulariser import Regulariser
@@ -163,6 +164,7 @@ def certify(
     top, conjugate = 0.0, 0.0
     for start, stop, G in pieces or work.gradients(problem):
         regulariser.violations(G, unit, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
+        pause()
         if work.levels is not None:
             regulariser.levels(G, unit, work.levels[start:stop])
         if not repairs:
@@ -171,6 +173,7 @@ def certify(
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
+    pause()
     if repairs:
         fitted = None if free is None else free.solve(problem, Z, work.U)
         if fitted is None and problem.intercept:
@@ -178,6 +181,7 @@ def certify(
         for start, stop, G in work.gradients(problem):
             if fitted is not None and regulariser.free is not None:
                 G[regulariser.free[start:stop]] = 0.0  # rounding
+            pause()
             if work.levels is not None:
                 regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
             norm, star = regulariser.duals(G, 1.0 / n, lam)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pauses import pausing
 from ..problems.base import BaseProblem
 from .event import Event
 from .problem_keys import content_key
@@ -228,7 +229,8 @@ class ReferenceJob:
         self, problem: BaseProblem, tol: float, max_seconds: float | None, keep: Callable[[Reference], None]
     ) -> None:
         try:
-            found = solve_reference(problem, tol, max_seconds, self._watch)
+            with pausing(self._pause):
+                found = solve_reference(problem, tol, max_seconds, self._watch)
             if not self._cancelled.is_set():
                 keep(found)
                 self._found = found
@@ -248,6 +250,10 @@ class ReferenceJob:
                 upper = min(upper, self._bounds[1])
             self._bounds = (event.dual, upper)
         return self._cancelled.is_set()
+
+    def _pause(self) -> None:
+        if self._turn is not None and self._computes:
+            self._turn.rest()
 
     def _await_turn(self, turn: Turn) -> None:
         if self._computes and turn.over():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pauses import pause, rested
 from ..problems.base import BaseProblem, Certificate
 from ..problems.natural import as_given
 from ..registry import NotAllowed, check_whole
@@ -35,6 +36,11 @@ __all__ = [
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
 GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in the units of a gradient
+
+
+def _computing() -> float:
+    """Seconds, without those in which the run left its turn to others."""
+    return CLOCK() - rested()
 
 
 class Run:
@@ -116,7 +122,7 @@ class Run:
         self._visited = 0.0  # share of its rows
         self.message = ""
         self.seconds = 0.0
-        self._clock = CLOCK if clock is None else clock
+        self._clock = _computing if clock is None else clock
         self._start = (W, b)
         self.state = state
         self._measuring = self.problem.measuring(test)
@@ -149,6 +155,7 @@ class Run:
         if not self._opened:
             return self._open()
         self._iterate()
+        pause()
         if self._visited:
             return self._shown(self._event(certify_now))
         return self.observe(certify_now)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import callbacks, note
+from ..pauses import pausing, rested
 from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..solvers.base import Solver, State
@@ -489,21 +490,25 @@ class Session:
             the turn of the worker.
         """
         try:
-            while not self._closed:
-                with self._stepping:
-                    self._obey()
-                    self._answer()
-                if self._rest() > 0:  # a command interrupts this wait, so that a slow run still answers at once
-                    return
-                began = self._began = CLOCK()
-                with self._stepping:
-                    self._advance(began)
-                    self._answer()
-                if turn.over():
-                    return
+            with pausing(lambda: turn.rest(self.asked())):
+                self._serve(turn)
         except Exception as error:  # whatever goes wrong must reach the screen of whoever watches
             with self._stepping:  # nobody sees a session that has ended and does not say yet that it failed
                 self._fail(error)
+
+    def _serve(self, turn: Turn) -> None:
+        while not self._closed:
+            with self._stepping:
+                self._obey()
+                self._answer()
+            if self._rest() > 0:  # a command interrupts this wait, so that a slow run still answers at once
+                return
+            began = self._began = CLOCK()
+            with self._stepping:
+                self._advance(began)
+                self._answer()
+            if turn.over():
+                return
 
     def _fail(self, error: Exception) -> None:
         text = "".join(traceback.format_exception(error))
@@ -576,11 +581,11 @@ class Session:
 
     def _advance(self, began: float) -> None:
         self._open()
-        before = self._run.notice
+        before, waited = self._run.notice, rested()
         event = self._run.advance(certify_now=self._steps == 1)  # a run at rest shows what is proved
         if self._run.notice is not before:  # auto chose another solver
             self.trace.mark(self._run.notice)
-        spent = max(CLOCK() - began, 1.0 / self._speed if self._speed else 1e-9)
+        spent = max(CLOCK() - began - (rested() - waited), 1.0 / self._speed if self._speed else 1e-9)
         rate = self._status.rate
         rate = 1.0 / spent if rate != rate else 0.8 * rate + 0.2 / spent
         if self._steps:

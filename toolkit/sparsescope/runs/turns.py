@@ -191,6 +191,13 @@ class Turn:
         most = ALONE if alone else SLICE if turns.lessee is self else turns.slice_seconds()
         return turns.clock() - self.began >= most
 
+    def rest(self, urgent: bool = False) -> None:
+        """Leave the turn to others in the middle of a step, if its time is used up, and go on when it comes again; that
+        is soon where somebody waits for an answer of this worker."""
+        if self.over() and self in self.turns._holders:  # not while it is aside
+            self.give_back()
+            self.take(urgent)
+
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Give the turn back for something long, such as compiling, and take one again afterwards."""

@@ -135,7 +135,12 @@ class _BCD(Solver):
             state.passes = before + done.read / entries
 
         done = yield from swept_in_parts(
-            order, rows, state, lambda part: self._sweep(problem, state, problem.design.columns, part, whole), note
+            problem,
+            order,
+            rows,
+            state,
+            lambda part: self._sweep(problem, state, problem.design.columns, part, whole),
+            note,
         )
         if problem.intercept:  # its block is a column of ones without penalty, at the end of each iteration
             ones, block = problem.design.ones, slice(problem.d, problem.rows)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP, exact_conjugate, exact_descent, sample_hessians
+from ..pauses import pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import State, settings
@@ -102,6 +103,7 @@ class NewGLMNET(EntrySolver):
         state.take_samples(problem)
         sample_hessians(state.Z, *problem.terms, 1.0 / problem.n, state.C)
         np.multiply(state.U, problem.dtype.type(1.0 / problem.n), out=state.R)
+        pause()
         new = part.w.copy()
         report[:] = 0.0
         margin = 1.0 / problem.n if self.shrinking else -1.0
@@ -111,11 +113,13 @@ class NewGLMNET(EntrySolver):
         )
         sweeps = min(self.sweeps, FEW_SWEEPS) if self.cg_steps else self.sweeps
         state.seed = exact_descent(*data, part.w, *entries, sweeps, FORCING, state.floor, margin, state.seed, report)
+        pause()
         if self.cg_steps and report[SWEEPS] >= sweeps:
             changed = np.count_nonzero((new != 0.0) != (part.w != 0.0))
             if changed <= SETTLED * np.count_nonzero(new):
                 share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
                 exact_conjugate(*data, *entries, self.cg_steps, share, report)
+                pause()
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1
         state.ready = bool(report[TOP] <= state.floor or not taken or state.steps_here >= MOST_STEPS)

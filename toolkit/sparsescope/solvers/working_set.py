@@ -24,6 +24,7 @@ import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
 from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_line_search
+from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import certify, is_double
 from ..problems.prediction import Problem
@@ -97,7 +98,9 @@ class WorkingSetState(State):
         if self.G is None:
             self.G = np.empty((problem.d, problem.m), dtype=problem.dtype)
         if not self.looked:
-            problem.design.rmatmul(self.kept.U, self.G)
+            for start, stop, G in problem.design.rmatmul_blocks(self.kept.U):
+                self.G[start:stop] = G
+                pause()
             self.G /= problem.n
             self.looked = True
         return self.G
@@ -176,6 +179,7 @@ class WorkingSet(Solver):
                 self._take_all(problem, state)
             else:
                 self._choose(problem, state)
+            pause()
         due = self.newton and state.pacing.due and able(problem)
         if not (due and self._newton(problem, state)):
             if state.gradient is not None:
@@ -254,9 +258,10 @@ class WorkingSet(Solver):
             state.passes = before + done.read / _entries(problem)
 
         done = yield from swept_in_parts(
-            state.chosen, rows, state, lambda part: sweep(problem.design.columns, part, slice(0, d)), note
+            problem, state.chosen, rows, state, lambda part: sweep(problem.design.columns, part, slice(0, d)), note
         )
         of_rows = done
+        pause()
         if problem.intercept:
             first = np.zeros(1, dtype=state.chosen.dtype)
             done = both(done, sweep(problem.design.ones, first, slice(d, problem.rows)))

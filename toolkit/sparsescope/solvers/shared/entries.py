@@ -19,6 +19,7 @@ import numpy as np
 from ...kernels.coordinates import REPORT, entry_violations, move_scores
 from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
+from ...pauses import pause
 from ...problems.base import Certificate
 from ...problems.certificate import certify, is_double
 from ...problems.linear_algebra import inner
@@ -177,6 +178,7 @@ class EntrySolver(Solver):
     @staticmethod
     def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
         """Go to ``new`` or part of the way there by Armijo's rule; False if no step is short enough (rounding)."""
+        pause()
         delta = new - part.w
         design = problem.design
         move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
@@ -187,6 +189,7 @@ class EntrySolver(Solver):
 
         def rise(size: float) -> float:
             nonlocal loss, point
+            pause()
             loss = moved_loss(state.Z, state.E, size, *problem.terms) / problem.n
             point = new if size == 1.0 else part.w + problem.dtype.type(size) * delta
             return float(loss - state.loss + part.omega(point) - here)

@@ -6,6 +6,7 @@ walks its columns one by one, above all for dense X.
 
 from __future__ import annotations
 
+from ...pauses import pause
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import State
@@ -36,6 +37,7 @@ class GradientSteps:
         before = self.inner.passes
         for _ in range(STEPS):
             self.solver.step(problem, self.inner)
+            pause()
         self._share(state)
         state.step_size, state.trials = self.inner.step_size, self.inner.trials
         return self.inner.passes - before

@@ -8,23 +8,46 @@ from typing import Any
 import numpy as np
 
 from ...kernels.sweeps import Swept, both
+from ...pauses import pause
+
+PART = 1_000_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
+
+
+def stops_of(design: Any, classes: int, order: np.ndarray) -> list[int]:
+    """Return after how many rows of an order a sweep pauses, at the end too: each part reads about as much data."""
+    if design.nnz * classes <= PART:
+        return [order.size]
+    lengths = np.diff(design.matrix.indptr)[order] if design.is_sparse else np.full(order.size, design.n)
+    read = np.cumsum(lengths.astype(np.float64) * classes)
+    if not order.size:
+        return [order.size]
+    return [*(1 + np.flatnonzero(np.diff(read // PART))).tolist(), order.size]
 
 
 def swept_in_parts(
-    order: np.ndarray, rows: int | None, state: Any, sweep: Callable[[np.ndarray], Swept], note: Callable[[Swept], None]
+    problem: Any,
+    order: np.ndarray,
+    rows: int | None,
+    state: Any,
+    sweep: Callable[[np.ndarray], Swept],
+    note: Callable[[Swept], None],
 ) -> Generator[tuple[int, int], None, Swept]:
-    """Sweep over the rows of an order, pausing after every ``rows`` of them (``None``: never); returns what was done.
+    """Sweep over the rows of an order, with events after every ``rows`` of them (``None``: none); returns what it did.
 
     Rows are visited one after the other whether the sweep pauses or not, so the weights are the same bit for bit.
+    Without events there are places to stop in a long sweep, always the same ones.
 
     sweep : does a sweep over a part of the order · note : called before a pause with what was done so far
     """
-    size = max(order.size if rows is None else rows, 1)
-    done = None
-    for stop in range(size, order.size + size, size):
-        part = sweep(order[stop - size : stop])
-        done = part if done is None else both(done, part)
-        if stop < order.size:
+    begins, done = 0, None
+    size = max(rows or order.size, 1)
+    stops = stops_of(problem.design, problem.m, order) if rows is None else range(size, order.size + size, size)
+    for stop in stops:
+        part = sweep(order[begins:stop])
+        begins, done = stop, part if done is None else both(done, part)
+        if rows is None:
+            pause()
+        elif stop < order.size:
             state.row_cursor = float(order[stop - 1])
             note(done)
             yield stop, order.size

@@ -23,6 +23,7 @@ from ...kernels.newton import (
     support_diagonal,
     support_hessian_product,
 )
+from ...pauses import pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ..base import State
@@ -172,9 +173,11 @@ class Newton:
         W = state.coef[at]
         before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
         before += lam * pieces.value(W)
+        pause()
         G = problem.design.rmatmul_rows(at, self.U, np.empty_like(W))
         G /= n
         pieces.gradient(W, G)
+        pause()
         D, products = self._direction(pieces, state.Z, W, G)
         E = problem.design.matmul_rows(at, D, self.E)
         slope, new = inner(G, D), np.empty_like(W)
@@ -183,6 +186,7 @@ class Newton:
 
         def value(size: float) -> float:
             nonlocal after
+            pause()
             after = moved_loss(state.Z, E, size, *problem.terms) / n
             after += lam * pieces.moved(W, D, size, new)
             return after
@@ -232,6 +236,7 @@ class Newton:
         target = CG_TOLERANCE**2 * rho
         products = 0
         while products < self.cg_steps and rho > target:
+            pause()
             support.hessian_product(Z, V, Q)
             pieces.hessian(W, V, H, Q)
             products += 1

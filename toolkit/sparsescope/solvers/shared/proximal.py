@@ -13,6 +13,7 @@ import numpy as np
 from ...kernels.blocks import list_blocks, prox_listed_blocks
 from ...kernels.proximal import OMEGA, REPORT, SIZE, SLOPE, TURN, extrapolate, list_rows, prox_listed, turned_gradient
 from ...kernels.rows import loss_gradient, loss_sum, support_flags
+from ...pauses import pause
 from ...problems.prediction import Problem
 from ...problems.regulariser import BlockRegulariser
 from ...registry import field
@@ -114,6 +115,7 @@ class ProximalState(State):
 
         for start, _, G in problem.design.rmatmul_blocks(U, self.block):
             count = listing(G, start, count)
+            pause()
         if problem.intercept:
             count = listing(U.sum(axis=0, keepdims=True), self.d, count)
         self.count = count
@@ -161,9 +163,11 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
     if state.extrapolates:  # Z is linear in W; the array of the older scores is free for those of V
         extrapolate(state.old_Z, state.Z, problem.dtype.type(beta))
     state.f = loss_gradient(state.Z if state.extrapolates else state.old_Z, y, loss, state.U) / n
+    pause()
     state.take_gradient(problem, state.U, beta)
     eps = float(np.finfo(problem.dtype).eps)
     for trial in range(1, MOST_TRIALS + 1):
+        pause()
         state.move(problem, 1.0 / state.K)
         state.trials = float(trial)
         if not line_search:

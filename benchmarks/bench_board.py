@@ -1,0 +1,244 @@
+"""Ten real pages and a teacher's board for half an hour: is every answer counted, and does nothing break?
+
+A class of its own on the loopback, in Chromium: explorers that run, pause and change λ, phones that only answer, and
+the board, from which a program asks, sends the class into a second round, reveals, shows the teacher's run and ends
+that. In the middle the server is stopped and started. Measured are the seconds from a question to the page of every
+student, from an answer to its tile on the board, and the server's memory every minute; counted are the answers that the
+board misses at the end, errors of the pages and of the log, and requests that leave this machine.
+
+    python benchmarks/bench_board.py                        30 minutes, 7 explorers and 3 phones
+    python benchmarks/bench_board.py --minutes 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import io
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench_class import MINUTE, Server, quantile
+from common import OtherLoad, bar, show, store
+from explorer_driver import Explorer, browser
+
+MOST_MINUTES, MOST_PAGES = 60.0, 12
+WAIT = 120_000.0  # ms; only turns an endless wait into a failure
+CHOICES = ("more rows", "fewer rows", "as many")
+DATA = ("iris", "wine", "digits")
+BACK = "the connection is lost"  # what a console says while the server is away
+SHOWN_EVERY = 4  # questions between two times that the teacher's run is shown
+
+
+class Desk:
+    """One page in a browser of its own."""
+
+    def __init__(self, chromium: Any, address: str, phone: bool) -> None:
+        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 720}
+        self.context = chromium.new_context(viewport=size)
+        self.page, self.phone = self.context.new_page(), phone
+        self.page.set_default_timeout(WAIT)
+        self.faults: list[str] = []
+        self.outside: list[str] = []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.goto(address)
+
+    def _note(self, address: str) -> None:
+        if urlsplit(address).hostname not in ("localhost", "127.0.0.1", None):
+            self.outside.append(address)
+
+    def get(self, name: str) -> Any:
+        """The element with this test id."""
+        return self.page.get_by_test_id(name)
+
+    def press(self, name: str) -> None:
+        """Press a button by script: the strip of the class may lie over it."""
+        self.get(name).evaluate("button => button.disabled || button.click()")
+
+    def ready(self) -> None:
+        """Wait until the explorer shows its problem."""
+        self.page.wait_for_function(
+            "() => ['paused', 'running', 'finished'].includes(window.__sparsescope?.status.mode)"
+        )
+
+
+class Room:
+    """The board, the teacher's explorer, and the students' pages."""
+
+    def __init__(self, chromium: Any, server: Explorer, pages: int, phones: int, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.board = Desk(chromium, server.teacher, False)
+        self.shown = Desk.__new__(Desk)  # a second page of the teacher's browser
+        self.shown.__dict__.update(self.board.__dict__)
+        self.shown.page = self.board.context.new_page()
+        self.shown.page.set_default_timeout(WAIT)
+        self.shown.page.on("pageerror", lambda error: self.board.faults.append(str(error)))
+        self.shown.page.goto(server.url + "?dataset=wine&speed=20")
+        self.shown.ready()
+        self.shown.get("class-fold").click()
+        self.students = [
+            Desk(chromium, server.url + ("class" if k < phones else f"?dataset={DATA[k % len(DATA)]}"), k < phones)
+            for k in range(pages)
+        ]
+        self.asked = self.answered = 0
+        self.to_students: list[float] = []
+        self.to_board: list[float] = []
+
+    def question(self, talk: bool) -> None:
+        """Ask, let everybody answer (twice if they talk in between), reveal."""
+        self.asked += 1
+        began = time.perf_counter()
+        self.board.get("ask-text").fill(f"Question {self.asked}: more rows or fewer?")
+        self.board.get("ask-answers").fill("\n".join(("*" + CHOICES[0], f"{CHOICES[1]} | λ is a price.", CHOICES[2])))
+        self.board.get("ask").click()
+        tile = self.board.get("tile").first
+        tile.get_by_text(f"Question {self.asked}:").wait_for()
+        self._answers(tile, began, "before")
+        if talk:
+            tile.get_by_test_id("vote").click()
+            self._answers(tile, time.perf_counter(), "after")
+        tile.get_by_test_id("reveal").click()
+        for student in self.students:
+            self._card(student).get_by_test_id("class-verdict").wait_for(state="attached")
+
+    def _card(self, student: Desk) -> Any:
+        return student.get("class-question").first
+
+    def _answers(self, tile: Any, began: float, phase: str) -> None:
+        words = " in" if phase == "before" else " again after talking"
+        for number, student in enumerate(self.students, 1):
+            card = self._card(student)
+            card.get_by_test_id("lock-in").wait_for(state="attached")
+            self.to_students.append(time.perf_counter() - began)
+            card.get_by_label(self.draw.choice(CHOICES), exact=True).evaluate("choice => choice.click()")
+            card.get_by_test_id("lock-in").evaluate("button => button.click()")
+            said = time.perf_counter()
+            count = f"{number} of {len(self.students)}{words}" if phase == "before" else f"{number}{words}"
+            tile.get_by_test_id("tile-facts").filter(has_text=count).wait_for()
+            self.to_board.append(time.perf_counter() - said)
+            self.answered += 1
+
+    def work(self) -> None:
+        """What students do between questions: run, pause, another λ."""
+        for student in self.students:
+            if student.phone or student.get("watching").is_visible():
+                continue
+            student.press(self.draw.choice(("run-button", "pause-button", "step10-button")))
+            lam = 10 ** self.draw.uniform(-3, -0.3)
+            student.page.evaluate(f"() => window.__sparsescope.page.setLam({lam})")
+
+    def show_run(self) -> None:
+        """Show the teacher's run, let it go on, and let one student leave it; then end it."""
+        desks = [student for student in self.students if not student.phone]
+        for name in ("follow", "show-run"):
+            self.shown.press(name)
+        for desk in desks:
+            desk.get("watching").wait_for(state="visible")
+        self.shown.press("step10-button")
+        step = "() => window.__sparsescope.status.iteration > 0 || window.__sparsescope.status.mode === 'finished'"
+        for desk in desks:
+            desk.page.wait_for_function(step)
+        desks[0].press("leave-button")
+        desks[0].get("watching").wait_for(state="hidden")
+        for name in ("show-run", "follow"):
+            self.shown.press(name)
+        for desk in desks:
+            desk.get("watching").wait_for(state="hidden")
+
+    def away(self) -> None:
+        """Every page has noticed that the server is away, and has come back by itself."""
+        self.board.page.wait_for_function(
+            "() => [...document.body.children].some(e => e.shadowRoot?.querySelector('[data-testid=board-count]'))"
+        )
+        for desk in (self.shown, *self.students):
+            if not desk.phone:
+                desk.ready()
+
+    def counted(self) -> int:
+        """Answers in the table of the board."""
+        table = self.board.context.request.get(self.board.page.url.replace("/class", "/class/answers.csv")).text()
+        return len(list(csv.DictReader(io.StringIO(table.lstrip("\ufeff")))))
+
+    @property
+    def faults(self) -> list[str]:
+        """Errors of all pages, and what they asked of other machines."""
+        desks = (self.board, *self.students)
+        return [text for desk in desks for text in (*desk.faults, *desk.outside)]
+
+
+def drive(minutes: float, pages: int, phones: int, seed: int, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """Hold the class; what was measured."""
+    load, memory = OtherLoad(), []
+    with tempfile.TemporaryDirectory() as folder, browser() as first, contextlib.ExitStack() as stack:
+        server = stack.enter_context(Explorer(None, "--linger", "2", keep=str(Path(folder) / "class.sqlite")))
+        room = Room(first.context.browser, server, pages, phones, seed)
+        room.board.get("board-count").filter(has_text=f"{pages} here now").wait_for()
+        began, restarted, looked = time.perf_counter(), False, float("-inf")
+        while time.perf_counter() - began < MINUTE * minutes:
+            if time.perf_counter() - looked > MINUTE:
+                looked = time.perf_counter()
+                memory.append(round(Server(server.process.pid).memory(), 1))
+                say(f"{(looked - began) / MINUTE:5.1f} min  {room.asked} questions  {memory[-1]} MB")
+            room.work()
+            room.question(talk=room.asked % 2 == 1)
+            if room.asked % SHOWN_EVERY == 0:
+                room.show_run()
+            if not restarted and time.perf_counter() - began > MINUTE * minutes / 2:
+                restarted = True
+                server.stop()
+                server.__enter__()
+                room.away()
+                room.board.get("board-count").filter(has_text=f"{pages} here now").wait_for()
+        missed = room.answered - room.counted()
+        others = load.share()
+        row = {
+            "minutes": (time.perf_counter() - began) / MINUTE,
+            "pages": pages,
+            "phones": phones,
+            "date": time.strftime("%Y-%m-%d"),
+            "questions": room.asked,
+            "answers": room.answered,
+            "answers missed": missed,
+            "faults": len(room.faults),
+            "fault texts": room.faults[:5],
+            "tracebacks in the log": server.log().count("Traceback"),
+            "to a page s, p50": quantile(room.to_students, 0.5),
+            "to a page s, max": max(room.to_students),
+            "to the board s, p50": quantile(room.to_board, 0.5),
+            "to the board s, max": max(room.to_board),
+            "MB every minute": memory,
+            "load": others,
+        }
+    return row
+
+
+def main() -> None:
+    """Measure and store."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30.0, help=f"at most {MOST_MINUTES:g}")
+    parser.add_argument("--pages", type=int, default=10, help=f"of students, at most {MOST_PAGES}")
+    parser.add_argument("--phones", type=int, default=3, help="how many of them only answer")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="2 pages, half a minute; stores nothing")
+    args = parser.parse_args()
+    if not 0 <= args.phones < args.pages <= MOST_PAGES or not 0 < args.minutes <= MOST_MINUTES:
+        parser.error(f"at most {MOST_PAGES} pages, one of them an explorer, and {MOST_MINUTES:g} minutes")
+    minutes, pages, phones = (0.5, 2, 1) if args.quick else (args.minutes, args.pages, args.phones)
+    row = drive(minutes, pages, phones, args.seed)
+    show([{name: value for name, value in row.items() if name not in ("fault texts", "MB every minute")}])
+    print(*row["fault texts"], row["MB every minute"])
+    bar("answers missed on the board", row["answers missed"], 0)
+    bar("faults of pages, and in the log", row["faults"] + row["tracebacks in the log"], 0)
+    if not args.quick:
+        store("board", [row])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""How long does a run hold its turn? Processor time of a step, and of its longest piece between two places to stop.
+
+On a shared server runs compute in turns of 8 ms at most (``runs/turns.py``), which can change hands between two kernels
+of a step only (``pauses.py``). Both figures are processor time of the thread, so other programs do not disturb them.
+
+    python benchmarks/bench_holds.py                    digits and pydocs, as on the pages
+    python benchmarks/bench_holds.py --data news20
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from bench_class import LOSSES, PENALTIES
+from common import bar, show, store, stored
+from problems import dataset
+
+import sparsescope as ss
+from sparsescope.pauses import pausing
+from sparsescope.runs.turns import SLICE
+
+DATA = ("digits", "pydocs")
+SOLVERS = ("auto", "bcd-ls", "fista-ls")
+REAL = ("news20", "mnist10k")  # where the files are, see problems.py
+STEPS = 40
+MS = 1000.0
+
+
+def holds(problem: Any, solver: str, steps: int) -> tuple[list[float], list[float]]:
+    """Seconds of each step with its certificate, and of the longest piece of each."""
+    run = ss.Run(problem, solver, certify_every=None)
+    run.advance()  # compiles, and evaluates the starting point
+    run.advance()
+    whole, longest = [], []
+    last = most = 0.0
+
+    def look() -> None:
+        nonlocal last, most
+        now = time.thread_time()
+        last, most = now, max(most, now - last)
+
+    with pausing(look):
+        while len(whole) < steps and not run.message:
+            began = last = time.thread_time()
+            most = 0.0
+            run.advance()
+            look()
+            whole.append(last - began)
+            longest.append(most)
+    return whole, longest
+
+
+def measure(name: str, steps: int) -> list[dict[str, Any]]:
+    """A row for each loss, penalty and solver on a data set."""
+    rows, data = [], dataset(name) if name in REAL else ss.datasets.load(name)
+    for loss in LOSSES:
+        for penalty in PENALTIES:
+            problem = ss.Problem(data, loss=loss, penalty=penalty, lam_ratio=0.02)
+            for solver in SOLVERS:
+                whole, longest = holds(problem, solver, steps)
+                rows.append(
+                    {
+                        "data": name,
+                        "loss": loss,
+                        "penalty": penalty,
+                        "solver": solver,
+                        "steps": len(whole),
+                        "longest step ms": MS * max(whole),
+                        "steps over a turn": sum(value > SLICE for value in whole) / len(whole),
+                        "longest hold ms": MS * max(longest),
+                        "holds over a turn": sum(value > SLICE for value in longest) / len(longest),
+                    }
+                )
+    return rows
+
+
+def main() -> None:
+    """Measure and store."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", default=list(DATA), help=f"registered data sets, or {REAL}")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--quick", action="store_true", help="iris, 5 steps; stores nothing")
+    args = parser.parse_args()
+    names, steps = (["iris"], 5) if args.quick else (args.data, args.steps)
+    kept = [row for row in (stored("holds") or {"rows": []})["rows"] if row["data"] not in names]
+    for name in names:
+        rows = measure(name, steps)
+        show(rows)
+        bar(f"longest hold on {name}", max(row["longest hold ms"] for row in rows), MS * SLICE, unit=" ms")
+        kept += rows
+    if not args.quick:
+        store("holds", kept)
+
+
+if __name__ == "__main__":
+    main()
