@@ -5,6 +5,7 @@ file), or generated text of the same size. All views of the first two rows are i
 
 * frames/s: painted frames in windows of 5 s while the solver runs at full speed, and the iterations a second beside
   those of the same run without a page.
+* processor time a frame of the server's event loop and of the browser, which others on the machine hardly change.
 * λ → paint: from moving the slider to the first painted frame that carries the change.
 * ready: from asking for the page to the problem's first screen, on a server that is warm; motion: from pressing *Run*
   to the first painted frame with an iteration.
@@ -27,6 +28,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import frame_cost
 import numpy as np
 from common import show, store
 from counted import COUNTS, Counted
@@ -76,9 +78,10 @@ def bare(path: str, seconds: float) -> float:
     return result.iterations / result.seconds
 
 
-def windows(page: Any, times: int) -> dict[str, float]:
-    """Painted frames a second, and iterations a second of solver time."""
+def windows(page: Any, server: int, times: int) -> dict[str, float]:
+    """Painted frames a second and what they cost, and iterations a second of solver time."""
     frames, speed = [], []
+    used, first = frame_cost.spent(server), page.evaluate(LOOK)[0]
     for _ in range(times):
         seconds = "() => window.__sparsescope.status.seconds"
         a, spent = page.evaluate(LOOK), page.evaluate(seconds)
@@ -86,7 +89,8 @@ def windows(page: Any, times: int) -> dict[str, float]:
         b, later = page.evaluate(LOOK), page.evaluate(seconds)
         frames.append((b[0] - a[0]) / ((b[2] - a[2]) / 1000))
         speed.append((b[1] - a[1]) / max(later - spent, 1e-9))
-    return {"frames/s": median(frames), "it/s": median(speed)}
+    cost = frame_cost.a_frame(used, frame_cost.spent(server), page.evaluate(LOOK)[0] - first)
+    return {"frames/s": median(frames), "it/s": median(speed), **cost}
 
 
 def moves(page: Any, times: int) -> list[float]:
@@ -164,7 +168,7 @@ def main() -> None:
             with browser() as page:
                 row |= first_load(page, f"{server.url}?{QUERY}")
                 time.sleep(2.0)
-                row |= windows(page, args.windows)
+                row |= windows(page, server.process.pid, args.windows)
                 found = moves(page, args.moves)
         row["λ → paint ms, median"], row["λ → paint ms, p95"] = median(found), quantiles(found, n=20)[-1]
         row["share of the solver's speed"] = row["it/s"] / alone
