@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "solvers",
     },
-    "live": {"datasets", "problems", "registry", "runs", "solvers", "version", "views"},
+    "live": {"datasets", "pauses", "problems", "registry", "runs", "solvers", "version", "views"},
     "experiments": {
         "extras",
         "datasets",
@@ -78,6 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "kernels",
         "lessons",
         "live",
+        "pauses",
         "penalties",
         "problems",
         "races",

@@ -12,9 +12,11 @@ from test_turns import Clock, until, waiting
 
 import sparsescope as ss
 from sparsescope import pauses
+from sparsescope.app._lesson_job import LessonJob
+from sparsescope.app._working import Work
 from sparsescope.pauses import pause, pausing, rested
 from sparsescope.runs import run as runs
-from sparsescope.runs.turns import SLICE, Turns
+from sparsescope.runs.turns import SLICE, TURNS, Turns
 from sparsescope.solvers.shared import in_parts
 
 
@@ -137,3 +139,44 @@ def test_a_turn_changes_hands_in_the_middle_of_a_step() -> None:
     other.give_back()
     stepping.join()
     assert done == ["mine"] and turns._holders == [mine]
+
+
+def test_a_lessons_run_takes_turns_and_ends_between_two_kernels() -> None:
+    reached, held = threading.Event(), []
+    other = TURNS.place()
+
+    def work(job: LessonJob) -> None:
+        held.append(job.turn in TURNS._holders)
+        job.show({})({"picture": 1})
+        job.show({})({"picture": 2})  # which waits a little, without a turn
+        held.append(job.turn in TURNS._holders)
+        reached.set()
+        while True:
+            pause()
+
+    job = LessonJob(work)
+    assert reached.wait(120) and held == [True, True]
+    assert other.take(), "a run without an end leaves its turn to others"
+    job.stop()
+    other.give_back()
+    until(lambda: not job.running)
+    assert job.turn not in TURNS._holders
+    assert not any(message["type"] == "error" for message in job.news())
+
+
+def test_work_of_a_page_rests_within_a_step() -> None:
+    steps: list[str] = []
+
+    def work(_work: Work) -> Any:
+        while not steps:
+            pause()
+        yield
+
+    made = Work(work)
+    made.start()
+    other = TURNS.place()
+    assert other.take(), "a step without an end leaves its turn to others"
+    steps.append("end")
+    other.give_back()
+    until(lambda: not made.running)
+    assert not made.error

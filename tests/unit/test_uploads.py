@@ -7,11 +7,13 @@ import contextvars
 import gzip
 import io
 import pickle
+import re
 import threading
 import time
 import zipfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import sparsescope as ss
 from sparsescope import datasets
 from sparsescope.app import Page
 from sparsescope.app.data import correlations
+from sparsescope.dashboard import uploads as sending
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
@@ -32,6 +35,7 @@ from sparsescope.datasets.columns import from_table, look_at
 from sparsescope.datasets.uploads import Limits, Shelf, Upload, read_upload, shown_title, suffix_of, visible
 from sparsescope.live.jobs import Jobs
 from sparsescope.registry import app_pages
+from sparsescope.runs.processes import Helpers
 
 SMALL = Limits(bytes=4000, memory=2**20, rows=50, columns=6, features=40, cells=200, files=2, kept=2**20)
 MIXED = "id,comment,age,colour,same,label\n" + "\n".join(
@@ -411,6 +415,63 @@ def test_what_is_not_taken_is_refused_before_or_after_it_is_read(
 
     serve(visit)
     assert folders() == before
+
+
+class _Order:
+    """A job of another process, as far as an upload needs one."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self.answers, self.put_in, self.ended = answers, [], False
+
+    def __enter__(self) -> _Order:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.ended = True
+
+    def put(self, method: str) -> None:
+        self.put_in.append(method)
+
+    def get(self, seconds: float) -> Any:
+        return self.answers.pop(0)
+
+
+def test_a_large_file_is_read_in_another_process_which_ends_with_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "x.csv", table())
+    asked: list[Any] = []
+    gone = threading.Event()
+    upload = read_upload(path, "x.csv")
+    orders = [_Order([None, ((), False, upload), None, ((), True, None)]), _Order([None]), None]
+    offered = iter(orders)
+    monkeypatch.setattr(sending, "READERS", SimpleNamespace(job=lambda given: asked.append(given) or next(offered)))
+    assert sending._read(path, "x.csv", SMALL, gone).name == upload.name and not asked, "a small one is read here"
+    monkeypatch.setattr(sending, "LARGE", 0)
+    assert sending._read(path, "x.csv", SMALL, gone) is upload
+    (made,) = asked[0].read()
+    assert made.name == upload.name and made.data is not None, "what the other process does"
+    monkeypatch.setattr(orders[1], "get", lambda seconds: gone.set())
+    with pytest.raises(ValueError, match="is closed"):
+        sending._read(path, "x.csv", SMALL, gone)
+    assert orders[0].ended and orders[1].ended and orders[0].put_in == ["read"]
+    assert sending._read(path, "x.csv", SMALL, gone).name == upload.name, "where no process can be had"
+
+
+@pytest.mark.slow
+def test_a_real_process_reads_a_file_and_refuses_one_with_the_same_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "LARGE", 0)
+    monkeypatch.setattr(sending, "READERS", Helpers(1, idle_seconds=0.1))
+    path, gone = written(tmp_path, "x.csv", table()), threading.Event()
+    there, here = sending._read(path, "x.csv", SMALL, gone), read_upload(path, "x.csv", SMALL)
+    assert there.report == here.report and there.roles == here.roles and there.data is not None
+    np.testing.assert_array_equal(there.data.X, here.data.X)  # type: ignore[union-attr]
+    with pytest.raises(ValueError) as said:
+        read_upload(written(tmp_path, "y.csv", table(60)), "y.csv", SMALL)
+    with pytest.raises(ValueError, match=re.escape(str(said.value))):
+        sending._read(tmp_path / "y.csv", "y.csv", SMALL, gone)
 
 
 def test_a_file_without_an_announced_size_ends_at_the_limit() -> None:

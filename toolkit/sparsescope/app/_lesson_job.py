@@ -9,6 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 
 from ..lessons.base import Show
+from ..pauses import pausing
+from ..runs.turns import TURNS
 from .base import Message
 
 FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
@@ -16,7 +18,7 @@ LONGEST_WAIT = 3.0  # seconds that a run may wait for its pictures altogether
 
 
 class LessonJob:
-    """A run in a thread of its own. The page reads what it has to say."""
+    """A run in a thread of its own, in turns with the others of the process. The page reads what it has to say."""
 
     def __init__(self, work: Callable[[LessonJob], None]) -> None:
         self._work = work
@@ -25,6 +27,7 @@ class LessonJob:
         self._frame: Message | None = None
         self._lock = threading.Lock()
         self._end = threading.Event()
+        self.turn = TURNS.place()
         self._last = self._waited = 0.0
         self.running = True
         threading.Thread(target=self._run, daemon=True, name="sparsescope-lesson").start()
@@ -35,8 +38,9 @@ class LessonJob:
         return self._end.is_set()
 
     def stop(self) -> None:
-        """End the run at its next picture."""
+        """End the run between two of its kernels, or at its next picture."""
         self._end.set()
+        self.turn.give_up()
 
     def show(self, about: Message) -> Show:
         """Return a function that takes pictures of the run; it waits a little, so that people can follow."""
@@ -49,7 +53,8 @@ class LessonJob:
             # A run that takes long between two pictures shows each of them long enough by itself.
             wait = self._last + FRAME - time.monotonic()
             if wait > 0 and self._waited < LONGEST_WAIT:
-                self._end.wait(wait)
+                with self.turn.aside():
+                    self._end.wait(wait)
                 self._waited += wait
             self._last = time.monotonic()
 
@@ -79,9 +84,22 @@ class LessonJob:
             frame, self._frame = self._frame, None
         return [*said, *([frame] if frame is not None else [])]
 
+    def _rest(self) -> None:
+        if self._end.is_set():
+            raise CancelledError
+        self.turn.rest()
+
+    def _compute(self) -> None:
+        try:
+            if self.turn.take(urgent=True):  # somebody has pressed a button and waits
+                with pausing(self._rest):
+                    self._work(self)
+        finally:
+            self.turn.give_back()
+
     def _run(self) -> None:
         try:
-            self._work(self)
+            self._compute()
         except CancelledError:
             return  # nobody waits for this run any more
         except (ValueError, TypeError) as error:

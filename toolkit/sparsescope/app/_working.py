@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..live.given import data_and_settings
+from ..pauses import pausing
 from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.turns import TURNS
@@ -100,7 +101,9 @@ class Work:
         try:
             if self.turn.take():
                 while not self.stopped and not self.resting and not self.turn.over():
-                    if next(steps, self) is self:
+                    with pausing(self.turn.rest):
+                        ended = next(steps, self) is self
+                    if ended:
                         return False
         finally:
             self.turn.give_back()

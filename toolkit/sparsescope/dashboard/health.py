@@ -16,6 +16,7 @@ from ..runs.turns import TURNS
 from ..runs.worker import NAME
 from ..version import __version__
 from .page import Site
+from .uploads import READERS
 
 LATE = 0.25  # seconds of mean lateness beyond which the server does not call itself well
 
@@ -56,7 +57,7 @@ def facts(site: Site, began: float) -> dict[str, Any]:
         "places": site.max_sessions,
         "workers": sum(thread.name == NAME for thread in threading.enumerate()),
         "waiting": TURNS.waiting,
-        "helpers": HELPERS.count,
+        "helpers": HELPERS.count + READERS.count,
         "lateness": site.lateness.mean,
         "worst_lateness": site.lateness.worst,
         "memory_bytes": memory(),

@@ -14,6 +14,7 @@ import logging
 import secrets
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,8 +23,9 @@ from urllib.parse import unquote
 
 from tornado.web import Finish, RequestHandler, stream_request_body
 
-from ..datasets.uploads import LIMITS, Limits, Shelf, Upload, read_upload, suffix_of
+from ..datasets.uploads import LIMITS, Limits, Shelf, Upload, UploadReader, read_upload, suffix_of
 from ..live.saying import without_paths
+from ..runs.processes import Helpers
 from ..runs.turns import TURNS
 
 PAGE_HEADER, NAME_HEADER = "X-Sparsescope-Page", "X-Sparsescope-Name"
@@ -32,6 +34,9 @@ ADDRESS = "upload"
 MOST_SHELVES = 200
 MOST_BYTES = 8 * 2**30  # of all files of all browsers
 MOST_READING = 2  # files that are read at a time; others wait
+LARGE = 4 * 2**20  # bytes from which a file is read in another process: text of that size takes about a second
+LOOK = 0.1  # seconds between two looks whether the page is still there
+READERS = Helpers(1)  # apart from those of long computations, behind which a file would wait
 KEPT = 30  # times the linger time for which the files of a browser without a page are kept
 
 logger = logging.getLogger(__name__)
@@ -88,6 +93,7 @@ class UploadHandler(RequestHandler):
         self.folder: Path | None = None
         self.file: Any = None
         self.taken = 0
+        self.gone = threading.Event()
 
     def prepare(self) -> None:
         """Judge the request before a byte of the file is taken."""
@@ -124,7 +130,7 @@ class UploadHandler(RequestHandler):
         self.file.close()
         try:
             async with self.site.shelves.reading:
-                upload = await asyncio.to_thread(_read, self.path, self.given, self.site.shelves.limits)
+                upload = await asyncio.to_thread(_read, self.path, self.given, self.site.shelves.limits, self.gone)
             upload = self.shelf.put(upload)
             try:
                 self.site.shelves.keep(self.shelf)
@@ -145,7 +151,8 @@ class UploadHandler(RequestHandler):
         self._clear()
 
     def on_connection_close(self) -> None:
-        """Delete the file of a page that went away."""
+        """Delete the file of a page that went away, and end the process that reads it."""
+        self.gone.set()
         self._clear()
 
     def _clear(self) -> None:
@@ -165,14 +172,33 @@ class UploadHandler(RequestHandler):
         raise Finish
 
 
-def _read(path: Path, given: str, limits: Limits) -> Upload:
-    """Read a file in a thread, in turn with the other computations."""
+def _read(path: Path, given: str, limits: Limits, gone: threading.Event) -> Upload:
+    """Read a file: a large one in another process, a small one here, in turn with the other computations."""
+    if path.stat().st_size >= LARGE and (upload := _read_elsewhere(path, given, limits, gone)) is not None:
+        return upload
     turn = TURNS.place()
     try:
         turn.take(urgent=True)
         return read_upload(path, given, limits)
     finally:
         turn.give_back()
+
+
+def _read_elsewhere(path: Path, given: str, limits: Limits, gone: threading.Event) -> Upload | None:
+    """Read a file in another process, which ends when its page is gone; None where that cannot be."""
+    job = READERS.job(UploadReader(path, given, limits))
+    if job is None:
+        return None
+    with job:
+        job.put("read")
+        upload: Upload | None = None
+        while not gone.is_set():
+            found = job.get(LOOK)
+            if found is not None:
+                upload = upload or found[2]
+                if found[1]:
+                    return upload
+    raise ValueError("the page that sent the file is closed")
 
 
 def patterns(site: Any) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:

@@ -168,6 +168,29 @@ def read_upload(path: Path, given_name: str, limits: Limits = LIMITS, **options:
     return Upload(name, title, data, report=(told,), options=options, raw=raw if raw.X_test is None else None)
 
 
+class UploadReader:
+    """A file that another process is to read: its method yields what :func:`read_upload` returns.
+
+    Parameters
+    ----------
+    path, given_name, limits
+        as for :func:`read_upload`
+    """
+
+    def __init__(self, path: Path, given_name: str, limits: Limits = LIMITS) -> None:
+        self.path, self.given_name, self.limits = path, given_name, limits
+
+    def read(self) -> Iterator[Upload]:
+        """Read the file.
+
+        Yields
+        ------
+        Upload
+            once
+        """
+        yield read_upload(self.path, self.given_name, self.limits)
+
+
 def _finished(raw: Raw, name: str, title: str, options: dict[str, Any]) -> Dataset:
     split = {key: options[key] for key in ("test_size", "seed")}
     data = finish(raw, name, **split, scale=None, dtype="float64")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..pauses import pausing
 from ..runs.turns import TURNS
 
 MOST = 3  # threads of one page: two wishes that were overtaken, and the newest
@@ -85,7 +86,8 @@ class Jobs:
             turn = TURNS.place()
             try:
                 turn.take(urgent=True)  # preparing is a computation like any other
-                outcome = Outcome(job())
+                with pausing(turn.rest):
+                    outcome = Outcome(job())
             except Exception as error:  # whatever went wrong belongs on the page, not in a dead thread
                 outcome = Outcome(error=_sentence(error), detail=traceback.format_exc())
             finally:

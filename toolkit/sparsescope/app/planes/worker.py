@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import datasets, registry
+from ...pauses import pausing
 from ...runs.turns import TURNS
 from ...runs.watching import is_warm, warm_up
 from ...solvers.base import Solver
@@ -107,7 +108,8 @@ class Worker:
     def _in_a_turn(self, settings: Message, asked: int) -> None:
         try:
             if self.turn.take(urgent=True):  # somebody drags and waits
-                self._follow(settings, asked)
+                with pausing(self.turn.rest):
+                    self._follow(settings, asked)
         finally:
             self.turn.give_back()
 
