@@ -13,6 +13,7 @@ from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.shared.interior_cones import Orthant, SecondOrder
 from sparsescope.solvers.shared.interior_point import InteriorPoint
+from sparsescope.solvers.shared.interior_systems import ByClass, Joint
 from sparsescope.solvers.ssnal import takes_interior_points
 
 HINGE = "crammer-singer"
@@ -110,6 +111,38 @@ def test_a_fork_goes_on_by_itself() -> None:
     for _ in range(3):
         again.step(1)
     assert core.product() == reached and again.product() == fork.product() < reached
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], ids=str)
+def test_both_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
+    problem = at(0.05, penalty=penalty, intercept=intercept)
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    for _ in range(6):
+        core.step(1)
+    for cone in [core.hinges.slack, *(piece.cone for piece in core.pieces)]:
+        cone.scale()
+    core._factor()
+    r = np.random.default_rng(0).standard_normal((problem.rows, problem.m))
+    r[problem.d :] -= r[problem.d :].mean(axis=1, keepdims=True)  # a shift of all intercepts changes nothing
+    found = [kind(core.X, core.system.curvature, core.hinges).solve(r, 6) for kind in (Joint, ByClass)]
+    (W, y), (other, same) = found
+    np.testing.assert_allclose(same, y, atol=1e-8 * np.abs(y).max())
+    Z, Y = core.X @ W, core.X @ other
+    off = Z - Y - (Z - Y).mean(axis=1, keepdims=True)  # scores count up to a shift of a sample's
+    assert np.abs(off).max() <= 1e-7 * np.abs(Z).max()
+    np.testing.assert_allclose(other[: problem.d], W[: problem.d], atol=1e-7 * np.abs(W).max())
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1Linf(8)], ids=str)
+def test_many_classes_are_solved_class_by_class(penalty: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 4)) @ rng.standard_normal((4, 80)), np.arange(20) % 16
+    problem = ss.Problem(X, y, loss=HINGE, penalty=penalty, intercept=True).with_(lam_ratio=0.01)
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    core.step(1)
+    assert isinstance(core.system, ByClass) and not takes_interior_points(problem.with_(loss="logistic"))
+    solved(problem, 1e-8)
 
 
 def test_a_step_that_is_not_finite_is_not_taken() -> None:

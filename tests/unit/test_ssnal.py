@@ -102,7 +102,7 @@ def test_curvature_is_the_derivative_of_the_dual_rows(loss: str, kind: str) -> N
 
 
 def test_few_of_many_features_and_a_start_from_fbpd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interior_point, "MOST_SYSTEM", 0)  # as with more samples
+    monkeypatch.setattr(interior_point, "MOST_WORK", 0.0)  # as with more samples
     rng = np.random.default_rng(11)
     y = np.arange(60) % 3
     X = rng.standard_normal((60, 400))
@@ -188,7 +188,7 @@ def test_a_loss_without_second_derivatives_and_problems_that_are_too_large_are_r
         ss.Run(ss.Problem(*iris(), loss=part(FirstOrder)()), "ssnal")
     rng = np.random.default_rng(0)
     wide = ss.Problem(rng.standard_normal((40, 1100)), np.arange(40) % 3, loss=HINGE, penalty="ridge")
-    monkeypatch.setattr(interior_point, "MOST_SYSTEM", 0)  # as with more samples
+    monkeypatch.setattr(interior_point, "MOST_WORK", 0.0)  # as with more samples
     with pytest.raises(ValueError, match="too large"):
         ss.Run(wide, "ssnal")
 

@@ -5,14 +5,8 @@
 
 with z = XW + 1bᵀ, and each norm below a variable (interior_cones.py). Newton steps on the conditions of
 optimality follow the central path, with Mehrotra's predictor and corrector and the scaling of Nesterov and Todd; some
-twenty steps reach a relative gap of 1e-8, corners or not. The slacks and the bounds of the norms are eliminated; left
-are
-
-    B·dW + XᵀRg = r,   g = RᵀX·dW        with RRᵀ the curvature of the hinges and B that of the penalty
-
-B⁻¹ = D⁻¹ + UUᵀ is known without cancellation, so (I + RᵀX B⁻¹XᵀR)·g = RᵀX B⁻¹r is solved, of n·m rows. The weights that
-a norm leaves free have B near 0: rounding in r becomes large in W. So g = RᵀX·dW is refined by corrections that are
-added to W, and the duals are taken from g and not from W: XᵀU and the duals of the norms then cancel exactly.
+twenty steps reach a relative gap of 1e-8, corners or not. The slacks and the bounds of the norms are eliminated;
+interior_systems.py solves for dW and for the change of XᵀU's rows.
 
 The points of the method have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the
 penalty at W − σXᵀU is, if F does not notice; and the dual rows that prove most.
@@ -24,30 +18,34 @@ import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from ...kernels.rows import loss_sum
 from ...problems.certificate import Workspace, certify, double_scores
 from ...problems.prediction import Problem
 from .augmented import vectors_of
 from .interior_cones import Corners, Lengths, Orthant, Piece, norms_of
+from .interior_systems import LOOSE, Curvature, system_of, work
 
 STEP = 0.98  # share of the way to the boundary
 LEAST = 1e-3  # share of the duals at the start at least, where these are made small enough for the penalty
-FREE, LOOSE = 1e-10, 1e-9  # curvature that an intercept, and every weight, has at least
-JITTER, MORE = 1e-14, 100.0  # relative change of the system's diagonal, and its factor where that does not do
 ROUGH, REFINED, MOVED = 2, 4, 2  # corrections of g = RᵀX·dW, of the predictor and of the step; and of margins that stay
 SHIFTS = (1.0, 1e-2, 1e-4)  # σ of the prox that says which weights are zero, in units of max|W|/(nλ)
 NEAR = 1e-2  # share of F that the complementarity has at most where zeros are looked for
 UNNOTICED = 0.1  # share of the complementarity by which F may grow when weights become zero
-MOST_SYSTEM = 3000  # samples by classes
+MOST_WORK = 4.5e9  # multiplications of a step's factorisation: about .4 s of one processor
 MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
 
 def suits(problem: Problem) -> bool:
     """Whether the loss is a hinge, the penalty a sum of norms, and the system small."""
-    small = problem.n * problem.m <= MOST_SYSTEM and problem.n * problem.d <= MOST_ENTRIES
-    return small and bool(problem.loss.hinges) and not problem.loss.smooth and norms_of(problem) is not None
+    if problem.loss.smooth or not problem.loss.hinges or problem.n * problem.d > MOST_ENTRIES:
+        return False
+    found = norms_of(problem)
+    if found is None:
+        return False
+    by_class = (found.length[0] is None and found.highest[0] is None) or problem.regulariser.blocks is not None
+    return min(work(problem.n, problem.d, problem.m, 0 if by_class else problem.d)) <= MOST_WORK
 
 
 class Margins:
@@ -95,12 +93,16 @@ class Margins:
         above = above * np.minimum(1.0, self.cost / above.sum(axis=1))[:, None]
         return above - below * (above.sum(axis=1) / below.sum(axis=1))[:, None]
 
+    def weigh(self) -> None:
+        """Take the weights θ of the slacks apart: of labels off the set, in it, and of ξ."""
+        self.theta, self.last = self.slack.theta[:, :-1], self.slack.theta[:, -1]
+        self.highs, self.lows = np.where(self.off, self.theta, 0.0), np.where(self.off, 0.0, self.theta)
+        self.sums = self.highs.sum(axis=1), self.lows.sum(axis=1)
+
     def factor(self) -> np.ndarray:
         """R (n, m, m): with the weighted means z̄ of the labels off and in the set,
         Σθ(z − z̄)² over both, and (z̄_off − z̄_in)² by the three weights in series."""
-        self.theta, self.last = self.slack.theta[:, :-1], self.slack.theta[:, -1]
-        self.highs, self.lows = np.where(self.off, self.theta, 0.0), np.where(self.off, 0.0, self.theta)
-        high, low = self.sums = self.highs.sum(axis=1), self.lows.sum(axis=1)
+        high, low = self.sums
         series = 1.0 / (1.0 / high + 1.0 / low + 1.0 / self.last)
         share = self.highs / high[:, None], self.lows / low[:, None]
         root = np.sqrt(self.theta)
@@ -263,7 +265,7 @@ class InteriorPoint:
         for piece, t, b in zip(self.pieces, bt, bp, strict=True):
             rest[piece.at] += piece.reduce(t, b)
         right[:d] += rest.reshape(d, m)
-        dW, dU = self._solve(right, corrections)
+        dW, dU = self.system.solve(right, corrections)
         dU = dU + const
         dZ, flat = self.X @ dW, dW[:d].ravel()
         above, below = (hinges.highs * dZ).sum(axis=1), (hinges.lows * dZ).sum(axis=1)
@@ -287,82 +289,13 @@ class InteriorPoint:
 
     # ------------------------------------------------------------------------------------------------------ system
     def _factor(self) -> None:
-        """B⁻¹ and the factors of I + RᵀX B⁻¹XᵀR."""
-        problem, n, m, d = self.problem, self.n, self.problem.m, self.problem.d
-        X = self.X[:, :d]
-        self.R = self.hinges.factor()
-        unit = max(self.strength**2 / n, 1e-300)
-        E = np.full(d * m, LOOSE * unit) + self.quadratic
-        for piece in self.pieces:
-            if piece.single:
-                E[piece.at[:, 0]] += piece.diagonal()
-        self.inverse, self.joined = 1.0 / E, []
-        K = np.zeros((n, m, n, m))
-        for piece in self.pieces:
-            if not piece.single:
-                inverse, u = piece.arrow(E[piece.at])
-                self.inverse[piece.at] = inverse
-                self.joined.append((piece.at, u))
-        D = np.sqrt(self.inverse).reshape(d, m)
-        for k in range(m):
-            columns = [X * D[:, k]]
-            for at, u in self.joined:
-                if problem.regulariser.blocks is not None:
-                    here = at[:, 0] % m == k
-                    columns.append(np.einsum("ivp,vp->iv", X[:, at[here] // m], u[here]))
-            if problem.intercept:
-                columns.append(self.X[:, d:] / np.sqrt(FREE * n))
-            A = np.column_stack(columns)
-            K[:, k, :, k] = A @ A.T
-        S = K.reshape(n * m, n * m)
-        for at, u in self.joined:
-            if problem.regulariser.blocks is None:
-                A = (X[:, None, at[:, 0] // m] * u.T[None]).reshape(n * m, -1)
-                S += A @ A.T
-        for _ in range(2):  # RᵀKR; K is symmetric
-            S = np.matmul(self.R.transpose(0, 2, 1), S.reshape(n, m, n * m)).reshape(n * m, n * m).T
-            S = np.ascontiguousarray(S)
-        np.einsum("aa->a", S)[:] += 1.0
-        diagonal, jitter = S.diagonal().copy(), JITTER
-        while True:
-            np.einsum("aa->a", S)[:] = diagonal * (1.0 + jitter)
-            try:
-                self.system = cho_factor(S.T, lower=True, check_finite=False)
-                return
-            except LinAlgError:
-                jitter *= MORE
-                if not jitter < 1.0:
-                    raise
-
-    def _inverse(self, r: np.ndarray) -> np.ndarray:
-        """B⁻¹r."""
-        d, m = self.problem.d, self.problem.m
-        flat = r[:d].ravel()
-        out = self.inverse * flat
-        for at, u in self.joined:
-            out[at] += u * (u * flat[at]).sum(axis=1, keepdims=True)
-        return np.vstack([out.reshape(d, m), r[d:] / (FREE * self.n)])
-
-    def _solve(self, r: np.ndarray, corrections: int) -> tuple[np.ndarray, np.ndarray]:
-        """dW and Rg."""
-        g = self._solved(self._seen(self._inverse(r)))
-        W = self._inverse(r - self.X.T @ self._spread(g))
-        for _ in range(corrections):
-            change = self._solved(g - self._seen(W))
-            g = g - change
-            W = W + self._inverse(self.X.T @ self._spread(change))
-        return W, self._spread(g)
-
-    def _solved(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self.system, b.ravel(), check_finite=False)).reshape(b.shape)
-
-    def _seen(self, W: np.ndarray) -> np.ndarray:
-        """RᵀXW."""
-        return np.asarray(np.einsum("ika,ik->ia", self.R, self.X @ W))
-
-    def _spread(self, g: np.ndarray) -> np.ndarray:
-        """Rg."""
-        return np.asarray(np.einsum("ika,ia->ik", self.R, g))
+        """B⁻¹ and the factors of the system."""
+        problem = self.problem
+        unit = max(self.strength**2 / self.n, 1e-300)
+        E = np.full(problem.d * problem.m, LOOSE * unit) + self.quadratic
+        curvature = Curvature((problem.d, problem.m), problem.regulariser.blocks is not None, E, self.pieces, self.n)
+        self.hinges.weigh()
+        self.system = system_of(self.X, curvature, self.hinges)
 
     # ------------------------------------------------------------------------------------------------- what is shown
     def _show(self) -> None:
@@ -392,6 +325,6 @@ class InteriorPoint:
         out = W.copy()
         out[: len(zero)][zero] = 0.0
         for _ in range(MOVED):
-            out += self._inverse(self.X.T @ self._spread(self._solved(self._seen(W - out))))
+            out += self.system.reached(self.X @ (W - out))
             out[: len(zero)][zero] = 0.0
         return out
