@@ -212,7 +212,7 @@ class ByClass:
         return out + x[self.intercepts] if self.intercepts.stop > self.intercepts.start else out
 
     def _levels(self, x: np.ndarray) -> np.ndarray:
-        """What a and ξ count in scores, (n, m)."""
+        """The share of a and ξ in the scores, (n, m)."""
         n = len(self.X)
         return np.asarray(x[:n, None] + np.where(self.off, x[n : 2 * n, None], 0.0))
 
