@@ -7,21 +7,29 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from typing import Any
 
-from ..lessons.base import Show
+from ..lessons.base import Show, no_show
+from ..lessons.running import RESULT, ShownRun
 from ..pauses import pausing
+from ..runs.processes import Helpers, Job
 from ..runs.turns import TURNS
 from .base import Message
 
 FRAME = 0.06  # seconds for which a picture of a run is shown at least, so that people can follow it
 LONGEST_WAIT = 3.0  # seconds that a run may wait for its pictures altogether
+LOOK = 0.1  # seconds between two looks whether somebody still waits for a run in another process
+RUNNERS = Helpers(1)  # apart from those of long computations, behind which a lesson would wait
 
 
 class LessonJob:
-    """A run in a thread of its own, in turns with the others of the process. The page reads what it has to say."""
+    """A run in a thread of its own, in turns with the others of the process. The page reads what it has to say.
 
-    def __init__(self, work: Callable[[LessonJob], None]) -> None:
-        self._work = work
+    ``apart``: its runs are done in another process, as on a server with other pages.
+    """
+
+    def __init__(self, work: Callable[[LessonJob], None], apart: bool = False) -> None:
+        self._work, self._apart = work, apart
         self._said: list[Message] = [{"type": "running", "running": True}]
         self._reported: list[Message] = []
         self._frame: Message | None = None
@@ -59,6 +67,31 @@ class LessonJob:
             self._last = time.monotonic()
 
         return show
+
+    def run(self, call: Callable[..., Any], *arguments: Any, about: Message | None = None) -> Any:
+        """Return what a run finds; its pictures are shown with what they are about, if that is given."""
+        show = no_show if about is None else self.show(about)
+        job = RUNNERS.job(ShownRun(call, arguments, about is not None)) if self._apart else None
+        if job is None:
+            return call(*arguments, show)
+        with self.turn.aside(), job:
+            return self._follow(job, show)
+
+    def _follow(self, job: Job, show: Show) -> Any:
+        """Show the pictures that another process sends, and return its result."""
+        job.put("run")
+        result = None
+        while not self._end.is_set():
+            found = job.get(LOOK)
+            if found is not None and found[1]:
+                return result
+            if found is not None:
+                kind, value = found[2]
+                if kind == RESULT:
+                    result = value
+                else:
+                    show(value)
+        raise CancelledError
 
     def tell(self, message: Message) -> None:
         """Say what was found."""

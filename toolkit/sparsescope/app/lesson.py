@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .. import registry
 from ..lessons.attempt import Attempt, checked_sure
-from ..lessons.base import Case, Exercise, Lesson, Prediction, Scene
+from ..lessons.base import Case, Exercise, Finding, Lesson, Prediction, Scene
 from ..lessons.kinds import AnswerError
 from ..lessons.telling import question_text, sentences
 from ..lessons.terms import TERMS, used
@@ -145,7 +145,7 @@ class LessonPage(Page):
         work = actions[action](lesson, message)
         if self._job is not None and self._job.running:
             raise ValueError("a run is under way; wait until it has ended")
-        self._job = LessonJob(work)
+        self._job = LessonJob(work, apart=self.crowded)
 
     def _keep(self, lesson: Lesson, action: str, message: Message) -> None:
         """Tell the board of a vote before talking, or let the lesson in Python follow the browser."""
@@ -173,7 +173,7 @@ class LessonPage(Page):
         def work(job: LessonJob) -> None:
             job.report(reports.question(lesson, k, prediction))
             job.report(told)
-            finding = prediction.run(prediction.home, job.show({"of": "predict", "k": k}))
+            finding = job.run(prediction.run, prediction.home, about={"of": "predict", "k": k})
             judgement = prediction.kind.judge(answer, finding.answer)
             said = sentences(prediction, judgement)
             job.report({"type": "measured", "question": name, "value": reports.value(prediction.kind, finding.answer)})
@@ -201,7 +201,7 @@ class LessonPage(Page):
             for case in prediction.elsewhere:
                 if job.stopped:
                     return
-                found.append(_verdict(prediction, case))
+                found.append(_verdict(prediction, case, job.run(prediction.run, case)))
                 job.tell({"type": "elsewhere", "k": k, "rows": list(found), "done": case is prediction.elsewhere[-1]})
 
         return work
@@ -213,7 +213,7 @@ class LessonPage(Page):
             raise ValueError(f"there is no picture {brief(key)}; there are {', '.join(scenes)}")
 
         def work(job: LessonJob) -> None:
-            picture, said = scenes[key].run(job.show({"of": "scene", "k": key}))
+            picture, said = job.run(scenes[key].run, about={"of": "scene", "k": key})
             job.tell({"type": "scene", "k": key, "picture": picture, "said": said})
 
         return work
@@ -349,8 +349,7 @@ def _vote(lesson: Lesson, message: Message) -> tuple[Prediction, Any, int]:
     return prediction, prediction.kind.clean(answer), checked_sure(message.get("sure"))
 
 
-def _verdict(prediction: Prediction, case: Case) -> Message:
-    finding = prediction.run(case, lambda _picture: None)
+def _verdict(prediction: Prediction, case: Case, finding: Finding) -> Message:
     shown = prediction.kind.shown(finding.answer)
     return {"case": str(case), "holds": finding.holds, "said": finding.said, "measured": shown}
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
-from ..runs.processes import HELPERS
+from ..runs.processes import process_count
 from ..runs.turns import TURNS
 from ..runs.worker import NAME
 from ..version import __version__
 from .page import Site
-from .uploads import READERS
 
 LATE = 0.25  # seconds of mean lateness beyond which the server does not call itself well
 
@@ -57,7 +56,7 @@ def facts(site: Site, began: float) -> dict[str, Any]:
         "places": site.max_sessions,
         "workers": sum(thread.name == NAME for thread in threading.enumerate()),
         "waiting": TURNS.waiting,
-        "helpers": HELPERS.count + READERS.count,
+        "helpers": process_count(),
         "lateness": site.lateness.mean,
         "worst_lateness": site.lateness.worst,
         "memory_bytes": memory(),

@@ -15,6 +15,7 @@ import queue
 import subprocess
 import sys
 import threading
+import weakref
 from collections import deque
 from typing import Any
 
@@ -25,6 +26,7 @@ IDLE_SECONDS = 60.0  # after which a process without orders ends: it holds the m
 NAME = "sparsescope-helper"  # of the threads that wait for the processes
 THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 NUMBERS = itertools.count(1)  # of jobs
+_POOLS: weakref.WeakSet[Helpers] = weakref.WeakSet()
 
 
 class HelperError(SparsescopeError, RuntimeError):
@@ -52,6 +54,7 @@ class Helpers:
         self._news = threading.Condition()
         self._jobs: deque[Job] = deque()  # those with orders that nobody works on
         self._threads = self._idle = 0
+        _POOLS.add(self)
 
     @property
     def count(self) -> int:
@@ -114,6 +117,17 @@ class Helpers:
             job._end(child)
         if child is not None:
             child.end()
+
+
+def process_count() -> int:
+    """Return the number of processes that work for this one, or wait for orders.
+
+    Returns
+    -------
+    int
+        of all :class:`Helpers`.
+    """
+    return sum(helpers.count for helpers in _POOLS)
 
 
 class Job:
