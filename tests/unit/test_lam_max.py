@@ -54,6 +54,39 @@ def test_the_first_bound_is_above_it_and_stays_where_the_programme_would_be_too_
     assert rough.lam_max_slack == 1.0 and 1.1 * exact < rough.lam_max < 2.0 * exact
 
 
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2"])
+def test_programmes_that_reach_their_limit_leave_valid_bounds(monkeypatch: pytest.MonkeyPatch, penalty: str) -> None:
+    exact = problem_of("crammer-singer", "classes", penalty, True)
+    first = [null_programs.MOST_WORK, 400_000, 0]
+    slacks = []
+    for most in first:
+        monkeypatch.setattr(null_programs, "MOST_WORK", most)
+        problem = problem_of("crammer-singer", "classes", penalty, True)
+        low = (1.0 - problem.lam_max_slack) * problem.lam_max
+        assert low <= exact.lam_max * (1 + 1e-9) and exact.lam_max * (1 - exact.lam_max_slack) <= problem.lam_max
+        zero = ss.certify(problem.with_lam(problem.lam_max), np.zeros((problem.d, problem.m)))
+        assert zero.objective == pytest.approx(problem.null_objective, rel=1e-9)
+        slacks.append(problem.lam_max_slack)
+    assert slacks[0] < 2e-3 and slacks[0] <= slacks[1] <= slacks[2] == 1.0
+
+
+def test_many_classes_end_at_the_limit_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8)) @ rng.standard_normal((8, 64)) + 0.1 * rng.standard_normal((60, 64))
+    problem = ss.Problem(X, np.arange(60) % 50, loss="crammer-singer", penalty="l1/l2", intercept=True)
+    steps = []
+    solve = null_programs._Flows.solve
+
+    def counted(flows: Any, cuts: Any, most: int) -> Any:
+        found = solve(flows, cuts, most)
+        steps.append(most if found is None else found[3])
+        return found
+
+    monkeypatch.setattr(null_programs._Flows, "solve", counted)
+    monkeypatch.setattr(null_programs, "MOST_WORK", 100_000_000)  # a seventh, for a quick test
+    assert 0.0 < problem.lam_max_slack < 1.0 and len(steps) > 1 and sum(steps) <= 100_000_000
+
+
 def test_smooth_losses_have_no_slack_and_dense_and_sparse_data_agree() -> None:
     assert ss.Problem(*iris(), loss="logistic").lam_max_slack == 0.0
     X, y = tags()

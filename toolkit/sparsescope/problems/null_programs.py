@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 MOST_FLOWS = 6000  # rows by labels above which no programme is solved
-MOST_WORK = 3_000_000  # numbers in the cuts of all programmes together
+MOST_WORK = 700_000_000  # steps of the simplex method times numbers of the programme, of all together: 1 or 2 CPU s
 CUTS = 64  # new ones from a point
 CLOSE = 1e-7  # share of λ_max at which the bounds have met
 TIGHT = 1e-3  # share of t within which a cut holds it
@@ -39,7 +39,8 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound.
 
     The first bound is kept where the programme would be too large, X lies in blocks, or the loss has no rule for its
-    subgradients.
+    subgradients; the bounds so far where all programmes together take more than ``MOST_WORK``. That counts steps and no
+    time: λ_max is the same on every machine.
     """
     n, d, m = problem.n, problem.d, problem.m
     G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
@@ -49,18 +50,16 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
         return Critical(upper, 1.0)
     flows = _Flows(problem, *faces)
-    lower, work, cuts, best = 0.0, 0, np.empty((0, flows.count)), G
+    lower, left, cuts, best = 0.0, MOST_WORK, sp.csr_array((0, flows.count)), G
     points = [G]
     while upper - lower > CLOSE * upper:
         new = [_cuts(problem, regulariser, point, max(lower, 0.5 * upper), flows) for point in points]
-        cuts = np.concatenate([cuts, *new])
-        work += cuts.size
-        if work > MOST_WORK:
-            break
-        solved = flows.solve(cuts)
+        cuts = sp.vstack([cuts, *new]).tocsr()
+        solved = flows.solve(cuts, left)
         if solved is None:
             break
-        t, V, tight = solved
+        t, V, tight, done = solved
+        left -= done
         if t > lower:  # else cuts that are dropped might come back for ever
             cuts = cuts[tight]
         lower = max(lower, t)
@@ -99,24 +98,36 @@ class _Flows:
         self.equal, self.right = sp.vstack(equal).tocsr(), np.concatenate(right)
         self.most = mass[loose]
 
-    def solve(self, cuts: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
-        """The smallest t under these cuts, (cuts, count), the rows U (n, m) that reach it, and which cuts hold it."""
+    def solve(self, cuts: sp.csr_array, most: int) -> tuple[float, np.ndarray, np.ndarray, int] | None:
+        """The smallest t under these cuts, (cuts, count), the rows U (n, m) that reach it, which cuts hold it, and the
+        work; ``None`` where that would be more than ``most``."""
         from scipy.optimize import linprog  # slow to import, and few problems need it
 
         cost = np.zeros(self.count)
         cost[-1] = 1.0
-        above = sp.vstack([self.most, sp.csr_array(cuts)]).tocsr()
-        limits = np.concatenate([np.ones(self.most.shape[0]), np.zeros(len(cuts))])
-        found = linprog(cost, A_ub=above, b_ub=limits, A_eq=self.equal, b_eq=self.right, method="highs")
+        above = sp.vstack([self.most, cuts]).tocsr()
+        limits = np.concatenate([np.ones(self.most.shape[0]), np.zeros(cuts.shape[0])])
+        step = above.nnz + self.equal.nnz
+        if most < step:
+            return None
+        found = linprog(
+            cost,
+            A_ub=above,
+            b_ub=limits,
+            A_eq=self.equal,
+            b_eq=self.right,
+            method="highs-ds",
+            options={"maxiter": most // step},
+        )
         if found.status != 0:
             return None
         U = np.zeros(self.shape)
         U[self.sample, self.label] = self.sign * self.scale * found.x[:-1]
         slack = found.ineqlin.residual[self.most.shape[0] :]
-        return float(found.fun), U, slack <= TIGHT * found.fun
+        return float(found.fun), U, slack <= TIGHT * found.fun, int(found.nit) * step
 
 
-def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> np.ndarray:
+def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> sp.csr_array:
     """Cuts ⟨−XᵀU/n, w⟩ ≤ t that G = XᵀU/n violates most, one for each vector that Ω is a sum over.
 
     prox_{tΩ} of such a vector v of −G is not zero exactly where its dual norm is above t; with w = prox_{tΩ}(v) the
@@ -140,4 +151,4 @@ def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows
         S = columns @ (np.where(at, W, 0.0)[features] / (size[g] * problem.n))
         row[:-1] = -flows.sign * flows.scale * S[flows.sample, flows.label]
         row[-1] = -1.0
-    return made
+    return sp.csr_array(made)

@@ -269,6 +269,8 @@ def kinks(problem: Problem, solver: Any, known: bool, before: str, bound: bool) 
         takes = [name for name in solvers.names() if solvers[name].converges and not solvers[name].delegates]
         made = [name for name in takes if solvers.create(name).solves(problem) is None]
     said = f"the {problem.loss.title} is not smooth" + (": λ_max is only an upper bound" if bound else "")
+    if bound and problem.lam_max_slack < 1.0:
+        said += f" (the smallest λ without weights is at least {1.0 - problem.lam_max_slack:.0%} of it)"
     if not made or solver.name in made or solver.name == "auto":
         return [said] if bound and not known else []
     if known and solver.name == before:
