@@ -1,8 +1,8 @@
-"""ℓ1 binary logistic loss: seconds to relative sub-optimality 1e-2, 1e-4, 1e-6, beside liblinear, skglm and saga.
+"""ℓ1 binary logistic loss: seconds to relative sub-optimality 1e-2, 1e-4, 1e-6, beside five peers.
 
-No intercept, for liblinear penalises its own. All objectives are evaluated by the same code. liblinear, skglm and saga
-show nothing while they work, so each is run at a series of tolerances and the fastest one that got to a level counts;
-what skglm compiles does not. docs/benchmarks.md says more.
+No intercept, for liblinear penalises its own. All objectives are evaluated by the same code. The peers show nothing
+while they work, so each is run at a series of tolerances and the fastest one that got to a level counts; what skglm
+compiles does not. docs/benchmarks.md says more.
 
 For every problem also what one coordinate step of `lhac` costs: flops, and nanoseconds in its kernel with a full memory
 on a working set of 200 entries of the problem.
@@ -32,7 +32,10 @@ PEERS = {
     "liblinear": (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
     "skglm": (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7),
     "saga": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    "celer": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
+    "adelie": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10),
 }
+APART = ("celer", "adelie")  # they have an environment of their own
 WORKER = "l1_logistic_worker.py"
 ENTRIES, SWEEPS = 200, 200  # of the model whose coordinate steps are timed
 
@@ -41,10 +44,16 @@ def contestants() -> list[race.Contestant]:
     """Our solvers, and the peers that are installed."""
     field = [race.own(name, {"solver": name}) for name in OURS if name in solvers]
     for name, tolerances in PEERS.items():
+        settings = [{"method": name, "tol": tol} for tol in tolerances]
+        if name in APART:
+            settings += [{**setting, "path": 8} for setting in settings if name == "adelie"]
+            found = race.lasso(name, WORKER, *settings)
+            field += [found] if found else []
+            continue
         if name != "saga" and importlib.util.find_spec(name) is None:
             print(f"{name} is not here and left out: pip install 'sparsescope[bench]'")
             continue
-        field.append(race.peer(name, WORKER, *({"method": name, "tol": tol} for tol in tolerances)))
+        field.append(race.peer(name, WORKER, *settings))
     return field
 
 

@@ -29,7 +29,7 @@ from sparsescope.registry import solvers
 
 PEERS = Path(__file__).resolve().parent / "peers"
 HOME = PEERS.parents[1] / ".peers"  # environments of the peers, and the problems as files; not under version control
-LIGHTNING = HOME / "lightning" / "bin" / "python"
+LIGHTNING, LASSO = (HOME / name / "bin" / "python" for name in ("lightning", "lasso"))
 FINE = [10.0 ** (-k / 2) for k in range(2, 13)]  # levels that are looked at; those shown are 1e-2, 1e-4, 1e-6
 SHOWN = (1e-2, 1e-4, 1e-6)
 ALLOWANCE = 120.0  # wall seconds a process may take beyond its limit: start, reading, looking
@@ -64,6 +64,14 @@ def lightning(*settings: dict[str, Any]) -> Contestant | None:
         print("lightning is not here and left out: make bench-peers builds its environment.")
         return None
     return Contestant("lightning", (str(LIGHTNING), str(PEERS / "lightning_worker.py")), settings)
+
+
+def lasso(name: str, worker: str, *settings: dict[str, Any]) -> Contestant | None:
+    """celer or adelie, if their environment has been built."""
+    if not LASSO.exists():
+        print(f"{name} is not here and left out: make bench-peers builds its environment.")
+        return None
+    return Contestant(name, (str(LASSO), str(PEERS / worker)), settings)
 
 
 def label(setting: dict[str, Any]) -> str:

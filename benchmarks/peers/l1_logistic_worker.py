@@ -6,6 +6,8 @@ end; "tol" is the threshold at which it stops by itself. Settings: "method", out
 liblinear   liblinear -s 6 (newGLMNET) through liblinear-official; the data are converted before the clock starts
 skglm       skglm's prox-Newton with working sets; a small problem is solved first, so that compiling does not count
 saga        scikit-learn's SAGA
+celer       celer's prox-Newton with working sets and extrapolated dual points (Massias et al. 2020)
+adelie      adelie's groups of size one, at λ alone or ("path") at the end of so many λ from λ_max on
 """
 
 from __future__ import annotations
@@ -75,7 +77,33 @@ def saga(X, y, lam, tol):
     return lambda: model.fit(rows, y).coef_.ravel()
 
 
-METHODS = {"liblinear": liblinear, "skglm": skglm, "saga": saga}
+def celer(X, y, lam, tol):
+    """The same for celer."""
+    from celer import LogisticRegression
+
+    columns = sp.csc_matrix(X) if sp.issparse(X) else np.asfortranarray(X)
+    model = LogisticRegression(C=1.0 / (len(y) * lam), tol=tol, fit_intercept=False, max_iter=1000)
+    return lambda: model.fit(columns, y).coef_.ravel()
+
+
+def adelie(X, y, lam, tol, path=1):
+    """The same for adelie; the path is on the clock."""
+    import adelie as ad
+
+    columns = ad.matrix.sparse(sp.csc_matrix(X)) if sp.issparse(X) else np.asfortranarray(X)
+    target = (np.asarray(y) == 1).astype(np.float64)
+
+    def call():
+        most = np.abs(X.T @ (target - 0.5)).max() / len(y)
+        lams = np.geomspace(most, lam, path + 1)[1:]
+        found = ad.grpnet(columns, ad.glm.binomial(target), lmda_path=lams, intercept=False, tol=tol, irls_tol=tol,
+                          early_exit=False, progress_bar=False)  # fmt: skip
+        return np.asarray(found.betas[-1].todense()).ravel()
+
+    return call
+
+
+METHODS = {"liblinear": liblinear, "skglm": skglm, "saga": saga, "celer": celer, "adelie": adelie}
 
 
 def main():
@@ -83,7 +111,8 @@ def main():
     warnings.simplefilter("ignore")
     task = read_task()
     X, y = read_data(task["data"])
-    call = METHODS[task["setting"]["method"]](X, y, task["lam"], task["setting"]["tol"])
+    setting = dict(task["setting"])
+    call = METHODS[setting.pop("method")](X, y, task["lam"], **setting)
     wall, cpu = time.perf_counter(), time.process_time()
     w = call()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -36,6 +36,23 @@ else
   fi
 fi
 
+# celer and adelie bring many packages with them (plots, notebooks), so they have an environment of their own, too.
+home=.peers/lasso
+if [ -x "$home/bin/python" ] && "$home/bin/python" -c "import celer, adelie" 2>/dev/null; then
+  echo "celer, adelie: here ($home)"
+else
+  echo "celer, adelie: installing them in $home"
+  rm -rf "$home"
+  mkdir -p .peers
+  log=.peers/lasso.log
+  {
+    .venv/bin/python -m venv "$home"
+    "$home/bin/python" -m pip install -qq --disable-pip-version-check --only-binary=:all: celer==0.7.4 adelie==1.1.52
+    "$home/bin/python" -c "import celer, adelie"
+  } >"$log" 2>&1 || { echo "celer, adelie: that did not work; the last lines of $log:" >&2; tail -n 15 "$log" >&2; exit 1; }
+  echo "celer, adelie: ready"
+fi
+
 if command -v Rscript >/dev/null 2>&1 && Rscript -e 'quit(status = !requireNamespace("glmnet", quietly = TRUE))' >/dev/null 2>&1; then
   echo "glmnet: here ($(Rscript -e 'cat(as.character(packageVersion("glmnet")))') of R)"
 else

@@ -270,11 +270,12 @@ def test_a_smaller_box_scales_only_the_samples_that_leave_it() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- scores of sparse W
-def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
+@pytest.mark.parametrize("density", [0.1, 0.6], ids=["by a list of labels", "all labels"])
+def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:
     rng = np.random.default_rng(2)
     n, d, m = 40, 12, 90
     X = sp.random_array((n, d), density=0.3, random_state=rng).tocsr()
-    W = np.round(rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.1), 1)  # rounded: equal scores
+    W = np.round(rng.standard_normal((d, m)) * (rng.random((d, m)) < density), 1)  # rounded: equal scores
     sparse = sp.csr_array(W)
     Z = np.asarray(X.todense()) @ W
     s = fw.scratch(m, 1, 0)
@@ -290,15 +291,18 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do() -> None:
             np.testing.assert_array_equal(labels[zero], order[zero])
     sets = [sorted(rng.permutation(m)[: rng.integers(0, 4)].tolist()) for _ in range(n)]
     sets[0] = list(range(m))
+    sets[1:9] = [[int(best)] for best in Z[1:9].argmax(axis=1)]
     indptr = np.r_[0, np.cumsum([len(labels) for labels in sets])].astype(np.int64)
     hinges = [
         max(0.0, 0.5 + np.delete(z, own).max() - z[own].min()) if 0 < len(own) < m else 0.0
         for z, own in zip(Z, sets, strict=True)
     ]
-    total, active = hinge_sum(
+    total, active, first = hinge_sum(
         Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, 1.0, s
     )
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
+    best_labels(Design(X).sparse_samples, n, *arrays, s, labels := np.empty((n, 1), np.int32), np.empty((n, 1)))
+    assert first == sum(own == [best] for own, best in zip(sets, labels[:, 0], strict=True)) > 0
 
 
 def test_features_are_drawn_with_the_right_mean() -> None:

@@ -11,9 +11,12 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, forms, iris, objective, tags, text
+from sparsescope.kernels.frank_wolfe import SEARCHED
+from sparsescope.problems import measuring
 from sparsescope.problems.metrics import set_measures
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.pd_sparse import PDSparse, paper_scaling
+from sparsescope.solvers.shared import sparse_state
 
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")
@@ -51,6 +54,26 @@ def test_the_optimum_is_certified_and_that_of_the_splitting(loss: str, penalty: 
     assert known.converged and found.objective == pytest.approx(known.objective, rel=3e-8)
     assert found.dual <= known.objective * (1 + 1e-9)
     np.testing.assert_allclose(found.W.toarray(), known.W, atol=2e-3 * np.abs(known.W).max())
+
+
+def test_the_first_searches_draw_features_where_they_are_most_of_the_work() -> None:
+    data = ss.datasets.make_extreme(1500, 800, 500, length=100.0, test_size=0.0)
+    problem = ss.Problem(data.X, data.y, loss="crammer-singer", penalty=NET).with_scaling("paper-4", C=1.0, lam4=0.02)
+    read, state = {}, None
+    for opening in (True, False):
+        solver = PDSparse(opening=opening, inner=0)
+        known, state = state, solver.begin(problem)
+        solver.step(problem, state)
+        read[opening] = state.report[SEARCHED]
+        for _ in range(60):
+            solver.step(problem, state)
+            if solver.certificate(problem, state).relative_gap < 1e-2:
+                break
+        else:
+            raise AssertionError(f"no gap of 1e-2 with opening={opening}")
+    assert known is not None and not known.opening, "near the end searches are exact"
+    assert read[True] < 0.5 * read[False]
+    assert not PDSparse().warm_start_from(problem, known).opening, "a known dual point is not searched roughly"
 
 
 def test_the_margin_is_a_unit() -> None:
@@ -175,6 +198,26 @@ def test_events_traces_and_predictions_of_sparse_weights_are_those_of_dense_ones
         assert sp.issparse(trace.weights()) and trace.weights().shape == W.shape
         np.testing.assert_array_equal(trace.weights().toarray(), W.toarray())
         assert len(trace.snapshots) > 2 and trace.snapshots[-1].nbytes < W.toarray().nbytes
+
+
+def test_an_iteration_with_certificate_and_accuracy_reads_the_scores_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ss.Run(problem_on("digits"), PDSparse(), stop=Iterations(3))
+    run.warm_up()
+    calls, kernel = [], sparse_state.hinge_sum
+
+    def counted(*args: Any) -> Any:
+        calls.append("scores")
+        return kernel(*args)
+
+    def ranked(part: str, *args: Any) -> Any:
+        raise AssertionError(f"the {part} scores were read again")
+
+    monkeypatch.setattr(sparse_state, "hinge_sum", counted)
+    monkeypatch.setattr(measuring, "ranked", ranked)
+    events = list(run)
+    assert len(events) == 4 and calls == ["scores"] * 4
+    run.change(problem=run.problem.with_(loss=ss.losses.CrammerSinger(margin=2.0)))
+    assert run.certificate().loss > events[-1].loss, "another margin, another sum"
 
 
 def test_events_of_label_sets_carry_their_precision() -> None:

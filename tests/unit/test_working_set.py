@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import FEW_PAIRS, digits, fitting, text
+from sparsescope.inputs.design import Design
 from sparsescope.jit.parts import part
 from sparsescope.registry import losses, penalties, solvers
 from sparsescope.runs.run import warm_up
@@ -310,3 +311,28 @@ def test_a_certificate_leaves_its_product_to_the_next_choice_of_rows(monkeypatch
     fresh = run.problem.certificate(run.state.weights())
     assert found.objective == pytest.approx(fresh.objective, rel=1e-12)
     assert found.violation == pytest.approx(fresh.violation, rel=1e-6, abs=1e-12)
+
+
+def test_dense_data_without_zero_rows_take_products_with_all_of_x(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 140)), np.arange(150) % 3
+    X[:, 7] = 0.0  # a feature that is never in use
+    known = ss.solve(ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-2), "bcd-ls", tol=1e-9, max_iter=5000)
+    assert known.converged
+
+    def gathered(self: Any, *args: Any) -> None:
+        raise AssertionError("columns were gathered")
+
+    monkeypatch.setattr(Design, "rmatmul_rows", gathered)
+    monkeypatch.setattr(Design, "matmul_rows", gathered)
+    for intercept in (False, True):
+        problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-2, intercept=intercept)
+        run = ss.Run(problem, "working-set", stop=Gap(1e-9) | Iterations(200))
+        event = list(run)[-1]
+        state: Any = run.state
+        assert event.relative_gap <= 1e-9 and state.gradient is not None
+        assert intercept or event.objective == pytest.approx(known.objective, rel=1e-8)
+    sparse = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="ridge", lam=1e-2)
+    state = WorkingSet(newton=False).init(sparse)
+    WorkingSet(newton=False).step(sparse, state)
+    assert state.gradient is None, "columns of sparse data are walked along"

@@ -11,6 +11,7 @@ from .amounts import amount_of
 
 whole = lean(forceinline=False)
 small = lean()
+ALL = 2  # with more entries to read than one for each so many labels, reading without a list is quicker (measured)
 
 
 def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,8 +23,24 @@ def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @whole
 def sparse_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[no-untyped-def]
-    """Scores of sample i under a sparse W, and the list of labels that have one; returns its length."""
+    """Scores of sample i under a sparse W, and the list of labels that have one; returns its length. Where the list
+    would be long it holds all labels, and is not looked into while the scores are added up."""
     s.tick[0] += 1
+    m, read = s.scores.size, 0
+    for p in range(samples.start(i), samples.stop(i)):
+        j = samples.row(p, i)
+        read += w_indptr[j + np.uintp(1)] - w_indptr[j]
+    if ALL * read > m:
+        for k in range(m):
+            s.scores[k] = 0.0
+            s.seen[k] = s.tick[0]
+            s.touched[k] = k
+        for p in range(samples.start(i), samples.stop(i)):
+            x = np.float64(samples.entry(p, i))
+            j = samples.row(p, i)
+            for e in range(w_indptr[j], w_indptr[j + np.uintp(1)]):
+                s.scores[np.uintp(w_indices[np.uintp(e)])] += x * w_data[np.uintp(e)]
+        return m
     count = 0
     for p in range(samples.start(i), samples.stop(i)):
         x = np.float64(samples.entry(p, i))
@@ -89,10 +106,10 @@ def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
 
 @kernel
 def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, weights, s):
-    """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i), and how many hinges are above ``slack``.
-    weights : ω, a number or (n,)."""
+    """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i), how many hinges are above ``slack``, and how
+    many samples have one label that ranks first (of equal scores the lowest number). weights : ω, a number or (n,)."""
     m = s.scores.size
-    total, active = 0.0, 0
+    total, active, right = 0.0, 0, 0
     for i in range(indptr.size - 1):
         first, last = indptr[i], indptr[i + 1]
         if first == last or last - first == m:
@@ -116,4 +133,8 @@ def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, sla
         hinge = hinge if hinge > 0.0 else 0.0
         total += amount_of(weights, i) * hinge
         active += hinge > slack
-    return total, active
+        if last - first == 1 and low >= top:
+            if low == top:
+                best_of_sample(count, 1, s)
+            right += low > top or s.found[0] == targets[first]
+    return total, active, right

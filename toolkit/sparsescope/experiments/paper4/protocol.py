@@ -28,7 +28,7 @@ POST_SWEEPS = 20
 BYTES = 2_000_000_000  # of the arrays of a peer: where they would take more, it is left out
 
 EXACT, PARTS, SAMPLED, OWN = "exact", "ν = 3", "ν = 3, sampling", "doubling"
-PLAIN = {"doubling": False, "shrinking": False}
+PLAIN = {"opening": False, "doubling": False, "shrinking": False}
 # The searches that are compared, by their parameters. Those of the paper return one candidate and visit all samples.
 SEARCHES: dict[str, dict[str, Any]] = {
     EXACT: PLAIN,

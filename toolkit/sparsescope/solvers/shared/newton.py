@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...inputs.design import MOST_GATHERED
 from ...kernels.newton import (
     SupportRows,
     hessian_rows,
@@ -116,6 +117,28 @@ class Support:
             out[s] = pull
 
 
+def _most(problem: Problem, at: np.ndarray) -> bool:
+    """Whether so many columns of a dense X are in use that a product with all costs less than gathering them."""
+    return not problem.design.is_sparse and at.size >= MOST_GATHERED * problem.d
+
+
+def _pulled(problem: Problem, at: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """XᵀU (s, m) for the columns in use, the intercept's last."""
+    if _most(problem, at):
+        found: np.ndarray = problem.design.rmatmul(U, np.empty((problem.rows, problem.m), dtype=problem.dtype))[at]
+        return found
+    return problem.design.rmatmul_rows(at, U, np.empty((at.size, problem.m), dtype=problem.dtype))
+
+
+def _pushed(problem: Problem, at: np.ndarray, D: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """out = XD (n, m) for D on the columns in use."""
+    if _most(problem, at):
+        whole = np.zeros((problem.rows, problem.m), dtype=D.dtype)
+        whole[at] = D
+        return problem.design.matmul(whole, out, at[at < problem.d])
+    return problem.design.matmul_rows(at, D, out)
+
+
 @dataclass
 class Step:
     """Result of a Newton step: ``taken`` or not, objective before and after, step size, trials, CG steps, and the data
@@ -174,12 +197,12 @@ class Newton:
         before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
         before += lam * pieces.value(W)
         pause()
-        G = problem.design.rmatmul_rows(at, self.U, np.empty_like(W))
+        G = _pulled(problem, at, self.U)
         G /= n
         pieces.gradient(W, G)
         pause()
         D, products = self._direction(pieces, state.Z, W, G)
-        E = problem.design.matmul_rows(at, D, self.E)
+        E = _pushed(problem, at, D, self.E)
         slope, new = inner(G, D), np.empty_like(W)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
         after = before

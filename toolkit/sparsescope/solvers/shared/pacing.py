@@ -25,9 +25,9 @@ class NewtonPacing:
     drop : gain of the last sweep · ratio : q, estimated from the last two sweeps · cost : work of the last sweep
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: int = FIRST_PATIENCE) -> None:
         self.sweeps = 0  # since the last Newton step
-        self.patience = FIRST_PATIENCE
+        self.patience = patience
         self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0
         self.debt: float | None = None
 

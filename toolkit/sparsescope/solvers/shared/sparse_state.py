@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
 from ...kernels.sparse_duals import fit_box
-from ...kernels.sparse_rows import SIZE, START, WIDTH, clear, empty_rows, front, grown
+from ...kernels.sparse_rows import FRONT, SIZE, START, WIDTH, clear, empty_rows, front, grown
 from ...kernels.sparse_scores import csr_parts, hinge_sum
 from ...problems.prediction import Problem
 from .pacing import Naps
@@ -34,7 +34,7 @@ class PDSparseState(State):
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
     paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
     search · gains (n,): what the last step of each sample gained, see :func:`sweep`; gained : their sum in the last
-    search · naps : samples that a search leaves out
+    search · opening : whether the next search draws features · naps : samples that a search leaves out
     """
 
     sparse = True
@@ -61,8 +61,10 @@ class PDSparseState(State):
         self.most: Any = NAN
         self.wanted = 1
         self.gained = 0.0
+        self.opening = False
         self.filled = 0  # entries of v when it was last made anew
         self._weights: sp.csr_array | None = None
+        self._hinges: tuple[tuple[Any, ...], tuple[float, int, int]] | None = None  # what was summed, and the sums
         self.squared = 0.0  # ‖W‖² before W is rounded to the precision of the data
 
     def weights(self) -> sp.csr_array:
@@ -101,7 +103,7 @@ class PDSparseState(State):
 
     def moved(self) -> None:
         """The dual point changed: forget the weights that were made of the old one."""
-        self._weights = None
+        self._weights = self._hinges = None
 
     def make_room(self) -> None:
         """Make the pools as large as the pass that ran out of room needs."""
@@ -164,6 +166,12 @@ class PDSparseState(State):
             )
             self.make_room()
 
+    def reading(self, problem: Problem) -> float:
+        """Entries of W that an exact search reads for a sample, in the mean of all."""
+        matrix, fronts = problem.design.matrix, self.rows.head[:, FRONT].reshape(self.d, self.parts).sum(axis=1)
+        stored = np.diff(matrix.indptr) if problem.design.is_sparse else np.full(self.d, problem.n)
+        return float(stored @ fronts.astype(np.float64)) / (problem.n * self.parts)
+
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
         W = self.inner_weights()
         rho = getattr(problem.penalty, "rho", 0.0)
@@ -174,19 +182,27 @@ class PDSparseState(State):
     def support(self, flags: np.ndarray) -> None:
         flags[:] = np.diff(self.inner_weights().indptr) > 0
 
-    def hinges(self, problem: Problem) -> tuple[float, int]:
-        """Σ_i ω_i·ℓ at the weights, and the number of samples whose hinge is active."""
-        total, active = hinge_sum(
-            problem.design.sparse_samples,
-            *csr_parts(self.inner_weights()),
-            self.indptr,
-            self.targets,
-            self.margin,
-            ACTIVE * self.margin,
-            1.0 if problem.sample_weight is None else problem.sample_weight,
-            self.scratch,
-        )
-        return float(total), int(active)
+    def hinges(self, problem: Problem) -> tuple[float, int, int]:
+        """Σ_i ω_i·ℓ at the weights, how many hinges are active, and how many samples have their one label first: from
+        one pass over all scores, which is kept until the weights move."""
+        known = (problem.loss, problem.sample_weight)
+        if self._hinges is None or any(a is not b for a, b in zip(known, self._hinges[0], strict=True)):
+            found = hinge_sum(
+                problem.design.sparse_samples,
+                *csr_parts(self.inner_weights()),
+                self.indptr,
+                self.targets,
+                self.margin,
+                ACTIVE * self.margin,
+                1.0 if problem.sample_weight is None else problem.sample_weight,
+                self.scratch,
+            )
+            self._hinges = (known, (float(found[0]), int(found[1]), int(found[2])))
+        return self._hinges[1]
+
+    def accuracy(self, problem: Problem) -> float | None:
+        """Share of the training samples whose class scores highest; None for label sets."""
+        return None if problem.sets is not None else self.hinges(problem)[2] / problem.n
 
 
 def work(state: PDSparseState) -> float:
