@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils
@@ -27,7 +29,7 @@ def _request(typingctx, array, at):  # type: ignore[no-untyped-def]
 
 if disabled():
 
-    def prefetch(array: np.ndarray, at: int) -> None:
+    def prefetch(array: np.ndarray, at: int | np.integer[Any]) -> None:
         """Do nothing: only compiled code can request memory."""
 
 else:

@@ -262,7 +262,7 @@ class PDSparse(Solver):
                 state.naps.rest(some, state.gains[some] == 0.0)
             seen += some.size
         before, state.gained = state.gained, float(state.gains[awake].sum())
-        state.opening = left_out and np.count_nonzero(state.gains[awake]) > NEARLY_ALL * seen
+        state.opening = left_out and bool(np.count_nonzero(state.gains[awake]) > NEARLY_ALL * seen)
         state.opening = state.opening and (state.iteration == 0 or state.gained > FALLING * before)
         return seen, left_out
 
