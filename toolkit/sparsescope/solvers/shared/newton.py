@@ -118,7 +118,7 @@ class Support:
 
 
 def _most(problem: Problem, at: np.ndarray) -> bool:
-    """Whether so many columns of a dense X are in use that a product with all costs less than gathering them."""
+    """Decide whether a product with all columns of a dense X costs less than gathering those in use."""
     return not problem.design.is_sparse and at.size >= MOST_GATHERED * problem.d
 
 
