@@ -313,8 +313,8 @@ class WorkingSet(Solver):
 
 
 def _whole(problem: Problem) -> bool:
-    """Decide whether gradient steps on all rows take the place of sweeps: few columns, blocks that tie rows, or a dense X with
-    a penalty that leaves no row out: products with all of X are then many times as fast as a walk along columns."""
+    """Decide whether gradient steps on all rows take the place of sweeps: few columns, blocks that tie rows, or a dense
+    X with a penalty that leaves no row out, whose products are many times as fast as a walk along columns."""
     if problem.d <= FEW or problem.regulariser.blocks is not None:
         return True
     return not (problem.partitioned or problem.design.is_sparse or problem.penalty.zeroes_rows)
