@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from common import show, store
-from explorer_driver import Explorer, browser
+from explorer_driver import Explorer, browser, moves
 
 # Slow methods at a small λ, so that the run does not end while it is measured; an iteration of each is about one and a
 # half passes over the data.
@@ -43,21 +43,6 @@ def frames(page: Any, seconds: float) -> dict[str, float]:
         "iterations/s": (b[1] - a[1]) / wall,
         "paint ms": page.evaluate("() => window.__sparsescope.paintMs"),
     }
-
-
-def knobs(page: Any, times: int) -> list[float]:
-    """Milliseconds from moving λ to the first painted frame that carries the change."""
-    slider = page.locator("[data-testid=lam-slider]")
-    low, high = float(slider.get_attribute("min")), float(slider.get_attribute("max"))
-    before = len(page.evaluate("() => window.__sparsescope.latencies"))
-    for k in range(times):
-        slider.evaluate(
-            "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }",
-            str(low + (high - low) * (0.45 + 0.1 * (k % 2))),
-        )
-        page.wait_for_function(f"() => window.__sparsescope.latencies.length > {before + k}")
-        time.sleep(0.3)
-    return [float(v) for v in page.evaluate("() => window.__sparsescope.latencies")[before:]]
 
 
 def pauses(page: Any, times: int) -> list[float]:
@@ -94,7 +79,7 @@ def main() -> None:
             page.wait_for_function(RUNNING)
             time.sleep(2)
             windows = [frames(page, 5.0) for _ in range(args.windows)]
-            latencies = knobs(page, 20)
+            latencies = moves(page, 20, 0.3)
             if page.evaluate(PAUSED) is False:
                 page.locator("[data-testid=pause-button]").click()
                 page.wait_for_function(PAUSED)

@@ -32,7 +32,7 @@ import frame_cost
 import numpy as np
 from common import show, store
 from counted import COUNTS, Counted
-from explorer_driver import Explorer, browser
+from explorer_driver import Explorer, browser, moves
 from page_endurance import endure, growth
 
 import sparsescope as ss
@@ -91,21 +91,6 @@ def windows(page: Any, server: int, times: int) -> dict[str, float]:
         speed.append((b[1] - a[1]) / max(later - spent, 1e-9))
     cost = frame_cost.a_frame(used, frame_cost.spent(server), page.evaluate(LOOK)[0] - first)
     return {"frames/s": median(frames), "it/s": median(speed), **cost}
-
-
-def moves(page: Any, times: int) -> list[float]:
-    """Milliseconds from moving λ to the first painted frame that carries the change."""
-    slider = page.locator("[data-testid=lam-slider]")
-    low, high = float(slider.get_attribute("min")), float(slider.get_attribute("max"))
-    before = len(page.evaluate("() => window.__sparsescope.latencies"))
-    for k in range(times):
-        slider.evaluate(
-            "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }",
-            str(low + (high - low) * (0.45 + 0.1 * (k % 2))),
-        )
-        page.wait_for_function(f"() => window.__sparsescope.latencies.length > {before + k}")
-        time.sleep(0.2)
-    return [float(value) for value in page.evaluate("() => window.__sparsescope.latencies")[before:]]
 
 
 def first_load(page: Any, address: str) -> dict[str, float]:
@@ -169,7 +154,7 @@ def main() -> None:
                 row |= first_load(page, f"{server.url}?{QUERY}")
                 time.sleep(2.0)
                 row |= windows(page, server.process.pid, args.windows)
-                found = moves(page, args.moves)
+                found = moves(page, args.moves, 0.2)
         row["λ → paint ms, median"], row["λ → paint ms, p95"] = median(found), quantiles(found, n=20)[-1]
         row["share of the solver's speed"] = row["it/s"] / alone
         row["load average before"] = load

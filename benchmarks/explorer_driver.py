@@ -109,3 +109,18 @@ def browser(width: int = 1440, height: int = 1500) -> Iterator[Any]:
             yield page
         finally:
             chromium.close()
+
+
+def moves(page: Any, times: int, rest: float) -> list[float]:
+    """Milliseconds from moving λ to the first painted frame that carries the change, with seconds of rest between."""
+    slider = page.locator("[data-testid=lam-slider]")
+    low, high = float(slider.get_attribute("min")), float(slider.get_attribute("max"))
+    before = len(page.evaluate("() => window.__sparsescope.latencies"))
+    for k in range(times):
+        slider.evaluate(
+            "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }",
+            str(low + (high - low) * (0.45 + 0.1 * (k % 2))),
+        )
+        page.wait_for_function(f"() => window.__sparsescope.latencies.length > {before + k}")
+        time.sleep(rest)
+    return [float(v) for v in page.evaluate("() => window.__sparsescope.latencies")[before:]]

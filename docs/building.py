@@ -39,7 +39,7 @@ ROOMS = {
     "widgets": "The explorer in a notebook",
     "inputs": "Inputs",
     "registry": "The registry",
-    "jit": "Parts of one's own",
+    "jit": "New parts",
     "checking": "Checking parts",
 }
 

@@ -32,8 +32,8 @@ MODULES = (
         "base", "prediction", "covariance", "sequence", "sequence_model", "judging", "metrics", "objectives",
         "scalings", "spectrum")),
     *("runs." + name for name in (
-        "event", "problem_keys", "result", "run", "solving", "trace", "session", "stopping", "paths", "path_points",
-        "path_result", "reference")),
+        "event", "grids", "optima", "problem_keys", "result", "run", "solving", "trace", "session", "stopping",
+        "paths", "path_points", "path_result", "reference")),
 )  # fmt: skip
 LONGEST = 120
 STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -225,6 +225,8 @@ def test_the_examples_of_docstrings_give_what_they_say(room: str) -> None:
 QUESTION = re.compile(r"(What|How|Which|Where|Why|Who|When)\b")
 IDIOMS = ("of its own", "of their own", "in words", "so many", "in the place of", "one's own", "with kinks", "overdraw")
 FILES = sorted(Path(ss.__file__).parent.rglob("*.py"))
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path.stem != "CHANGELOG")]
 
 
 def _docstrings(path: Path) -> Iterator[tuple[str, str]]:
@@ -243,6 +245,22 @@ def test_docstrings_begin_with_a_verb_or_a_noun_and_hold_no_idioms() -> None:
         if QUESTION.match(doc) or any(f" {idiom} " in f" {' '.join(doc.split())} " for idiom in IDIOMS)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def _idioms(text: str) -> list[str]:
+    plain = " " + " ".join(re.findall(r"[\w'’]+", text)) + " "
+    return [idiom for idiom in IDIOMS if f" {idiom} " in plain]
+
+
+def test_pages_hold_no_idioms() -> None:
+    wrong = [
+        f"{path.name}:{number}: {', '.join(_idioms(line))}"
+        for path in PAGES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if _idioms(line)
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert _idioms("in a folder of its own.") == ["of its own"]
 
 
 # Data of a problem, which problems make; of the registered parts' bases nobody makes one.

@@ -134,7 +134,7 @@ def test_the_other_task_and_back_keeps_the_settings_and_says_what_it_replaces(cl
     client.applied(client.send("set", changes={"task": "classes"}))
     client.until(lambda: client.of("problem")[-1]["kind"] == "prediction", "classes")
     assert client.explorer.settings["solver"] == "bcd-ls"
-    assert any("quic belongs to the other task" in notice for m in client.of("notices") for notice in m["notices"])
+    assert any("quic does not apply to this task" in notice for m in client.of("notices") for notice in m["notices"])
     client.applied(client.send("set", changes={"penalty": "l1"}))
     client.applied(client.send("set", changes={"task": "covariance"}))
     client.until(lambda: client.of("problem")[-1]["kind"] == "covariance", "the network")

@@ -17,7 +17,8 @@ import sparsescope as ss
 from helpers import FEW_PAIRS, PREDICTING, dense, digits, fitting, forms, iris, text
 from sparsescope.problems import constants
 from sparsescope.runs.event import Event
-from sparsescope.runs.paths import Solved, lam_grid
+from sparsescope.runs.grids import lam_grid
+from sparsescope.runs.paths import Solved
 from sparsescope.runs.stopping import Gap, Iterations, Passes, Violation
 from sparsescope.solvers.shared.entries import EntrySolver
 

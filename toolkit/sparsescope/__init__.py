@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from .registry import SparsescopeError, field
     from .runs import stopping
     from .runs.event import Event
+    from .runs.optima import Reference
     from .runs.paths import Path, PathRun, path
-    from .runs.reference import Reference, reference
+    from .runs.reference import reference
     from .runs.result import Result
     from .runs.run import Run
     from .runs.session import Session
@@ -123,7 +124,7 @@ _HOME = {
     "RaceRun": "races",
     "Recorder": "runs.trace",
     "Recording": "live.recordings",
-    "Reference": "runs.reference",
+    "Reference": "runs.optima",
     "Result": "runs.result",
     "Run": "runs.run",
     "SequenceProblem": "problems.sequence",

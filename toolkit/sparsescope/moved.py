@@ -70,7 +70,10 @@ MOVED = {
 }
 
 # Names of old modules that are in another module than the rest: {old module: {name: its module}}.
-ELSEWHERE = {f"{PACKAGE}.run": {"solve": f"{PACKAGE}.runs.solving"}}
+ELSEWHERE = {
+    f"{PACKAGE}.run": {"solve": f"{PACKAGE}.runs.solving"},
+    f"{PACKAGE}.paths": {"lam_grid": f"{PACKAGE}.runs.grids"},
+}
 
 
 class _Finder:

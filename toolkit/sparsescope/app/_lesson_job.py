@@ -23,7 +23,7 @@ RUNNERS = Helpers(1)  # apart from those of long computations, behind which a le
 
 
 class LessonJob:
-    """A run in a thread of its own, in turns with the others of the process. The page reads what it has to say.
+    """A run in a separate thread, in turns with the others of the process, whose messages the page reads.
 
     ``apart``: its runs are done in another process, as on a server with other pages.
     """

@@ -17,11 +17,11 @@ from ..problems.prediction import Problem
 from ..runs.turns import TURNS
 from .base import Message, Page
 
-REST = 1.0  # seconds for which work rests when its page is away; a server says so many times a second
+REST = 1.0  # seconds for which work rests when its page is away; a server asks this often
 
 
 class Work:
-    """A computation in a thread of its own.
+    """A computation in a separate thread.
 
     Parameters
     ----------

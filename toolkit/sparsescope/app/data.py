@@ -1,4 +1,4 @@
-"""Page: what the data are; files of one's own, the roles of their columns, and what was left out of them."""
+"""Page: what the data are; uploaded files, the roles of their columns, and what was left out of them."""
 
 from __future__ import annotations
 

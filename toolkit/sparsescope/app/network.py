@@ -44,7 +44,7 @@ class NetworkPage(StudyPage):
     n_lams: ClassVar[Any] = field(30, 5, 100, "number of λ")
     ratio: ClassVar[Any] = field(0.05, LAM_LOW, 0.5, "smallest λ divided by λ_max", log=True)
     resamples: ClassVar[Any] = field(20, 0, 200, "random halves of the samples; 0: none")
-    threshold: ClassVar[Any] = field(0.8, 0.55, 1.0, "π: an edge is stable if so many of the halves have it")
+    threshold: ClassVar[Any] = field(0.8, 0.55, 1.0, "π: an edge is stable if at least this share of halves has it")
     seed: ClassVar[Any] = field(0, 0, 2**31 - 1, "of the split and the halves")
 
     labels: ClassVar[dict[str, str]] = {

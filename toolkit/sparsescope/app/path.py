@@ -47,7 +47,7 @@ class PathPage(StudyPage):
     ratio: ClassVar[Any] = field(0.01, LAM_LOW, 0.5, "smallest λ divided by λ_max", log=True)
     folds: ClassVar[Any] = field(5, 0, 10, "folds of the cross-validation; 0 or 1: none")
     resamples: ClassVar[Any] = field(20, 0, 200, "random halves of the samples for stability selection; 0: none")
-    threshold: ClassVar[Any] = field(0.75, 0.55, 1.0, "π: a row is stable if so many of the halves select it")
+    threshold: ClassVar[Any] = field(0.75, 0.55, 1.0, "π: a row is stable if at least this share of halves selects it")
     seed: ClassVar[Any] = field(0, 0, 2**31 - 1, "of the split, the folds and the halves")
 
     labels: ClassVar[dict[str, str]] = {

@@ -238,7 +238,7 @@ def _settle_memory() -> None:
     """Leave what stands until the end out of garbage collections, and let threads share one heap.
 
     Panel collects garbage whenever a page has gone: with the modules among it that took a quarter of a second, in which
-    nobody had an answer. Glibc gives threads heaps of their own, which a class of thirty fills with holes: sessions one
+    nobody had an answer. Glibc gives each thread a heap, which a class of thirty fills with holes: sessions one
     after another then seem to leak.
     """
     gc.collect()

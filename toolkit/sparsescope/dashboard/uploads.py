@@ -56,7 +56,7 @@ class Shelves:
         self._shelves: dict[str, tuple[Shelf, float]] = {}  # by key, with the time of the last use
 
     def of(self, key: str | None) -> Shelf:
-        """Return the shelf of a key; without a known one an empty shelf with a key of its own."""
+        """Return the shelf of a key; without a known one an empty shelf with a new key."""
         for known, (shelf, _) in self._shelves.items():
             if key and hmac.compare_digest(known.encode(), key.encode()):
                 self._shelves[known] = (shelf, time.monotonic())

@@ -27,7 +27,6 @@ from .tables import MAX_LINE, looks_like_svmlight
 BLOCK_BYTES = 2**27  # of a file for a block, where no number of partitions is given
 SCALES = ("none", "unit-rows")
 FOLDER = ".partitions"  # what is added to the name of the file
-SMALL_KEYS = 2**22  # entries of the arrays of names
 
 
 class PartitionedDataset(Dataset):

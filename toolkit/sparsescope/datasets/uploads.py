@@ -136,7 +136,7 @@ def read_upload(path: Path, given_name: str, limits: Limits = LIMITS, **options:
     Parameters
     ----------
     path
-        where the server put it: in a folder of its own, under a name of its own.
+        where the server put it: in a separate folder, under a new name.
     given_name
         name that the file has elsewhere: for the format and to be shown, never to be opened.
     limits

@@ -15,8 +15,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params
 
 from ..problems.prediction import Problem
+from ..runs.grids import lam_grid
 from ..runs.path_result import Path
-from ..runs.paths import lam_grid, path
+from ..runs.paths import path
 from .callbacks import COLUMNS, with_callbacks
 from .classifier import SparseClassifier
 from .folds import choose, fold_scores, require_rule, warn_of_limits

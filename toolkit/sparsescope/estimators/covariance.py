@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..problems.covariance import CovarianceProblem
 from ..problems.linear_algebra import cholesky, inverse
+from ..runs.grids import lam_grid
 from ..runs.path_result import Path
-from ..runs.paths import lam_grid, path
+from ..runs.paths import path
 from ..runs.run import as_solver
 from ..runs.solving import solve
 from .callbacks import COLUMNS, CallbackSupportMixin, History, told, with_callbacks

@@ -1,4 +1,4 @@
-"""Furniture of the figures: a grid of plots in the package's look, lines with one legend entry each, axes, notes."""
+"""Figure helpers: a grid of plots in the package's look, lines with one legend entry each, axes, notes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..problems.prediction import Problem
 from ..runs.event import Event
-from ..runs.reference import Reference as Optimum
+from ..runs.optima import Reference as Optimum
 from ..runs.reference import reference as find_optimum
 from ..runs.run import Run
 from ..runs.stopping import Stop

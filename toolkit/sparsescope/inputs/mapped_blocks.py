@@ -35,7 +35,6 @@ from .row_blocks import Block, Facts
 FORMAT, VERSION = "sparsescope-partitions", 1
 HEADER = "header.json"
 UNFINISHED = ".unfinished-"  # and the number of the process that writes it
-SPARSE_PARTS = {"data": None, "indices": np.dtype("<i4"), "indptr": np.dtype("<i8")}
 MOST_HEADER = 2**28  # bytes
 
 

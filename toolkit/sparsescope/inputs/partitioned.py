@@ -88,7 +88,6 @@ class PartitionedDesign(Design):
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self.n, self.d, self.nnz = int(self.starts[-1]), first.d, sum(fact.nnz for fact in found)
         self.dtype, self.is_sparse = np.dtype(first.dtype), first.is_sparse
-        self.block_entries = np.array([fact.nnz for fact in found], dtype=np.int64)
         self.magnitude = max(fact.magnitude for fact in found)
         self.frame: Frame | None = None
         self.factor = 1.0
@@ -295,22 +294,6 @@ class PartitionedDesign(Design):
         self._scaled(out)
 
     def matmul_rows(self, rows: np.ndarray, V: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Compute out = X[:, rows] V; a last index d is the intercept's.
-
-        Parameters
-        ----------
-        rows
-            numbers of the features, (s,).
-        V
-            array (s, m).
-        out
-            array (n, m) to write to.
-
-        Returns
-        -------
-        np.ndarray
-            ``out``.
-        """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         self._scores_of(rows[:last], np.ascontiguousarray(V[:last]), out)
         if last < rows.size:
@@ -368,42 +351,12 @@ class PartitionedDesign(Design):
         yield 0, self.d, self.products(U)[0].copy()
 
     def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Compute out[:d] = XᵀU, and out[d] = the column sums of U if out has one more row.
-
-        Parameters
-        ----------
-        U
-            array (n, m).
-        out
-            array (d, m) or (d + 1, m) to write to.
-
-        Returns
-        -------
-        np.ndarray
-            ``out``.
-        """
         out[: self.d] = self.products(U)[0]
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)
         return out
 
     def rmatmul_rows(self, rows: np.ndarray, U: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Compute out = X[:, rows]ᵀU; a last index d is the intercept's.
-
-        Parameters
-        ----------
-        rows
-            numbers of the features, (s,).
-        U
-            array (n, m).
-        out
-            array (s, m) to write to.
-
-        Returns
-        -------
-        np.ndarray
-            ``out``.
-        """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         some = rows[:last]
         if last:

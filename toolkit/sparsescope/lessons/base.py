@@ -88,7 +88,7 @@ class Prediction:
     claim
         statement that each finding confirms or refutes.
     condition
-        where the claim holds, in words.
+        text that says where the claim holds.
     explained
         sentence that explains the answer.
     wrong

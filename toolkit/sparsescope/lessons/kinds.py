@@ -390,7 +390,7 @@ class Sketch(Kind):
         return next(iter(self.judged.forms))
 
     def shown(self, answer: Any) -> str:
-        """Return the form in words."""
+        """Return the name of the form."""
         form = answer if isinstance(answer, str) else self.judged.form(answer)
         return self.judged.forms[form].text
 

@@ -9,8 +9,9 @@ from scipy.stats import spearmanr
 
 from .. import registry
 from ..problems.prediction import Problem
+from ..runs.grids import lam_grid
 from ..runs.path_result import Path
-from ..runs.paths import lam_grid, path
+from ..runs.paths import path
 from ..runs.solving import solve
 from . import pictures
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used

@@ -155,7 +155,7 @@ class Director:
         self.prepare(fresh=True)
 
     def _with_solver(self, changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
-        """Another task has other solvers: the one it had before comes back with it, else there is a notice."""
+        """Take the solver that another task had before, or one that applies to it, with a notice."""
         before, task = self.settings["task"], changes.get("task")
         page = st.page_of_task(task)
         if page is None or task == before or "solver" in changes:
@@ -167,7 +167,8 @@ class Director:
         old, new = self.settings["solver"], page.default_solver
         if old == new:
             return changes, []
-        return {**changes, "solver": new}, [f"{old} belongs to the other task and comes back with it; using {new} here"]
+        notice = f"{old} does not apply to this task; using {new}. Your choice is restored when you switch back"
+        return {**changes, "solver": new}, [notice]
 
     def command(self, action: str, n: int, ids: list[str]) -> None:
         """``run``, ``pause``, ``step`` (n times), ``reset`` or ``cancel``."""

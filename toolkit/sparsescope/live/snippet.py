@@ -34,7 +34,7 @@ def run_snippet(settings: Mapping[str, Any], session: Session) -> str:
     Returns
     -------
     str
-        Python that leaves ``run`` and its newest ``event``; it runs as it is, except for data of one's own.
+        Python that leaves ``run`` and its newest ``event``; it runs as it is, except for uploaded data.
     """
     (_, problem, solver), *changes = session.history
     status, kind = session.status(), kinds.of_problem(problem)

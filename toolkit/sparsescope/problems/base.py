@@ -93,7 +93,7 @@ class BaseProblem:
     """
 
     kind: ClassVar[str] = ""  # its name in registry.problems, by which solvers, views and pages say what they are for
-    title: ClassVar[str] = ""  # in words that fit after "is for"
+    title: ClassVar[str] = ""  # as it reads after "is for"
     default_solver: ClassVar[str] = "auto"  # of a run that names none
     samples: ClassVar[bool] = True  # whether the objective is a mean over samples with targets
     stages: ClassVar[bool] = False  # True: the model is a sequence of fits, whose weights stand by stages

@@ -273,13 +273,6 @@ class SequenceProblem(Problem):
 
     # -------------------------------------------------------------------------------------------------------- in a run
     def tiny_sibling(self) -> SequenceProblem:
-        """Return a tiny problem that needs the same kernels.
-
-        Returns
-        -------
-        Any
-            the tiny problem.
-        """
         return SequenceProblem.of(super().tiny_sibling())
 
     def workspace(self, sparse: bool) -> Workspace:
@@ -298,23 +291,6 @@ class SequenceProblem(Problem):
         return Workspace(self)
 
     def measuring(self, test: Any = None) -> ReplayedAccuracies:
-        """Return what measures the predictions of a run.
-
-        Parameters
-        ----------
-        test
-            held-out samples (X, y), or ``None``.
-
-        Returns
-        -------
-        Any
-            an object whose ``measures(problem, state)`` returns numbers by the names of their columns.
-
-        Raises
-        ------
-        ValueError
-            for held-out samples that do not fit.
-        """
         return ReplayedAccuracies(self, test)
 
     def gradient(self, W: Any, b: Any = None) -> Any:

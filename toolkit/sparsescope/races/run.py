@@ -14,7 +14,8 @@ import numpy as np
 from ..problems.base import BaseProblem
 from ..registry import check_whole
 from ..runs.event import Event
-from ..runs.reference import Reference, reference
+from ..runs.optima import Reference
+from ..runs.reference import reference
 from ..runs.run import as_problem
 from .apart import entries
 from .lanes import CLOCK, UNITS, Lane, entered, with_seeds

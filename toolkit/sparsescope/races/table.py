@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
-from ..runs.reference import Reference
+from ..runs.optima import Reference
 from ..runs.trace import Trace
 
 if TYPE_CHECKING:

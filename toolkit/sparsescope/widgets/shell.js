@@ -12,7 +12,7 @@ function notebookTheme() {
   return "light"
 }
 
-// The kernel is asked whether it lives. An answer that stays away is said at once as what it is, so many seconds without
+// The kernel is asked whether it lives. An answer that stays away is said at once as what it is, this many seconds without
 // one; the pictures are veiled when it stays away for long, or when the notebook itself says that the kernel is gone.
 const ASK_MS = 500
 const SAID_MS = 1400 // with the half second until the next question: within two seconds

@@ -143,7 +143,7 @@ class Worker:
         if self._changed("scene", scene_key):
             self._keys.pop("curves", None)
             self._status("Finding F* …")
-            with self.turn.aside():  # F* has a thread and turns of its own
+            with self.turn.aside():  # F* has another thread and other turns
                 self.scene = Scene(self._full, settings)
                 same = all(settings[name] == value for name, value in AS_GIVEN.items())
                 self._given = self.scene if same else Scene(self._full, {**settings, **AS_GIVEN})

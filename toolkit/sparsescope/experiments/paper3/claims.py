@@ -27,7 +27,7 @@ COMPETITIVE = 2.0
 FEW, LARGE = 10, 50  # samples a class: "a limited number of training data", "larger databases"
 SOME_ZEROS = 50.0  # percent: "a sparse approach uses far fewer features"
 AS_SPARSE = 5.0  # points of zeros
-SLIGHT_POINTS = 5.0  # "slightly more": by at most so many points of error, or of zeros
+SLIGHT_POINTS = 5.0  # "slightly more": by at most this many points of error, or of zeros
 
 
 def errors(part: pd.DataFrame) -> dict[str, dict[str, int]]:

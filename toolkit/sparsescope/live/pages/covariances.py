@@ -213,7 +213,7 @@ def strongest(S: np.ndarray) -> list[list[Any]]:
 
 
 def said(constant: tuple[str, ...], many: int) -> list[str]:
-    """A notice that names the constant features, of so ``many``, which are left out."""
+    """Return a notice that names the constant features that are left out of ``many``, if there are any."""
     count = len(constant)
     if not count:
         return []

@@ -28,7 +28,7 @@ from ..base import Solver, State
 
 MOST_BYTES = 2**29  # of gathered columns; with SPARSESCOPE_MEMORY_GB half of that
 LEAST, GROWTH = 1024, 8  # most features that come in at a time: this many, or this many times those in use
-FEWEST = 16  # features that have to fit into memory beside those in use, if there are so many
+FEWEST = 16  # features that have to fit into memory beside those in use, if there are that many
 # Relative gap to which the columns are solved: a share of the one that the pass certified, and of the one at which the
 # run will stop. A pass costs far more than steps on a few columns, so the next one should be the last where it can be.
 SHARE, SHARE_OF_AIM = 1e-4, 0.3

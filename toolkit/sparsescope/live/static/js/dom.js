@@ -44,7 +44,7 @@ export function plainSymbols(text) {
   return minus(text).replace(SYMBOL, (_, letter, words) => letter + words.replace(/[{}]/g, ""));
 }
 
-/** Numbers below zero and powers of ten with a minus sign in the place of a hyphen. */
+/** Numbers below zero and powers of ten with a minus sign instead of a hyphen. */
 function minus(text) {
   return String(text).replace(/(^|[\s(\[,;:=])-(?=\d)/g, "$1−").replace(/(\de)-(?=\d)/g, "$1−");
 }

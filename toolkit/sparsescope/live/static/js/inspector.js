@@ -81,14 +81,14 @@ export class Inspector {
   }
 }
 
-/** What the list leaves out, in words. */
+/** Text about what the list leaves out. */
 function rest(more, zero) {
   const smaller = more ? `${count(more)} smaller` : "";
   const none = zero ? `${count(zero)} with zero` : "";
   return more || zero ? `and ${[smaller, none].filter(Boolean).join(", ")}` : "";
 }
 
-/** When a row was non-zero, in words. */
+/** Text about when a row was non-zero. */
 function past(spans, said) {
   if (!spans.length) return said.never;
   const [start, end, ended] = spans[spans.length - 1];

@@ -34,7 +34,7 @@ export function scientific(value, digits = 1) {
   return value.toExponential(digits).replace("e+", "e").replace("-", MINUS).replace("e-", "e" + MINUS);
 }
 
-/** A number with so many significant digits, in plain form where that is short. */
+/** A number with this many significant digits, in plain form where that is short. */
 export function number(value, digits = 5) {
   if (!known(value)) return "–";
   if (value === 0) return "0";

@@ -12,7 +12,7 @@ const STRETCH = 1.6; // how much more one axis may be stretched than the other
 const LONGEST = 108; // pixels of a name
 const TOUCH = 16; // pixels from a node within which the pointer means it
 const TOLD = 6; // partners that a tooltip names
-const ALL_NAMED = 60; // with at most so many nodes those without edges have their names too
+const ALL_NAMED = 60; // with at most this many nodes those without edges have their names too
 
 /** Pixels of the nodes: places (from −1 to 1) fitted into an area; `square` keeps the ratio of the axes. */
 export function fitPlaces(places, area, square) {

@@ -132,7 +132,7 @@ export class RasterChart {
     context.drawImage(this.off, area.left, area.top, area.width, area.height);
   }
 
-  /** Colours of a bin of so many rows, made once for each size. */
+  /** Colours of a bin of this many rows, made once for each size. */
   shadesOf(colours, size) {
     const of = [...colours.paper, ...colours.kept].join();
     if (of !== this.shadeKey) this.shades.clear();

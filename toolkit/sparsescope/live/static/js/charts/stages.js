@@ -41,7 +41,7 @@ function nameOf(number, steps) {
   return text;
 }
 
-/** Of so many lines over a width those that are drawn: every 1st, 2nd, 5th, 10th, … by number. */
+/** Of the lines over a width those that are drawn: every 1st, 2nd, 5th, 10th, … by number. */
 export function everyWhich(total, width, apart = APART) {
   if (!(width > 0)) return Math.max(1, total); // no stride is wide enough
   for (let power = 1; ; power *= 10) {

@@ -1,7 +1,7 @@
 // What of a line was measured: points, how each hangs on the one before, and the paths that show it. Nothing here draws.
 
 export const LOWEST = 1e-17; // what a log axis still shows: below is rounding
-export const FEW = 3; // a line crosses at most so many iterations at which nothing was measured; a longer way is a bridge
+export const FEW = 3; // a line crosses at most this many iterations at which nothing was measured; a longer way is a bridge
 export const NONE = 0; // begins a piece
 export const LINE = 1; // a line leads to the point
 export const BRIDGE = 2; // nothing was measured on the way to the point

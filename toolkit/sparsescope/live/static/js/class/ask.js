@@ -1,4 +1,4 @@
-// The form in which a teacher asks a question of their own.
+// The form in which a teacher asks a new question.
 
 import { h, show } from "../dom.js";
 
