@@ -76,6 +76,31 @@ def test_loss_and_penalty_can_be_changed_while_it_runs(explorer: ExplorerPage) -
     expect(explorer.part("error-box")).to_be_hidden()
 
 
+# Texts painted by a frame without news, and the charts that look different when nothing of the last frames is kept.
+DRAWN_ANEW = """() => {
+  const { page } = window.__sparsescope
+  const pictures = () => page.charts.filter(({ chart }) => chart.canvas || chart.svg)
+    .map(({ chart }) => [chart.spec.id, chart.canvas ? chart.canvas.toDataURL() : chart.svg.innerHTML])
+  page.charts.forEach((entry) => { entry.visible = true })
+  page.draw()
+  const kept = pictures()
+  const { fillText } = CanvasRenderingContext2D.prototype
+  let texts = 0
+  CanvasRenderingContext2D.prototype.fillText = function (...all) { texts += 1; return fillText.apply(this, all) }
+  page.draw()
+  CanvasRenderingContext2D.prototype.fillText = fillText
+  page.store.rewritten += 1
+  for (const { chart } of page.charts) {
+    if (chart.refresh) chart.refresh()
+    if (chart.cells) chart.cells.key = null
+  }
+  page.draw()
+  const anew = pictures()
+  const other = kept.filter(([, picture], k) => picture !== anew[k][1]).map(([id]) => id)
+  return { texts, charts: kept.length, other }
+}"""
+
+
 def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage) -> None:
     explorer.open(**UNHURRIED)
     explorer.run()
@@ -88,6 +113,8 @@ def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage)
         explorer.wait("s.status.iteration > x && s.status.mode === 'paused'", argument=before + (steps > 1))
         assert explorer.debug("status.iteration") == before + steps
         explorer.expect_iteration(before + steps)
+    drawn = explorer.page.evaluate(DRAWN_ANEW)
+    assert drawn.pop("charts") >= 5 and drawn == {"texts": 0, "other": []}
     explorer.click("reset-button")
     explorer.wait("s.status.iteration === 0 && s.points <= 1")
 
