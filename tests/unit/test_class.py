@@ -20,11 +20,13 @@ from tornado.httpclient import AsyncHTTPClient
 
 from sparsescope import cli
 from sparsescope.dashboard import bridge as bridges
+from sparsescope.dashboard import memory as memories
 from sparsescope.dashboard import server as servers
 from sparsescope.dashboard.bridge import Bridge
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.health import METRICS, as_metrics, facts
 from sparsescope.dashboard.lateness import Lateness
+from sparsescope.dashboard.memory import Memory
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import HOSTS_VARIABLE, make_server
 from sparsescope.live import Explorer, beat, warming
@@ -83,6 +85,46 @@ def test_what_stands_is_no_garbage_and_threads_share_a_heap(monkeypatch: pytest.
     monkeypatch.setattr(servers.ctypes, "CDLL", lambda name: SimpleNamespace())
     servers._settle_memory()
     assert len(asked) == 1, "neither against the user's word nor where the library has no such setting"
+
+
+def test_memory_is_given_back_when_pages_have_gone_and_seldom_while_others_are_there() -> None:
+    now, given = [100.0], []
+    memory = Memory(lambda: given.append(now[0]), lambda: now[0])
+
+    def look(seconds: float, pages: int) -> None:
+        now[0] += seconds
+        memory.look(pages)
+
+    for pages in (0, 3, 3):
+        look(1.0, pages)
+    assert not given, "nobody has gone"
+    look(1.0, 2)
+    assert given == [104.0], "one has gone; the others wait for it once a minute at most"
+    look(30.0, 1)
+    look(20.0, 1)
+    assert len(given) == 1
+    look(10.0, 1)
+    assert given[1:] == [164.0]
+    look(1.0, 0)
+    for _ in range(40):
+        look(0.25, 0)
+    assert given[2:] == [165.0 + k for k in range(6)], "every second for a while: threads and objects end later"
+    given.clear()
+    look(500.0, 0)
+    assert not given
+
+
+def test_the_system_gets_back_what_the_c_library_has_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(memories.gc, "collect", lambda: 0)
+    monkeypatch.setattr(memories.ctypes, "CDLL", lambda name: SimpleNamespace(malloc_trim=asked.append))
+    monkeypatch.setattr(memories.sys, "platform", "linux")
+    memories.give_back()
+    monkeypatch.setattr(memories.ctypes, "CDLL", lambda name: SimpleNamespace())
+    memories.give_back()
+    monkeypatch.setattr(memories.sys, "platform", "win32")
+    memories.give_back()
+    assert asked == [0]
 
 
 # ----------------------------------------------------------------------------------------------------------- the inbox

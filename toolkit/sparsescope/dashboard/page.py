@@ -23,6 +23,7 @@ from .bridge import Bridge, ExplorerPane
 from .class_pages import STRIP, STYLE
 from .hub import Hub
 from .lateness import Lateness
+from .memory import Memory
 from .uploads import KEPT, Shelves, cookie_name
 
 # Neutral, so that the colours of the charts are the only ones that mean something.
@@ -85,6 +86,7 @@ class Site:
     has_wire: whether the server has a websocket for pages beside Bokeh's.
     home: where the explorer is, below the root; `panel serve` has it beside the other pages.
     shelves: the files that browsers have uploaded.
+    memory: gives back what pages leave.
     port: of the server.
     """
 
@@ -97,6 +99,7 @@ class Site:
     handed: dict[str, Any] = field(default_factory=dict)
     lateness: Lateness = field(default_factory=Lateness)
     shelves: Shelves = field(default_factory=Shelves)
+    memory: Memory = field(default_factory=Memory)
     port: int = 0
     open: set[Bridge] = field(default_factory=set)
     hub: Hub | None = None
@@ -154,7 +157,8 @@ class Site:
         return self.shelves.of(None if cookie is None else cookie.value)
 
     def sweep(self, linger: float) -> None:
-        """Forget the files of browsers whose pages are closed for long."""
+        """Forget the files of browsers whose pages are closed for long, and give back the memory of pages."""
+        self.memory.look(self.explorers)
         self.shelves.sweep((bridge.shelf for bridge in self.open if bridge.explorer is not None), KEPT * linger)
 
     def close(self) -> None:
