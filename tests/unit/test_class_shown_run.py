@@ -68,7 +68,10 @@ def test_a_shown_run_is_packed_once_for_all_and_obeys_its_own_page_only(
     monkeypatch.setattr(parcels, "packed", lambda text, block: packed.append(text) or pack(text, block))
 
     async def visit(room: Class) -> None:
-        teacher, *students = await room.teacher(), *[await room.student() for _ in range(3)]
+        teacher, projector, *students = (
+            *[await room.teacher() for _ in range(2)],
+            *[await room.student() for _ in range(2)],
+        )
         shown = await seated(teacher, page_client, room.port)
         pages = [await seated(student, page_client, room.port, lam_ratio=0.5) for student in students]
         assert "shows no run" in await students[0].refusal("watch", on=True)
@@ -76,6 +79,8 @@ def test_a_shown_run_is_packed_once_for_all_and_obeys_its_own_page_only(
         await students[0].until(lambda: students[0].state["show"]["on"])
         assert not any(page.watching for page in pages), "it is offered; who follows sees it at once"
         await teacher.say("follow", on=True)
+        pages.append(await seated(projector, page_client, room.port, lam_ratio=0.5))
+        await projector.say("watch", on=True)
         for page in pages:
             await page.until(lambda page=page: page.watching.get("on") and saw(page, 0.001), LONG)
             assert page.watching["whose"] == "your teacher"
@@ -133,10 +138,11 @@ def test_a_shown_run_is_packed_once_for_all_and_obeys_its_own_page_only(
             own = room.site.bridge(page.token).explorer
             await page.until(lambda own=own: own.settings["dataset"] == "wine", LONG)
         await teacher.until(lambda: teacher.state["show"]["on"] is False)
-        assert "open the explorer" in await teacher.refusal("show", on=True)
         for page in pages:
             assert not page.errors
             await page.close()
+        room.site._end(room.site.bridge(pages[-1].token))  # the teacher's other explorer
+        assert "open the explorer" in await teacher.refusal("show", on=True)
 
     attend(visit)
 
