@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
@@ -188,6 +188,16 @@ def test_reports_judge_the_bars(tool: Any, capsys: pytest.CaptureFixture[str]) -
     assert "met           problems × levels where our best is not faster than lightning: 0" in said
     assert "not measured  problems × levels where our best is not faster than glmnet" in said
     assert logistic.summary(rows) == {"lightning": {"median ratio": 6.0, "least ratio": 6.0, "not faster": []}}
+
+
+def test_a_coordinate_step_of_lhac_is_timed(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = tool("bench_second_order")
+    X, y = ss.datasets.load("iris", test_size=0.0)
+    problem = ss.Problem(X, y > 0, loss="binary-logistic", penalty="l1", lam_ratio=0.1)
+    monkeypatch.setattr(bench, "SWEEPS", 2)
+    case = SimpleNamespace(problem=lambda: problem)
+    found = bench.step_cost(case, SimpleNamespace(repeats=1))
+    assert found["flops"] > 0 and found["step ns"] > 0
 
 
 def test_second_order_is_judged_by_the_better_method(

@@ -132,7 +132,7 @@ def certify(
     Z: np.ndarray,
     work: Workspace,
     dual_rows: Callable[[np.ndarray], bool] | None = None,
-    known: tuple[float, np.ndarray, np.ndarray] | None = None,
+    known: tuple[float, np.ndarray, np.ndarray, float] | None = None,
 ) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
@@ -140,8 +140,8 @@ def certify(
     it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
     s = min(1, λ/Ω°(XᵀU/n)). With entries that are not penalised it is ∇ℓ where these are refitted (free_duals.py). The
     rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty ties
-    rows. ``known``: the mean loss, ∇ℓ(Z) (n, m) and XᵀU/n (d, m) of a solver that has them, for data in double
-    precision; then no product is made for them.
+    rows. ``known``: the mean loss, ∇ℓ(Z) (n, m), XᵀU (d, m) and a factor of it of a solver that has them, for data in
+    double precision; then no product is made for them.
 
     Everything is evaluated in double precision. For data in single precision the scores are computed anew from the
     weights, so that the gap is that of the point and not of the rounding on the way to it.
@@ -152,8 +152,8 @@ def certify(
     W = coef[:d]
     unit, pieces = 1.0 / n, None
     if known is not None:
-        loss, work.U[:], G = known
-        unit, pieces = 1.0, ((0, d, G),)
+        loss, work.U[:], G, unit = known
+        pieces = ((0, d, G),)
     elif dual_rows is not None and dual_rows(work.U):
         loss = loss_sum(Z, *problem.terms) / n
     else:

@@ -13,15 +13,21 @@ repeat:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels.proximal import turned_gradient
 from ..kernels.rows import loss_gradient, support_flags
+from ..problems.base import Certificate
+from ..problems.certificate import certify, is_double
 from ..problems.prediction import Problem
+from ..problems.regulariser import BlockRegulariser
 from ..registry import field, solvers
 from .base import Solver, settings
 from .shared.proximal import MOST_TRIALS, ProximalState, first_constant
 
+SHARED_BYTES = 2**26  # largest XᵀU that is kept for the next step
 LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the paper
 
 
@@ -36,12 +42,14 @@ class SpaRSAState(ProximalState):
 
     def begin(self, problem: Problem) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
+        self.pulled = None
         self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
         self.K = first_constant(problem, True, "class-aware")
 
     def resume(self, problem: Problem) -> None:
         """Go on after somebody else moved the point: loss and gradient afresh; α is that of the last step."""
+        self.pulled = None
         self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         support_flags(self.coef[: self.d], self.used)
         self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
@@ -99,6 +107,29 @@ class SpaRSA(Solver):
         if not np.isfinite(met):  # a step so long that it left the range of numbers
             met = first_constant(problem, True, "class-aware")
         return min(max(self.growth * state.K, met), MOST)
+
+    def certificate(self, problem: Problem, state: SpaRSAState, work: Any) -> Certificate:
+        """Evaluate the certificate of the state's weights; the gradient that it needs is left to the next step.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        state
+            the state.
+        work
+            a Workspace, made once per run.
+
+        Returns
+        -------
+        Certificate
+            the certificate.
+        """
+        blocks = isinstance(problem.regulariser, BlockRegulariser)
+        if problem.partitioned or blocks or not is_double(problem) or 8 * problem.d * problem.m > SHARED_BYTES:
+            return super().certificate(problem, state, work)
+        known = (state.f, state.U, state.pull(problem), 1.0 / problem.n)
+        return certify(problem, state.coef, state.Z, work, known=known)
 
     def adapt(self, problem: Problem, state: SpaRSAState) -> None:
         state.begin(problem)

@@ -144,12 +144,15 @@ class WorkingSet(Solver):
             state.forget(problem)
 
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
-        # The gradient that it needs is left to the next choice of rows.
+        # The gradient that it needs is left to the next choice of rows, or to the next gradient step.
+        steps = getattr(state, "gradient", None)
+        if steps is not None and not steps.moved:
+            return steps.certificate(problem, work)
         if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
             return super().certificate(problem, state, work)
         G = state.take_gradient(problem)
         loss = float(state.kept.values.sum()) / problem.n
-        return certify(problem, state.coef, state.Z, work, known=(loss, state.kept.U, G))
+        return certify(problem, state.coef, state.Z, work, known=(loss, state.kept.U, G, 1.0))
 
     def variant(self, problem: Problem) -> tuple[bool, bool, bool]:
         return single(problem), _whole(problem), problem.partitioned

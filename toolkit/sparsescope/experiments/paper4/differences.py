@@ -14,9 +14,9 @@ DIFFERENCES = (
     "Whether the post-solved weights are used is chosen on the held-out data as well. Both are in the tables.",
     "An iteration here is a sweep with a search over all samples and up to 20 sweeps over the active labels alone, as "
     "long as they are not more work than the search and gain as much for it; samples whose dual point did not move are "
-    "left out for a while. The paper's has one sweep over all samples. PD-Sparse searches all labels and all features, "
-    "with doubling; the bi-stochastic search of the paper (ν = 3 and sampled features) is measured beside it, without "
-    "leaving samples out.",
+    "left out for a while. The paper's has one sweep over all samples. PD-Sparse searches all labels and all features "
+    "(some features at first, where searches are most of the work), with doubling; the bi-stochastic search of the "
+    "paper (ν = 3 and sampled features) is measured beside it, without leaving samples out.",
     "C = 1 for all methods, no intercept (the paper's liblinear has none by default). liblinear is run through "
     "scikit-learn with the stop tolerances of the liblinear program (0.1; 0.01 with ℓ1), and times are those of its "
     "fits, without the evaluation.",

@@ -6,7 +6,10 @@ walks its columns one by one, above all for dense X.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...pauses import pause
+from ...problems.base import Certificate
 from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import State
@@ -41,6 +44,10 @@ class GradientSteps:
         self._share(state)
         state.step_size, state.trials = self.inner.step_size, self.inner.trials
         return self.inner.passes - before
+
+    def certificate(self, problem: Problem, work: Any) -> Certificate:
+        """The certificate of the point; the gradient that it needs is left to the next step."""
+        return self.solver.certificate(problem, self.inner, work)
 
     def _share(self, state: State) -> None:
         # One pair of arrays: SpaRSA exchanges the new point and the old one, Newton steps change the point in place.

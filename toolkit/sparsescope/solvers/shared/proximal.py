@@ -53,6 +53,7 @@ class ProximalState(State):
         self.f = self.slope = self.size = self.omega = self.turn = float("nan")
         self.t = 1.0
         self.K = float("nan")
+        self.pulled: np.ndarray | None = None  # XᵀU at the present point, where a certificate needed it
         self.turned: np.ndarray | None = None  # gradients of the losses at a point on trial
 
     def exchange(self) -> None:
@@ -66,6 +67,14 @@ class ProximalState(State):
     def forget(self) -> None:
         """Let the previous point be the current one: no momentum is left."""
         self.old[:], self.old_Z[:], self.old_used[:] = self.coef, self.Z, self.used
+
+    def pull(self, problem: Problem) -> np.ndarray:
+        """XᵀU (d, m) at the present point, whose gradients of the losses are ``U``; the next step begins with it."""
+        if self.pulled is None:
+            self.pulled = np.empty((self.d, self.Z.shape[1]), dtype=self.Z.dtype)
+            for start, stop, G in problem.design.rmatmul_blocks(self.U, self.block):
+                self.pulled[start:stop] = G
+        return self.pulled
 
     def take_gradient(self, problem: Problem, U: np.ndarray, beta: float) -> None:
         """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`."""
@@ -113,7 +122,8 @@ class ProximalState(State):
                 )
             )
 
-        for start, _, G in problem.design.rmatmul_blocks(U, self.block):
+        known, self.pulled = self.pulled, None
+        for start, _, G in problem.design.rmatmul_blocks(U, self.block) if known is None else ((0, self.d, known),):
             count = listing(G, start, count)
             pause()
         if problem.intercept:
