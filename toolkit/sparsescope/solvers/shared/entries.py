@@ -173,7 +173,7 @@ class EntrySolver(Solver):
         if not is_double(problem):
             return super().certificate(problem, state, work)
         state.take_gradient(problem)
-        return certify(problem, state.coef, state.Z, work, known=(state.loss, state.U, state.G[: state.d]))
+        return certify(problem, state.coef, state.Z, work, known=(state.loss, state.U, state.G[: state.d], 1.0))
 
     @staticmethod
     def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
