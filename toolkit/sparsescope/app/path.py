@@ -28,7 +28,7 @@ SHARE_SECONDS = 0.5  # between two tables of shares
 
 
 class PathPage(StudyPage):
-    """Weights against λ while the path is computed, with what tells one λ from another."""
+    """Weights against λ while the path is computed, with the measures by which a λ is chosen."""
 
     name = "path"
     records = True

@@ -221,7 +221,7 @@ def _news(table: _Table, sent: int, size: int) -> Message:
 
 
 def _measure(found: Sweep) -> str:
-    """The column that tells how good a model is: the first of the usual ones that a row has."""
+    """The column that measures how good a model is: the first of the usual ones that a row has."""
     return next((name for name in BEST_BY if any(name in row for row in found.rows)), "")
 
 

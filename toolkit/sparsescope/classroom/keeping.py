@@ -1,4 +1,4 @@
-"""Keeps a class in an SQLite file, if the teacher wants it; without a file nothing is written."""
+"""Keeps a class in an SQLite file, if the teacher names one; without a file nothing is written."""
 
 from __future__ import annotations
 

@@ -369,7 +369,7 @@ class Bridge:
 
     @property
     def place(self) -> str:
-        """A name of this page's place that may be kept in a cookie: it tells nothing of the token."""
+        """A name of this page's place that may be kept in a cookie: the token cannot be derived from it."""
         return hashlib.sha256(self.token.encode()).hexdigest()[:PLACE_LENGTH]
 
     @property

@@ -1,4 +1,4 @@
-"""PathStudy: a λ-path and what tells its λ apart, cross-validation and stability over resamples, step by step."""
+"""PathStudy: a λ-path with cross-validation and stability over resamples, by which its λ are compared, step by step."""
 
 from __future__ import annotations
 

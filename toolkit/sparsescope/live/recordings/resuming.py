@@ -162,12 +162,12 @@ def going_on(recording: Any, problem: Any, solver: Any) -> tuple[dict[str, Any],
     """
     if isinstance(recording, Past):
         if not recording.belongs_to(problem):
-            return {}, "The run begins at zero: these data are not those of the run, as their digest tells"
+            return {}, "The run begins at zero: these data are not those of the run: their digests differ"
         past, point = recording.trace, recording.point
         options = {"make_run": functools.partial(ContinuedRun, point=point), "past": past}
         return options, f"The run goes on from iteration {point.iteration}, with the past before it."
     if not recording.belongs_to(problem):
-        return {}, "The run begins at zero: these data are not those of the recording, as their digest tells"
+        return {}, "The run begins at zero: these data are not those of the recording: their digests differ"
     try:
         past, point = recording.past(problem, solver)
     except BadRecording as error:
