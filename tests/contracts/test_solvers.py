@@ -487,13 +487,19 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
     np.testing.assert_allclose(run.state.weights(), fresh.state.weights(), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("following", PREDICTING)
-@every_solver
+def worth_compiling(name: str, following: str) -> bool:
+    """Whether the kernels of a switch are met anyway: bcd-ls stands for the methods of rows beside those that take few
+    penalties, since another penalty would compile them all once more."""
+    both = {name, following}
+    return all(not both & {*few} or both <= {*few, "bcd-ls"} for few in (ENTRYWISE, RIDGED))
+
+
+@pytest.mark.parametrize(
+    ("following", "name"),
+    [(following, name) for following in PREDICTING for name in METHODS if worth_compiling(name, following)],
+)
 def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following: str) -> None:
     both = {name, following}
-    for few in (ENTRYWISE, RIDGED):
-        if both & {*few} and not both <= {*few, "bcd-ls"}:
-            pytest.skip("bcd-ls stands for the methods of rows: another penalty would compile them all once more")
     penalty = "l1" if both & {*ENTRYWISE} else "l1/l2"
     strict = max((name, following), key=lambda each: (each in SPARSE, each in ONLY, each in RIDGED))
     problem = problem_for(strict, "iris", "multiclass-squared-hinge", penalty, intercept=True)
