@@ -51,3 +51,17 @@ def test_it_builds_this_version_with_its_command(recipe: Any) -> None:
     assert recipe["build"]["python"]["entry_points"] == ["sparsescope = sparsescope.__main__:start"]
     assert recipe["build"]["noarch"] == "python"
     assert all((ROOT / name).is_file() for name in recipe["about"]["license_file"])
+
+
+def test_rattler_build_reads_and_renders_it() -> None:
+    """As a build begins: fields, versions and conditions by the tool itself; the packages come from a channel later."""
+    rattler = pytest.importorskip("rattler_build")
+    text = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    (rendered,) = rattler.Stage0Recipe.from_yaml(text).render()
+    found = rendered.recipe() if callable(rendered.recipe) else rendered.recipe
+    assert (found.package.name, found.package.version) == ("sparsescope", ss.__version__)
+    assert found.build.noarch == "python"
+    assert [line.split()[0] for line in found.requirements.run][:3] == ["python", "numpy", "scipy"]
+    for right, wrong in (("requirements:", "requirementz:"), ("numpy >=2.0", "numpy >=>2.0")):
+        with pytest.raises(rattler.RattlerBuildError):
+            rattler.Stage0Recipe.from_yaml(text.replace(right, wrong)).render()

@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,24 @@ def test_every_public_function_is_annotated() -> None:
             p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")
         ]
         assert not bare and signature.return_annotation is not signature.empty, f"{name}: {bare or 'return'}"
+
+
+def test_the_package_itself_is_checked_strictly() -> None:
+    """`make types` holds the settings; what they leave out is what packages without types answer, and compiled code."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
+    assert settings["strict"] is True and settings["packages"] == ["sparsescope"]
+    left_out = {name for name, value in settings.items() if value is False}
+    assert left_out == {
+        "warn_return_any",
+        "disallow_subclassing_any",
+        "disallow_untyped_decorators",
+        "warn_unused_ignores",
+        "pretty",
+    }
+    compiled = {"sparsescope.kernels.*", "sparsescope.losses.*", "sparsescope.penalties.*", "sparsescope.inputs.design"}
+    for group in settings["overrides"]:
+        own = {name for name in group["module"] if name.startswith("sparsescope")}
+        assert own <= compiled, f"{own - compiled} is not compiled"
 
 
 def test_the_program_that_is_checked_also_runs() -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from .. import datasets, registry
 from ..datasets.base import Dataset, class_sizes
 from ..datasets.columns import ROLES, WORDS
+from ..datasets.files import FORMATS
 from ..datasets.uploads import DEFAULTS, PREFIX, VISIBLE, Shelf, Upload
 from ..live.jobs import Jobs
 from ..live.saying import brief
@@ -212,7 +213,7 @@ def _limits(shelf: Shelf) -> Message:
         "columns": limits.columns,
         "cells": limits.cells,
         "files": limits.files,
-        "formats": datasets.FORMATS,
+        "formats": FORMATS,
     }
 
 

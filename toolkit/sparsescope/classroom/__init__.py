@@ -6,7 +6,8 @@ a :class:`Room` and sends its states back.
 
 from .keeping import Keeper
 from .kinds import PredictionKind
-from .protocol import Answer, Question, Refused
+from .protocol import Answer, Question
 from .room import Room
+from .texts import Refused
 
 __all__ = ["Answer", "Keeper", "PredictionKind", "Question", "Refused", "Room"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .base import Dataset
@@ -81,7 +81,11 @@ def find_file(name: str) -> Path | None:
     if path.name != name:  # a path with folders in it was meant as it is
         return None
     everything = list(_files_in_folders())
-    for match in (lambda p: p.name == name, lambda p: p.name.lower().endswith(SUFFIXES) and stem_of(p) == name):
+    rules: tuple[Callable[[Path], bool], ...] = (
+        lambda p: p.name == name,
+        lambda p: p.name.lower().endswith(SUFFIXES) and stem_of(p) == name,
+    )
+    for match in rules:
         for candidate in everything:
             if match(candidate):
                 return candidate

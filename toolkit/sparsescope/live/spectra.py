@@ -51,7 +51,7 @@ class Looks:
         ``cell``: true and predicted class of the samples of the question ``misread``; ``known``: data and settings of
         the page, for a recording. ``ValueError`` for a question about X and a problem that has none.
         """
-        work = {
+        work: Callable[[Session], Callable[[], Any]] = {
             "spectrum": self._spectrum,
             "rate": self._rate,
             "confusion": self._confusion,

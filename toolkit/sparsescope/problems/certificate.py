@@ -13,6 +13,7 @@ from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, 
 from ..pauses import pause
 from .base import Certificate
 from .free_duals import FreeFit
+from .local_scaling import WORTH_TRYING, LocalScaling
 from .regulariser import Regulariser
 
 
@@ -59,6 +60,7 @@ class Workspace:
         self.gap = np.nan  # of the point and this dual point
         self.block = np.empty((0, problem.m))
         self.free: FreeFit | None = None  # of entries without penalty
+        self.local: LocalScaling | None = None
 
     def free_fit(self, problem: PenalisedLoss) -> FreeFit | None:
         """The fit of the entries without penalty, made once for a penalty; ``None`` if there are none."""
@@ -68,8 +70,17 @@ class Workspace:
             self.free = FreeFit(problem)
         return self.free
 
-    def gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
-        """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them."""
+    def local_scaling(self, problem: PenalisedLoss) -> LocalScaling | None:
+        """What scales U sample by sample; ``None`` where a feature is in every sample, or lies in several pieces."""
+        design = problem.design
+        if not design.is_sparse or isinstance(design, PartitionedDesign) or not is_double(problem):
+            return None
+        if self.local is None:
+            self.local = LocalScaling(problem)
+        return self.local
+
+    def gradients(self, problem: PenalisedLoss, U: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
+        """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them; ``None``: of its own U."""
         double = is_double(problem)
         if isinstance(problem.design, PartitionedDesign):  # its products are in the precision of U
             return problem.design.rmatmul_blocks(self.U)
@@ -77,7 +88,9 @@ class Workspace:
             rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
             if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
                 self.block = np.empty((rows, problem.m))
-        return problem.design.rmatmul_blocks(self.U, self.block) if double else self._double_gradients(problem)
+        if not double:
+            return self._double_gradients(problem)
+        return problem.design.rmatmul_blocks(self.U if U is None else U, self.block)
 
     def _double_gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         whole = self.block.shape[0] == problem.d
@@ -161,6 +174,7 @@ def certify(
     omega, rows, entries = regulariser.value(W)
     free, fitted = work.free_fit(problem), None
     repairs = problem.intercept or free is not None
+    local = work.local_scaling(problem) if free is None else None
     top, conjugate = 0.0, 0.0
     for start, stop, G in pieces or work.gradients(problem):
         regulariser.violations(G, unit, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
@@ -170,6 +184,8 @@ def certify(
         if not repairs:
             norm, star = regulariser.duals(G, unit, lam)
             top, conjugate = max(top, norm), conjugate + star
+            if local is not None:
+                regulariser.levels(G, unit, local.levels[start:stop])
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
@@ -186,6 +202,8 @@ def certify(
                 regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
             norm, star = regulariser.duals(G, 1.0 / n, lam)
             top, conjugate = max(top, norm), conjugate + star
+            if local is not None:
+                regulariser.levels(G, 1.0 / n, local.levels[start:stop])
     elif work.levels is not None:
         work.dual_levels[:] = work.levels
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
@@ -193,12 +211,16 @@ def certify(
     if fitted is not None:
         loss_part = conjugate_sum(fitted, work.U, scale, *problem.terms)
     else:
-        loss_part = (repaired_conjugate_sum if problem.intercept else conjugate_sum)(Z, work.U, scale, *problem.terms)
+        conjugates: Any = repaired_conjugate_sum if problem.intercept else conjugate_sum
+        loss_part = conjugates(Z, work.U, scale, *problem.terms)
     dual = -loss_part / n - lam * conjugate
     require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
     gap = objective - dual
     work.gap = gap
+    if local is not None and top > lam and gap <= WORTH_TRYING * problem.scale(objective):
+        dual = max(dual, local.dual(problem, Z, work, top))
+        gap = objective - dual
     return Certificate(
         objective=objective,
         loss=loss,

@@ -175,7 +175,7 @@ class PathRun(Run):
             return self._hurry() if self._unseen and self._opened else super().advance(certify_now)
         assert self.state is not None
         self._leave = False
-        before = self.problem.lam
+        before, foreseen = self.problem.lam, self._ready() is not None
         self._began = (self.state.iteration, self.state.passes, self.seconds)
         self._next_certificate = 0
         self.position += 1
@@ -183,6 +183,8 @@ class PathRun(Run):
         for callback in self.callbacks:
             if isinstance(callback, Recorder):
                 callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
+        if self._unseen and foreseen:
+            return self._hurry()  # the solution of the λ before is not looked at: the solver says when to look
         return self.observe(certify_now=True)
 
     def _hurry(self) -> Event:

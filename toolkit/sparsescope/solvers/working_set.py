@@ -49,9 +49,11 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 FEW = 128  # columns of X up to which gradient steps take the place of sweeps
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
-# A violation v costs the dual value about v·Ω(W); the worst row of a sweep overstates what is left after it by about
-# this factor (measured along paths on pydocs). A certificate that fails halves it.
-LENIENCE, STRICTER = 4.0, 0.5
+# A violation v costs the dual value about v·Ω(W). The worst row of a sweep overstates what is left after it, at first
+# by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice halves
+# that, and with the next λ it grows. A Newton step leaves about NEWTON_LEAVES of a violation.
+LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.5, 3.0, 100.0, 0.3
+NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
 
 class WorkingSetState(State):
@@ -67,22 +69,40 @@ class WorkingSetState(State):
         self.looked = False
         self.newton: Newton | None = None
         self.unrefreshed = 0  # steps since the scores were computed from the weights
+        self.lenience, self.pacing = LENIENCE, NewtonPacing()
+        self.of: tuple[Any, Any, float] = (None, None, 0.0)  # loss, penalty and λ of the account
         self.forget(problem)
 
     def forget(self, problem: Problem) -> None:
-        """Start the choice of rows and the account afresh; another loss has other gradients of the samples."""
+        """Start the choice of rows afresh, and the account unless only λ changed, and by little; another loss has
+        other gradients of the samples."""
         if self.measured is not problem.loss:
             self.moved()
+        loss, penalty, lam = self.of
+        same = loss is problem.loss and penalty is problem.penalty
+        near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
+        self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
         self.working = None
         self.target = 0.0
         self.objective = float("nan")
-        self.ready, self.lenience = None, LENIENCE
+        self.ready, self.guess = None, float("nan")  # guess: the relative gap by the worst row of the last sweep
         if self.newton is not None:
-            self.newton.begin()
+            self.newton.begin(near)
         self.gradient: GradientSteps | None = None  # in place of sweeps, where X has few columns
-        # Without rows to find, all that the first steps do is to come near enough for a Newton step.
-        self.pacing = NewtonPacing() if problem.penalty.zeroes_rows or not _whole(problem) else NewtonPacing(1)
+        if near:
+            self.pacing.begin()
+            self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
+        else:
+            # Without rows to find, all that the first steps do is to come near enough for a Newton step.
+            first = NewtonPacing() if problem.penalty.zeroes_rows or not _whole(problem) else NewtonPacing(1)
+            self.lenience, self.pacing = LENIENCE, first
+
+    def expect(self, gap: float) -> None:
+        """Note whether a certificate is likely to end the run, by the relative gap that violations suggest."""
+        self.ready = bool(gap <= self.lenience * self.aim)
+        if self.ready:
+            self.lenience *= STRICTER
 
     def moved(self) -> None:
         """The scores, or the loss, are others: what is kept about the samples is not true any more."""
@@ -287,11 +307,9 @@ class WorkingSet(Solver):
         if not state.aim:
             return False
         seen = swept.seen_max if problem.row_penalty.is_norm else swept.residual
-        enough = state.lenience * state.aim * abs(state.objective) * problem.lam
-        state.ready = bool(seen * penalty <= enough)
-        if state.ready:
-            state.lenience *= STRICTER
-        return state.ready
+        state.guess = seen * penalty / max(abs(state.objective) * problem.lam, np.finfo(np.float64).tiny)
+        state.expect(state.guess)
+        return bool(state.ready)
 
     def _newton(self, problem: Problem, state: WorkingSetState) -> bool:
         """A Newton step on the rows in use; False if no row is in use (the state is then as it was)."""
@@ -303,7 +321,10 @@ class WorkingSet(Solver):
             return False
         state.moved()
         if state.ready is not None:
-            state.ready = False
+            state.expect(NEWTON_LEAVES * state.guess if done.taken else float("nan"))
+            state.guess = float("nan")
+            if state.ready:
+                state.chosen = None  # with the gradient that the certificate takes
         if state.gradient is not None:
             state.gradient.moved = True
         state.passes += done.read / _entries(problem)

@@ -162,8 +162,8 @@ class Newton:
 
     def __init__(self, problem: Problem, cg_steps: int, single: bool | None = None, block: bool | None = None) -> None:
         self.single, self.block = single, block  # None: what suits the data
-        self.least_cg_steps = cg_steps
-        self.begin()
+        self.least_cg_steps = self.cg_steps = cg_steps
+        self.damping = FIRST_DAMPING
         self.support: Support | None = None
         shape = (problem.n, problem.m)
         self.U = np.empty(shape, dtype=problem.dtype)
@@ -171,9 +171,10 @@ class Newton:
         self.A = np.empty(shape, dtype=problem.dtype)
         self.bent = np.zeros(problem.n, dtype=np.bool_)
 
-    def begin(self) -> None:
-        """Trust the model as little as at first: λ, loss or penalty have changed."""
-        self.damping, self.cg_steps = FIRST_DAMPING, self.least_cg_steps
+    def begin(self, near: bool = False) -> None:
+        """Trust the model as little as at first, or, for a problem ``near`` the last, hardly less than at its end."""
+        self.damping = min(DAMPING_UP * self.damping, FIRST_DAMPING) if near else FIRST_DAMPING
+        self.cg_steps = self.least_cg_steps
 
     @property
     def uses_block(self) -> bool:

@@ -31,6 +31,11 @@ class NewtonPacing:
         self.drop, self.ratio, self.cost = 0.0, RATIOS[1], 1.0
         self.debt: float | None = None
 
+    def begin(self) -> None:
+        """Count afresh, for a problem near the last: the patience goes on."""
+        self.sweeps, self.drop, self.ratio, self.debt = 0, 0.0, RATIOS[1], None
+        self.patience = min(self.patience, FIRST_PATIENCE)
+
     @property
     def due(self) -> bool:
         """Whether the next step should be a Newton step."""
