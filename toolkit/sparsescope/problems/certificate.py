@@ -219,7 +219,7 @@ def certify(
     gap = objective - dual
     work.gap = gap
     if local is not None and top > lam and gap <= WORTH_TRYING * problem.scale(objective):
-        dual = max(dual, local.dual(problem, Z, work, top))
+        dual = max(dual, local.dual(problem, Z, work.U, top, work.gradients))
         gap = objective - dual
     return Certificate(
         objective=objective,

@@ -9,19 +9,20 @@ What that leaves above λ, because samples were scaled by different factors, is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from ..kernels.rows import repair_dual, repaired_conjugate_sum
 
-if TYPE_CHECKING:
-    from .certificate import PenalisedLoss, Workspace
-
 WORTH_TRYING = (
     0.05  # largest relative gap of the point scaled as a whole: far from the solution many levels are too large
 )
 LARGEST_SHARE = 0.7  # of what scaling as a whole takes: samples that lose more on average make a second look not pay
+
+
+Gradients = Callable[[Any, np.ndarray], Iterator[tuple[int, int, np.ndarray]]]
 
 
 class LocalScaling:
@@ -33,11 +34,11 @@ class LocalScaling:
         data, loss, penalty and λ; the data sparse, in double precision and in one piece.
     """
 
-    def __init__(self, problem: PenalisedLoss) -> None:
+    def __init__(self, problem: Any) -> None:
         self.levels = np.empty(problem.d)  # of XᵀU/n, written by the certificate
         self.U = np.empty((problem.n, problem.m))
 
-    def shares(self, problem: PenalisedLoss) -> np.ndarray:
+    def shares(self, problem: Any) -> np.ndarray:
         """Return 1 − s_i for every sample.
 
         Parameters
@@ -59,7 +60,7 @@ class LocalScaling:
         np.maximum.at(lost, matrix.indices[places], np.repeat(1.0 - problem.lam / self.levels[above], lengths))
         return lost
 
-    def dual(self, problem: PenalisedLoss, Z: np.ndarray, work: Workspace, top: float) -> float:
+    def dual(self, problem: Any, Z: np.ndarray, U: np.ndarray, top: float, gradients: Gradients) -> float:
         """Return the dual value of U scaled sample by sample; −inf where that cannot pay.
 
         Parameters
@@ -68,10 +69,12 @@ class LocalScaling:
             the problem.
         Z
             scores (n, m) whose gradients U was made of.
-        work
-            the workspace that holds U.
+        U
+            dual rows (n, m), with columns that sum to zero where there is an intercept.
         top
             largest level of U.
+        gradients
+            function of the problem and dual rows that gives the pieces of XᵀU.
 
         Returns
         -------
@@ -81,11 +84,11 @@ class LocalScaling:
         lost = self.shares(problem)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf
-        np.multiply(work.U, (1.0 - lost)[:, None], out=self.U)
+        np.multiply(U, (1.0 - lost)[:, None], out=self.U)
         if problem.intercept:
             repair_dual(self.U, *problem.terms)
         left = 0.0
-        for _, _, G in work.gradients(problem, self.U):
+        for _, _, G in gradients(problem, self.U):
             left = max(left, problem.regulariser.duals(G, 1.0 / problem.n, problem.lam)[0])
         scale = min(1.0, problem.lam / left) if left > 0.0 else 1.0
         return -float(repaired_conjugate_sum(Z, self.U, scale, *problem.terms)) / problem.n
