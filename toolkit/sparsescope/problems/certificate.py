@@ -71,7 +71,7 @@ class Workspace:
         return self.free
 
     def local_scaling(self, problem: PenalisedLoss) -> LocalScaling | None:
-        """What scales U sample by sample; ``None`` where a feature is in every sample, or lies in several pieces."""
+        """Return what scales U sample by sample; ``None`` for dense data and data in several pieces."""
         design = problem.design
         if not design.is_sparse or isinstance(design, PartitionedDesign) or not is_double(problem):
             return None
@@ -80,7 +80,7 @@ class Workspace:
         return self.local
 
     def gradients(self, problem: PenalisedLoss, U: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
-        """XᵀU in pieces (start, stop, rows), as large as the problem's penalty needs them; ``None``: of its own U."""
+        """Yield XᵀU in pieces (start, stop, rows), as large as the penalty needs them; ``None``: of its own U."""
         double = is_double(problem)
         if isinstance(problem.design, PartitionedDesign):  # its products are in the precision of U
             return problem.design.rmatmul_blocks(self.U)

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..kernels.rows import repair_dual, repaired_conjugate_sum
 
-WORTH_TRYING = (
-    0.05  # largest relative gap of the point scaled as a whole: far from the solution many levels are too large
-)
+# Largest relative gap of the point scaled as a whole: far from the solution many levels are too large.
+WORTH_TRYING = 0.05
 LARGEST_SHARE = 0.7  # of what scaling as a whole takes: samples that lose more on average make a second look not pay
 
 
