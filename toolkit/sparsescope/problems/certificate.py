@@ -80,7 +80,7 @@ class Workspace:
         return self.local
 
     def gradients(self, problem: PenalisedLoss, U: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
-        """Yield XᵀU in pieces (start, stop, rows), as large as the penalty needs them; ``None``: of its own U."""
+        """Return the pieces (start, stop, rows) of XᵀU; ``None`` stands for the U of the workspace."""
         double = is_double(problem)
         if isinstance(problem.design, PartitionedDesign):  # its products are in the precision of U
             return problem.design.rmatmul_blocks(self.U)
