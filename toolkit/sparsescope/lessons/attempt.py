@@ -16,18 +16,7 @@ FORMAT = "sparsescope-lesson-1"
 
 
 def checked_sure(sure: Any) -> int:
-    """Return a confidence.
-
-    Parameters
-    ----------
-    sure
-        1, 2 or 3.
-
-    Raises
-    ------
-    ValueError
-        for anything else.
-    """
+    """Return a confidence of 1, 2 or 3, and refuse anything else."""
     if isinstance(sure, bool) or sure not in SURE:
         raise AnswerError(f"sure is {sure!r}; say how sure you are: 1 (a guess), 2 or 3 (certain)")
     return int(sure)
