@@ -137,7 +137,7 @@ def test_a_class_predicts_talks_asks_follows_and_outlives_its_server(browser: Br
     # The teacher's own run on the student's page, which leaves it again.
     shown.get_by_test_id("show-run").click()
     expect(desk.get_by_test_id("watching")).to_contain_text("You watch the run of your teacher.")
-    expect(shown.get_by_test_id("watchers")).to_contain_text("1 watch your run")
+    expect(shown.get_by_test_id("watchers")).to_contain_text("1 page watches your run")
     shown.get_by_test_id("step10-button").click()
     desk.wait_for_function("() => window.__sparsescope.status.iteration === 10 && window.__sparsescope.points === 11")
     assert desk.get_by_test_id("run-button").evaluate("button => button.closest('[inert]') !== null")

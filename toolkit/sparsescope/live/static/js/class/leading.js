@@ -25,7 +25,7 @@ export class Leading {
     this.follow.setAttribute("aria-pressed", String(state.follow));
     const { on, watchers, away } = state.show;
     this.showing.setAttribute("aria-pressed", String(on));
-    setText(this.watchers, on ? `${watchers} watch your run${away ? "; its page is away" : ""}.` : "");
+    setText(this.watchers, on ? `${watchers === 1 ? "1 page watches" : `${watchers} pages watch`} your run${away ? "; its page is away" : ""}.` : "");
     if (this.data.children.length !== state.datasets.length + 1) {
       this.data.replaceChildren(h("option", { value: "" }, "Other data set …"), ...state.datasets.map((name) => h("option", { value: name }, name)));
     }
