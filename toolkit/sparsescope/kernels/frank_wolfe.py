@@ -10,10 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import kernel, lean, struct
+from ..jit.prefetching import prefetch
 from .amounts import amount_of
 from .sparse_rows import (
     BITS,
     FRONT,
+    ORDERED,
+    SCAN,
     SIZE,
     START,
     WIDTH,
@@ -24,6 +27,7 @@ from .sparse_rows import (
     grow_ordered,
     leave_block,
     ordered,
+    place,
     shrunk,
     take_block,
 )
@@ -33,6 +37,7 @@ whole = lean(forceinline=False)
 small = lean()
 
 FEW_LABELS = 64  # with at most this number of scores, reading all is cheaper than a list
+AHEAD, NEXT = 16, 4  # features of a sample whose rows are requested before they are needed: heads, entries
 LONG = 12  # a row with at most this number of entries per requested label is scanned, not searched
 # What a sweep reports, by position.
 # entries read by searches, and to score blocks; entries changed; slots that lacked
@@ -128,7 +133,11 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
     m = s.scores.size
     read = 0
     if m > FEW_LABELS:
+        for p in range(first, min(first + AHEAD, last)):
+            prefetch(rows.head, 4 * (np.intp(samples.row(p, i)) * parts + q))
         for p in range(first, last):
+            if p + AHEAD < last:
+                prefetch(rows.head, 4 * (np.intp(samples.row(p + AHEAD, i)) * parts + q))
             read += rows.head[np.intp(samples.row(p, i) * parts + q), FRONT]
     listed = m > FEW_LABELS and m > read
     if not listed:
@@ -144,6 +153,10 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
     behind, stretch = 0.0, 1
     for p in range(first, last):
         x = np.float64(samples.entry(p, i))
+        if p + NEXT < last and draws == 0:
+            here = np.int64(rows.head[np.intp(samples.row(p + NEXT, i) * parts + q), START])
+            prefetch(rows.labels, here)
+            prefetch(rows.values, here)
         if draws > 0:
             behind += abs(x)
             drawn = 0
@@ -207,6 +220,23 @@ def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
     return have
 
 
+@small
+def request(rows, r, targets, first, size, block, s):  # type: ignore[no-untyped-def]
+    """Request the memory in which the labels of a block stand in row r, or are looked up."""
+    start, bits = np.int64(rows.head[r, START]), rows.head[r, BITS]
+    if rows.head[r, FRONT] <= LONG * block:
+        prefetch(rows.labels, start)
+        prefetch(rows.values, start)
+        prefetch(rows.values, start + 8)
+    if bits > SCAN:
+        for e in range(block):
+            k = s.labels[e] if e < size else targets[first + e - size]
+            if bits >= ORDERED:
+                prefetch(rows.values, start + k)
+            else:
+                prefetch(rows.table, 2 * start + place(k, bits))
+
+
 @whole
 def score_block(samples, i, rows, parts, targets, first, last, size, threshold, s):  # type: ignore[no-untyped-def]
     """Exact scores of the labels of the block and of the sample's own, in s.scores (those of other labels are of no
@@ -215,8 +245,15 @@ def score_block(samples, i, rows, parts, targets, first, last, size, threshold, 
     read = 0
     for e in range(block):
         s.scores[s.labels[e] if e < size else targets[first + e - size]] = 0.0
-    for p in range(samples.start(i), samples.stop(i)):
+    begin, end = samples.start(i), samples.stop(i)
+    for p in range(begin, min(begin + AHEAD, end)):
+        prefetch(rows.head, 4 * np.intp(samples.row(p, i) * parts))
+    for p in range(begin, end):
         x = np.float64(samples.entry(p, i))
+        if p + AHEAD < end:
+            prefetch(rows.head, 4 * np.intp(samples.row(p + AHEAD, i) * parts))
+        if p + NEXT < end:
+            request(rows, np.intp(samples.row(p + NEXT, i) * parts), targets, first, size, block, s)
         for q in range(parts if x != 0.0 else 0):
             r = np.intp(samples.row(p, i) * parts + q)
             if ordered(rows, r):
