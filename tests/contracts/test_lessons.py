@@ -184,6 +184,7 @@ def test_a_lesson_in_python_asks_compares_checks_and_goes_on(tmp_path: Path) -> 
     kept = tmp_path / "one.json"
     rows = ss.lesson(1, student=3, keep=str(kept))
     assert "one of:" in rows.ask(4) and repr(rows.ask(4)) == str(rows.ask(4))
+    assert rows.ask(4)._repr_html_().startswith('<pre style="white-space: pre-wrap">Lesson 1')
     reveal = rows.predict(4, "half", sure=3)
     assert not reveal.right and "your answer: about half (sure: 3 of 3)" in reveal
     assert ALL[0].predictions[3].wrong["half"] in reveal and reveal.finding is not None

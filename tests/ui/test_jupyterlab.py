@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
-from explorer_page import PATIENT_MS, ExplorerPage, Network
-from playwright.sync_api import Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from programs import Program
+from explorer_page import ExplorerPage, Network
+from notebook_programs import (
+    LESSONS,
+    answer_the_first_lesson,
+    lock_in,
+    run_all_cells,
+    run_last_cell,
+    start_jupyter,
+    write_notebook,
+)
+from playwright.sync_api import Page, expect
 
 CELLS = (
     "import sparsescope as ss",
@@ -26,17 +30,9 @@ PAST = (
 )
 OF_TRACE = (PAST[0], PAST[1].replace("explore(result)", "explore(result.trace)"))
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-ROWS, MOMENTUM = (NOTEBOOKS / name for name in ("01_why_rows_vanish.ipynb", "05_momentum.ipynb"))
+ROWS, MOMENTUM = LESSONS["rows"], LESSONS["momentum"]
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
-
-
-def free_port() -> int:
-    """A port that is free now; JupyterLab takes another one if it is not any more."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -44,23 +40,11 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Pat
     """Address of a JupyterLab, and the folder of its notebooks."""
     place = tmp_path_factory.mktemp("jupyter")
     folder = place / "work"
-    folder.mkdir()
     settings = place / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NO_NEWS))
-    program = Program(
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        f"--port={free_port()}",
-        "--ServerApp.ip=localhost",
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={folder}",
-        f"--LabApp.user_settings_dir={place / 'settings'}",
-        f"--LabApp.workspaces_dir={place / 'workspaces'}",
-    )
+    options = (f"--LabApp.user_settings_dir={place / 'settings'}", f"--LabApp.workspaces_dir={place / 'workspaces'}")
+    program = start_jupyter("jupyterlab", folder, *options)
     yield program.wait_open(program.wait_for(r"http://localhost:\d+/lab")).partition("/lab")[0], folder
     program.stop()
 
@@ -69,35 +53,14 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Pat
 def lab(jupyter: tuple[str, Path], page: Page, request: pytest.FixtureRequest) -> Iterator[str]:
     """Address at which JupyterLab opens one notebook, alone in its workspace; its kernel ends with the test."""
     address, folder = jupyter
-    given = getattr(request, "param", CELLS)
-    if isinstance(given, Path):
-        notebook = nbformat.read(given, as_version=4)
-    else:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in given])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     name = f"live-{len(list(folder.glob('*.ipynb')))}"
-    nbformat.write(notebook, folder / f"{name}.ipynb")
+    write_notebook(getattr(request, "param", CELLS), folder / f"{name}.ipynb")
     yield f"{address}/lab/workspaces/{name}/tree/{name}.ipynb"
     token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "_xsrf")
     page.close()  # which would start another kernel
     for kernel in page.request.get(f"{address}/api/kernels").json():
         answer = page.request.delete(f"{address}/api/kernels/{kernel['id']}", headers={"X-XSRFToken": token})
         assert answer.ok, answer.text()
-
-
-def run_all_cells(page: Page, root: str = "explorer-root") -> None:
-    """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
-    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-    for patience in (40_000, 40_000, PATIENT_MS):
-        idle.wait_for(state="attached")
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_text("Run All Cells", exact=True).click()
-        try:
-            page.get_by_test_id(root).first.wait_for(state="attached", timeout=patience)
-            return
-        except PlaywrightTimeout:
-            continue
-    raise AssertionError("the widget did not appear after the notebook was run three times")
 
 
 def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
@@ -201,44 +164,12 @@ def begun(page: Page, lab: str) -> None:
     expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first).to_be_attached()
 
 
-def lock_in(page: Page, k: int, sure: int) -> Locator:
-    """Lock the answer in as it stands, and return the reveal."""
-    page.get_by_test_id(f"p{k}-sure-{sure}").check()
-    page.get_by_test_id(f"p{k}-lock").click()
-    reveal = page.get_by_test_id(f"p{k}-reveal")
-    expect(reveal).to_contain_text("Claim")
-    return reveal
-
-
-def run_last_cell(page: Page, text: str) -> None:
-    """Run the last cell once more, and wait for a text in its output."""
-    page.locator(".jp-CodeCell").last.locator(".cm-content").click()
-    page.keyboard.press("Shift+Enter")
-    expect(page.locator(".jp-OutputArea").filter(has_text=text).last).to_be_visible()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", [ROWS], indirect=True)
 def test_the_first_lesson_is_done_in_jupyterlab(page: Page, lab: str) -> None:
     network = Network(page)
     begun(page, lab)
-    for _ in range(3):
-        page.get_by_test_id("p1-up-l1").press("Enter")
-    page.get_by_test_id("p1-sure-1").check()
-    page.get_by_test_id("p1-talk").click()
-    expect(page.get_by_test_id("p1-first")).to_contain_text("vote again")
-    page.get_by_test_id("p1-down-l1").click()
-    expect(lock_in(page, 1, 2)).to_contain_text("you after talking")
-    page.get_by_test_id("step-p2").get_by_role("checkbox").nth(1).check()
-    lock_in(page, 2, 1)
-    page.get_by_test_id("p3-number").fill("30")
-    expect(lock_in(page, 3, 3)).to_contain_text("too low")
-    for k in (4, 5):
-        page.get_by_test_id(f"step-p{k}").get_by_role("radio").first.check()
-        lock_in(page, k, 3)
-    page.get_by_test_id("p4-more").click()
-    expect(page.get_by_test_id("p4-elsewhere").get_by_role("table")).to_be_visible()
-    expect(page.get_by_test_id("p4-more")).to_be_hidden()
+    answer_the_first_lesson(page)
     run_last_cell(page, "sure 3 of 3:")  # the lesson in Python has what was answered in the cells
     assert not network.outside, network.outside
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,12 +24,15 @@ def checked_sure(sure: Any) -> int:
 
 
 class Told(str):
-    """Text that a notebook shows as it is, without quotation marks."""
+    """Text that a notebook shows as it is, without quotation marks and with long lines wrapped."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="white-space: pre-wrap">{html.escape(self)}</pre>'
 
 
 class Reveal(Told):

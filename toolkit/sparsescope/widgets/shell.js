@@ -9,6 +9,9 @@ function notebookTheme() {
   if (body.classList.contains("vscode-dark") || body.classList.contains("vscode-high-contrast")) {
     return "dark"
   }
+  if (body.dataset.theme === "dark") {
+    return "dark" // marimo
+  }
   return "light"
 }
 
@@ -105,7 +108,7 @@ function renderInNotebook({model, el}) {
   model.on("msg:custom", receive)
 
   const watcher = new MutationObserver(() => handle.setTheme(notebookTheme()))
-  watcher.observe(document.body, {attributes: true, attributeFilter: ["data-jp-theme-light", "class"]})
+  watcher.observe(document.body, {attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"]})
   model.send({type: "view", open: true})
 
   return () => {
