@@ -359,6 +359,14 @@ def test_a_lesson_page_tells_no_answer_before_it_is_asked_and_agrees_with_python
     assert lesson_says(page, "mark")["passed"] is False
     page.on_message({"type": "do", "action": "scene", "k": "card"})
     assert lesson_says(page, "frame")["picture"]["draw"] == "lines"
+    page.on_message({"type": "do", "action": "elsewhere", "k": 2})  # three data sets
+    page.on_message({"type": "do", "action": "stop"})
+    limit, said = time.monotonic() + 120.0, []
+    while not any(message["type"] == "running" and not message["running"] for message in said):
+        assert time.monotonic() < limit
+        said += told(page)
+        time.sleep(0.01)
+    assert not any(message["type"] == "error" or message.get("done") for message in said), "it was stopped"
     page.close()
 
 

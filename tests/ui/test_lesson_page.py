@@ -92,3 +92,20 @@ def test_the_list_of_lessons_leads_to_each_of_them(page: Page, server: str) -> N
     expect(page.get_by_test_id("step-opening")).to_be_visible()
     page.get_by_role("link", name="Explorer").click()
     page.wait_for_url(server.rstrip("/") + "/")
+
+
+@pytest.mark.slow
+def test_other_data_are_named_while_they_run_and_the_run_can_be_stopped(page: Page, server: str) -> None:
+    page.goto(server + "lesson/07")
+    page.wait_for_function(DRAWN)
+    page.get_by_test_id("step-p1").get_by_role("radio").first.check()
+    page.get_by_test_id("p1-sure-2").check()
+    page.get_by_test_id("p1-lock").click()
+    expect(page.get_by_test_id("p1-reveal")).to_contain_text("Claim")
+    page.get_by_test_id("p1-more").click()
+    others = page.get_by_test_id("p1-elsewhere")
+    expect(others).to_contain_text("(2 of 3)")
+    page.get_by_test_id("p1-stop").click()
+    expect(others).to_contain_text("Stopped.")
+    assert others.get_by_role("row").count() in (2, 3)  # the head, and what was found before
+    expect(page.get_by_test_id("p1-more")).to_be_enabled()

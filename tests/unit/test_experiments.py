@@ -40,7 +40,7 @@ from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.paper1.objectives import compare_objectives
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Bars, Report, gather
-from sparsescope.experiments.verdicts import number, points, seconds, times
+from sparsescope.experiments.verdicts import Time, number, points, seconds, slower, times
 from sparsescope.runs.stopping import Iterations
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -129,7 +129,17 @@ def test_times_of_other_programs_are_medians_of_repeated_fits() -> None:
     times = iter([0.05, 0.01, 0.02, 0.03, 0.04, 9.0])
     made = peers.repeated(lambda: peers.Fit(None, next(times), np.arange(2)))
     assert made.seconds == 0.03 and next(times) == 9.0, f"{runs.REPEATS} fits"
+    assert made.columns("train_") == {"train_seconds": 0.03, "train_seconds_low": 0.02, "train_seconds_high": 0.04}
     assert peers.repeated(lambda: peers.Fit(None, 2.0, np.arange(2))).seconds == 2.0
+
+
+def test_ratios_of_times_have_the_spread_of_both() -> None:
+    fast, slow = Time(1.0, 0.5, 2.0), Time(4.0, 4.0, 8.0)
+    never = Time(np.inf, np.inf, np.inf)
+    assert slow.over(fast) == (4.0, 2.0, 16.0) and str(fast) == "1 s (500 ms to 2 s)"
+    assert slower(slow, fast) and slower(slow, fast, 3.0) is None
+    assert slower(fast, slow) is False and slower(never, fast)
+    assert slower(fast, never) is False and slower(never, never) is False
 
 
 def test_points_get_rarer(flowers: Pool) -> None:

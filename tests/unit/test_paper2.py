@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import claim_cases
 import numpy as np
 import pandas as pd
 import pytest
@@ -228,6 +229,11 @@ def test_every_claim_has_its_cases() -> None:
 @pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
 def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
     check_case(PAPER, CASES, name, place, word)
+
+
+@pytest.mark.parametrize("name", ["linear-tradeoff", "small-stages", "ten-times", "text-slower"])
+def test_repeated_runs_decide_claims_on_times(name: str) -> None:
+    claim_cases.check_repeats(PAPER, CASES, name)
 
 
 def test_tables_have_the_papers_layout() -> None:

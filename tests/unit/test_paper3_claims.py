@@ -66,6 +66,22 @@ def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -
     claim_cases.check_case(PAPER, CASES, name, place, word)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "change-times",
+        "faster-linear",
+        "faster-logit",
+        "comparable-square",
+        "two-before-one",
+        "competitive-few",
+        "not-many",
+    ],
+)
+def test_repeated_runs_decide_claims_on_times(name: str) -> None:
+    claim_cases.check_repeats(PAPER, CASES, name)
+
+
 def test_a_method_that_is_not_at_rest_counts_for_what_it_shows() -> None:
     """It is slower than what settled in less time than it had; nothing else is known."""
     stuck = where(settled=False)(method=protocol.LINEAR)
@@ -77,7 +93,7 @@ def test_a_method_that_is_not_at_rest_counts_for_what_it_shows() -> None:
 
 def test_the_time_near_x_is_that_after_which_a_run_stays() -> None:
     run = pd.DataFrame({"seconds": [0.0, 1.0, 2.0, 3.0], "distance": [1.0, 1e-4, 1e-2, 0.0], "settled": True})
-    assert reading.time_near(run) == 3.0 and reading.time_near(run, 0.1) == 1.0
+    assert reading.time_near(run).middle == 3.0 and reading.time_near(run, 0.1).middle == 1.0
 
 
 def test_decades_are_read_between_the_values_of_alpha() -> None:

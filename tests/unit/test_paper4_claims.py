@@ -62,6 +62,11 @@ def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -
     claim_cases.check_case(PAPER, CASES, name, place, word)
 
 
+@pytest.mark.parametrize("name", ["train-l1", "train-logistic", "train-time", "predict-time", "search"])
+def test_repeated_runs_decide_claims_on_times(name: str) -> None:
+    claim_cases.check_repeats(PAPER, CASES, name)
+
+
 def test_what_is_not_there_is_said() -> None:
     table = models(
         lambda t: t.assign(

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import claim_cases
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +85,11 @@ def test_every_claim_has_its_cases() -> None:
 def test_a_claim_can_hold_fail_and_stay_open(name: str) -> None:
     for place, word in enumerate((HOLDS, FAILS, OPEN)):
         check_case(PAPER, CASES, name, place, word)
+
+
+@pytest.mark.parametrize("name", ["lhac-fastest", "fista-early", "fista-late", "margin-grows"])
+def test_repeated_runs_decide_claims_on_times(name: str) -> None:
+    claim_cases.check_repeats(PAPER, CASES, name)
 
 
 def test_figures_show_every_method_and_what_was_not_reached() -> None:

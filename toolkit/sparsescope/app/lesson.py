@@ -123,7 +123,7 @@ class LessonPage(Page):
 
     # -------------------------------------------------------------------------------------------------------- running
     def carry_out(self, action: str, message: Message) -> None:
-        """Begin a run: ``predict``, ``elsewhere``, ``scene`` or ``check``; what it found comes as messages.
+        """Begin ``predict``, ``elsewhere``, ``scene`` or ``check``, whose findings come as messages, or ``stop`` it.
 
         Raises
         ------
@@ -139,6 +139,9 @@ class LessonPage(Page):
         lesson = self._lesson
         if lesson is not None and action in ("vote", "kept", "forget"):
             self._keep(lesson, action, message)
+            return
+        if action == "stop":
+            self.end()
             return
         if action not in actions or lesson is None:
             raise ValueError(f"unknown action {brief(action)}; a lesson has {', '.join(actions)}")

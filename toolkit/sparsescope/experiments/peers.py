@@ -6,6 +6,7 @@ All are given the same matrices and no intercept, run on one thread, and are tim
 from __future__ import annotations
 
 import importlib.util
+import math
 import tempfile
 import time
 import warnings
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .runs import CLOCK, REPEATS, SHORT
+from .runs import CLOCK, timed
 
 PASSES = 100_000  # of liblinear at most
 SVM, LOGISTIC_L2, LOGISTIC_L1 = "svm", "logistic-l2", "logistic-l1"
@@ -32,21 +33,26 @@ class Fit:
     """A fitted model: W (d, m), dense or CSR, of which only the columns of the trained classes mean something; CPU
     seconds; which classes were trained.
 
-    note : deviations from the request
+    note : deviations from the request · spread : quartiles of the seconds of repeated fits, NaN of a single one
     """
 
     W: Any
     seconds: float
     trained: np.ndarray
     note: str = ""
+    spread: tuple[float, float] = (math.nan, math.nan)
+
+    def columns(self, prefix: str = "") -> dict[str, float]:
+        """The seconds with their quartiles, as columns of a table."""
+        low, high = self.spread
+        return {f"{prefix}seconds": self.seconds, f"{prefix}seconds_low": low, f"{prefix}seconds_high": high}
 
 
 def repeated(make: Callable[[], Fit]) -> Fit:
-    """The first fit, with the median time of repeated ones where it took little."""
-    fits = [make()]
-    while len(fits) < REPEATS and sum(fit.seconds for fit in fits) < SHORT:
-        fits.append(make())
-    return replace(fits[0], seconds=float(np.median([fit.seconds for fit in fits])))
+    """The first fit, with the median time of repeated ones, and their quartiles, where it took little."""
+    fit = make()
+    found = timed(fit.seconds, lambda: make().seconds)
+    return replace(fit, seconds=found["seconds"], spread=(found["seconds_low"], found["seconds_high"]))
 
 
 # ----------------------------------------------------------------------------------------------------------- liblinear

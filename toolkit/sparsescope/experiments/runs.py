@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..problems.base import BaseProblem
 from ..problems.prediction import Problem
 from ..runs.event import Event
 from ..runs.optima import Reference as Optimum
@@ -112,6 +113,34 @@ def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[float, float]]
         table[name] = times.quantile(share, axis=1)
 
 
+def ended(problem: BaseProblem, solver: Solver | str, stop: Stop, **options: Any) -> Run:
+    """Run from zero weights until ``stop``, on the clock of the experiments; the run when it has ended."""
+    run = Run(problem.fresh(), solver, stop=copy.deepcopy(stop), clock=CLOCK, **options)
+    for _ in run:
+        pass
+    return run
+
+
+def clocked(race: Callable[[Callable[[Event], None]], Any]) -> Callable[[], dict[float, float]]:
+    """A function that runs ``race`` with an observer and returns the seconds of each iteration."""
+
+    def again() -> dict[float, float]:
+        seconds: dict[float, float] = {}
+        race(lambda event: seconds.__setitem__(event.iteration, event.seconds))
+        return seconds
+
+    return again
+
+
+def timed(first: float, again: Callable[[], float], column: str = "seconds") -> dict[str, float]:
+    """Median and quartiles of the seconds of a run, which is run again where it takes little, as columns."""
+    found = [first]
+    while len(found) < REPEATS and sum(found) < SHORT:
+        found.append(again())
+    shares = {"": 0.5, "_low": 0.25, "_high": 0.75}
+    return {column + end: float(np.nanquantile(found, share)) for end, share in shares.items()}
+
+
 def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, labels: Mapping[str, Any]) -> pd.DataFrame:
     """Run a solver from zero weights and return its points, a row each, with ``labels`` as further columns.
 
@@ -123,25 +152,15 @@ def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, lab
     import pandas as pd
 
     def run_once(recorder: Callable[[Event], None]) -> str:
-        run = Run(
-            problem.fresh(), solver, stop=copy.deepcopy(stop), callbacks=[recorder], certify_every=NEVER, clock=CLOCK
-        )
         try:
-            for _ in run:
-                pass
+            return ended(problem, solver, stop, callbacks=[recorder], certify_every=NEVER).message
         except FloatingPointError as error:  # a method that diverges is a result too; its finite points are kept
             return str(error)
-        return run.message
-
-    def again() -> dict[float, float]:
-        seconds: dict[float, float] = {}
-        run_once(lambda event: seconds.__setitem__(event.iteration, event.seconds))
-        return seconds
 
     recorder = Recorder(split)
     message = run_once(recorder)
     table = pd.DataFrame(recorder.points)
-    repeat_times(table, again)
+    repeat_times(table, clocked(run_once))
     table["nonzero_percent"] = 100.0 * table["nonzero_rows"] / problem.d
     table["message"] = message
     for place, (name, value) in enumerate(labels.items()):

@@ -89,6 +89,59 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+# --------------------------------------------------------------------------------------------------------- times
+@dataclass(frozen=True)
+class Time:
+    """Seconds of repeated runs: their median and quartiles, which are equal where a run was not repeated."""
+
+    middle: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, row: Any, column: str = "seconds") -> Time:
+        """The time in a column of a row, with the quartiles beside it (``…_low``, ``…_high``) where there are any."""
+        middle = float(row[column])
+        ends = [float(row.get(f"{column}_{end}", middle)) for end in ("low", "high")]
+        low, high = (middle if math.isnan(value) else value for value in ends)
+        return cls(middle, low, high)
+
+    @classmethod
+    def first(cls, run: pd.DataFrame, there: pd.Series) -> Time:
+        """The time of the first row of a run for which ``there`` is true; infinity if there is none."""
+        return cls.of(run[there].iloc[0]) if there.any() else cls(math.inf, math.inf, math.inf)
+
+    def over(self, other: Time) -> tuple[float, float, float]:
+        """Ratio of two times: of the medians, and of the quartiles that make it smallest and largest."""
+        return (
+            _ratio(self.middle, other.middle),
+            _ratio(self.low, other.high),
+            _ratio(self.high, other.low),
+        )
+
+    def __str__(self) -> str:
+        spread = "" if self.low == self.high else f" ({seconds(self.low)} to {seconds(self.high)})"
+        return seconds(self.middle) + spread
+
+
+def _ratio(a: float, b: float) -> float:
+    return math.nan if math.isinf(a) and math.isinf(b) else a / max(b, 1e-12)
+
+
+DISAGREE = "repeated runs disagree"
+
+
+def agreed(answers: Iterable[bool]) -> bool | None:
+    """What the median of repeated runs and their quartiles answer; ``None`` where they disagree."""
+    found = set(answers)
+    return found.pop() if len(found) == 1 else None
+
+
+def slower(slow: Time, fast: Time, least: float = 1.0) -> bool | None:
+    """Whether ``slow`` takes more than ``least`` times as long as ``fast``; ``None`` where repeated runs disagree."""
+    return agreed(ratio > least for ratio in slow.over(fast))
+
+
 # ----------------------------------------------------------------------------------------------- numbers as text
 def number(value: float, digits: int = 3) -> str:
     """A number with few digits; ``never`` for NaN and infinity, which mark a level that was not reached."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import number, seconds, times
+from ..verdicts import DISAGREE, Time, agreed, number, slower, times
 from .protocol import CALIBRATED, LINEAR, LOGISTIC, PEERS, RAW, STAGEWISE, SVM, VW
 from .rates import PLAIN
 from .tables import PAPER_MNIST, is_mnist
@@ -82,10 +82,9 @@ def similar(tables: Tables) -> list[Finding]:
 
 
 # -------------------------------------------------------------------------------------------------------------- stages
-def reached(run: pd.DataFrame, level: float) -> float:
+def reached(run: pd.DataFrame, level: float) -> Time:
     """CPU seconds until the error of a run is at most ``level``; infinity if it never is."""
-    at = run[run["error"] <= level]
-    return float(at["seconds"].iloc[0]) if len(at) else math.inf
+    return Time.first(run, run["error"] <= level)
 
 
 def _runs(tables: Tables) -> Iterator[tuple[str, dict[tuple[str, int], pd.DataFrame]]]:
@@ -97,8 +96,9 @@ def _sooner(case: str, first: pd.DataFrame, second: pd.DataFrame, names: tuple[s
     """Whether the first run is sooner at the larger of the two smallest errors."""
     level = max(float(first["error"].min()), float(second["error"].min()))
     a, b = reached(first, level), reached(second, level)
-    words = f"to {percent(level)}: {names[0]} {seconds(a)}, {names[1]} {seconds(b)}"
-    return Finding(case, a < b, words)
+    holds = slower(b, a)
+    words = f"to {percent(level)}: {names[0]} {a}, {names[1]} {b}" + (f": {DISAGREE}" if holds is None else "")
+    return Finding(case, holds, words)
 
 
 def linear_trades_better(tables: Tables) -> list[Finding]:
@@ -180,15 +180,14 @@ def ten_times(tables: Tables) -> list[Finding]:
             if not math.isfinite(row["error"]):
                 found.append(Finding(case, None, str(row["note"]) or "not measured"))
                 continue
-            spent = min(
-                (reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])), default=math.inf
-            )
-            ratio = float(row["seconds"]) / max(spent, 1e-12) if math.isfinite(spent) else 0.0
-            words = (
-                f"{row['method']} {percent(row['error'])} in {seconds(float(row['seconds']))}, stages are there "
-                f"in {seconds(spent)}" + (f": {times(ratio)}" if ratio else "")
-            )
-            found.append(Finding(case, ratio >= TEN, words))
+            runs = [reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])]
+            spent = min(runs, key=lambda time: time.middle, default=Time(math.inf, math.inf, math.inf))
+            theirs, there = Time.of(row), math.isfinite(spent.middle)
+            ratios = theirs.over(spent)
+            holds = agreed(ratio >= TEN for ratio in ratios)
+            words = f"{row['method']} {percent(row['error'])} in {theirs}, stages are there in {spent}"
+            words += (f": {times(ratios[0])}" if there else "") + (f"; {DISAGREE}" if holds is None else "")
+            found.append(Finding(case, holds, words))
     return found
 
 
@@ -216,13 +215,15 @@ def text_slower(tables: Tables) -> list[Finding]:
     """Stages take longer than each of the other programs on text."""
     found = []
     for data, rows in _text(tables):
-        theirs = {m: float(rows[m]["seconds"]) for m in PEERS if m in rows and math.isfinite(rows[m]["seconds"])}
+        theirs = {m: Time.of(rows[m]) for m in PEERS if m in rows and math.isfinite(rows[m]["seconds"])}
         if STAGEWISE not in rows or not theirs:
             found.append(Finding(data, None, "stages or all other programs were not measured"))
             continue
-        ours = float(rows[STAGEWISE]["seconds"])
-        words = ", ".join(f"{m} {seconds(s)}" for m, s in {STAGEWISE: ours, **theirs}.items())
-        found.append(Finding(data, ours > max(theirs.values()), words))
+        ours = Time.of(rows[STAGEWISE])
+        words = ", ".join(f"{m} {time}" for m, time in {STAGEWISE: ours, **theirs}.items())
+        answers = [slower(ours, time) for time in theirs.values()]
+        holds = False if False in answers else None if None in answers else True
+        found.append(Finding(data, holds, words + (f": {DISAGREE}" if holds is None else "")))
     return found
 
 

@@ -106,24 +106,23 @@ def rivals(tables: Tables) -> go.Figure:
             if len(own):
                 _stages(fig, 1, k + 1, own, min(own["block"]))
                 times, errors = list(own["seconds"]), list(own["error"])
-        for _, row in part.iterrows():
-            if np.isfinite(row["error"]):
-                drawing.add_line(
-                    fig,
-                    1,
-                    k + 1,
-                    [row["seconds"]],
-                    [row["error"]],
-                    row["method"],
-                    RIVALS[row["method"]],
-                    "%{x:.3g} s: %{y:.2f} %",
-                    markers=True,
-                )
-            else:
-                missing.append(f"{row['method']} on {name}: {row['note'] or 'no error'}")
+        missing += _programs(fig, k + 1, part)
         drawing.log_time(fig, 1, k + 1, drawing.positive([*times, *part["seconds"]]))
         drawing.log_values(fig, 1, k + 1, "test error [%]", drawing.positive([*errors, *part["error"]]))
     return drawing.note(fig, TIME + "Both axes are logarithmic.", "; ".join(missing))
+
+
+def _programs(fig: go.Figure, col: int, part: pd.DataFrame) -> list[str]:
+    """A point for each program that has an error; why the others have none."""
+    missing = []
+    for _, row in part.iterrows():
+        name = row["method"]
+        if np.isfinite(row["error"]):
+            at = ([row["seconds"]], [row["error"]])
+            drawing.add_line(fig, 1, col, *at, name, RIVALS[name], "%{x:.3g} s: %{y:.2f} %", markers=True)
+        else:
+            missing.append(f"{name} on {row['data']}: {row['note'] or 'no error'}")
+    return missing
 
 
 def text(tables: Tables) -> go.Figure:
@@ -134,21 +133,7 @@ def text(tables: Tables) -> go.Figure:
     missing = []
     for k, name in enumerate(names):
         part = table[table["data"] == name]
-        for _, row in part.iterrows():
-            if np.isfinite(row["error"]):
-                drawing.add_line(
-                    fig,
-                    1,
-                    k + 1,
-                    [row["seconds"]],
-                    [row["error"]],
-                    row["method"],
-                    RIVALS[row["method"]],
-                    "%{x:.3g} s: %{y:.2f} %",
-                    markers=True,
-                )
-            else:
-                missing.append(f"{row['method']} on {name}: {row['note'] or 'no error'}")
+        missing += _programs(fig, k + 1, part)
         drawing.log_time(fig, 1, k + 1, drawing.positive(part["seconds"]))
         fig.update_yaxes(title_text="test error [%]", row=1, col=k + 1)
     return drawing.note(fig, TIME + "The axis of time is logarithmic.", "; ".join(missing))

@@ -10,13 +10,12 @@ import scipy.sparse as sp
 
 from ...problems.sequence import SequenceProblem
 from ...registry import solvers
-from ...runs.run import Run
 from ...runs.stopping import Iterations, Seconds
 from .. import peers
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Report, gather
-from ..runs import CLOCK
+from ..runs import NEVER, ended, timed
 from . import protocol, samples
 from .fits import drawn_for
 from .protocol import LOGISTIC_L2, MULTI, STAGEWISE, SVM, VW
@@ -43,7 +42,7 @@ def rival(name: str, part: samples.Parts, X: Any, X_test: Any, limit: float, see
         fit = peers.repeated(lambda: peers.one_vs_rest(ONE_VS_REST[name], X, Y, limit=limit, seed=seed))
     if len(fit.trained) < part.classes:
         return {"error": NAN, "seconds": fit.seconds * part.classes / len(fit.trained), "note": fit.note}
-    return {"error": part.error(np.asarray((X_test @ fit.W).argmax(axis=1))), "seconds": fit.seconds, "note": fit.note}
+    return {"error": part.error(np.asarray((X_test @ fit.W).argmax(axis=1))), **fit.columns(), "note": fit.note}
 
 
 def _row(**facts: Any) -> pd.DataFrame:
@@ -79,15 +78,14 @@ def measure_text(data: Pool, settings: Settings, report: Report) -> pd.DataFrame
         problem = SequenceProblem(part.X, part.y, lam=protocol.TEXT_LAM)
         solver = solvers.create("stagewise", generator="gradient", features=batch, seed=settings.seed)
         steps = protocol.PASSES * -(-part.X.shape[1] // batch)
-        run = Run(problem, solver, clock=CLOCK, stop=Iterations(steps) | Seconds(limit.seconds), certify_every=10**9)
-        for _ in run:
-            pass
+        rule = Iterations(steps) | Seconds(limit.seconds)
+        run = ended(problem, solver, rule, certify_every=NEVER)
         state: Any = run.state
         return _row(
             data=data.name,
             method=STAGEWISE,
             error=part.error(problem.predict(state.model, X=part.X_test)),
-            seconds=run.seconds,
+            **timed(run.seconds, lambda: ended(problem, solver, rule, certify_every=NEVER).seconds),
             note=f"{len(state.model)} stages of {batch} words",
             words=part.X.shape[1],
         )

@@ -10,12 +10,12 @@ import numpy as np
 from ...problems.prediction import Problem
 from ...runs.event import Event
 from ...runs.run import Run
-from ...runs.stopping import Seconds
+from ...runs.stopping import Iterations, Seconds
 from ...solvers.base import Solver
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, NEVER
+from ..runs import CLOCK, NEVER, clocked, ended, repeat_times
 from . import protocol, samples
 from .fitting import chosen_alpha, mean_hinge, sparse_alphas
 
@@ -108,17 +108,19 @@ def matching_eta(problem: Problem, limit: protocol.Limits) -> float:
     """The mean hinge at the solution of the regularised problem: with it the constrained one has the same solution."""
     from ...runs.stopping import Gap
 
-    run = Run(
-        problem,
-        protocol.solver(protocol.HINGE),
-        stop=Gap(MATCH_TOL) | Seconds(PATIENCE * limit.race_seconds),
-        certify_every=20,
-        clock=CLOCK,
-    )
-    for _ in run:
-        pass
+    rule = Gap(MATCH_TOL) | Seconds(PATIENCE * limit.race_seconds)
+    run = ended(problem, protocol.solver(protocol.HINGE), rule, certify_every=20)
     assert run.state is not None
     return mean_hinge(problem, np.asarray(run.state.weights()), run.state.intercept())
+
+
+def repeat(table: pd.DataFrame, run: Run, solver: Solver, limit: protocol.Limits) -> None:
+    """Give a short run the median seconds of repeated ones at the same iterations, and their quartiles."""
+    last = int(table["iteration"].max())
+
+    rule = Iterations(last) | Seconds(limit.race_seconds)
+    again = clocked(lambda watch: ended(run.problem, solver, rule, callbacks=[watch], certify_every=NEVER))
+    repeat_times(table, again)
 
 
 def time_methods(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
@@ -127,7 +129,8 @@ def time_methods(pool: Pool, settings: Settings, report: Report | None = None) -
     The problems bounded by η have the η that gives them the regularised problem's solution. Quick: at the second α,
     with the runs of :func:`follow_methods`. Columns: data, kind,
     per_class, draw, alpha, method, lam, eta, seconds and iterations (until two iterates in a row are within 1e-5;
-    NaN if that did not come), all_seconds, gap (relative, of the last point), features, samples.
+    NaN if that did not come; medians of repeated runs where one takes little, with seconds_low and seconds_high, their
+    quartiles), all_seconds, gap (relative, of the last point), features, samples.
     """
     limit = protocol.limits(settings)
     features = samples.FILTERS if limit.filters else samples.PIXELS
@@ -157,10 +160,13 @@ def _time(
     path, run, eta = race(
         split, name, labels["alpha"], penalty, limit, limit.settle if limit.shared else protocol.CHANGE
     )
-    found = path.reached or (float("nan"), float("nan"))
+    found = pd.DataFrame([path.reached or (float("nan"), float("nan"))], columns=["seconds", "iteration"])
+    if path.reached:
+        repeat(found, run, protocol.method(name, eta), limit)
     return pd.DataFrame([{
-        **labels, "method": name, "lam": run.problem.lam, "eta": eta, "seconds": found[0], "iterations": found[1],
-        "all_seconds": run.seconds, "gap": last_gap(run), "features": run.problem.d,
+        **labels, "method": name, "lam": run.problem.lam, "eta": eta,
+        **found.rename(columns={"iteration": "iterations"}).iloc[0], "all_seconds": run.seconds,
+        "gap": last_gap(run), "features": run.problem.d,
         "samples": run.problem.n,
     }])  # fmt: skip
 
@@ -221,9 +227,12 @@ def _follow(pool: Pool, features: str, per_class: int, seed: int, name: str, lim
     )
     path, run, eta = race(split, name, alpha, penalty, limit, limit.settle)
     gap = last_gap(run)
-    return pd.DataFrame({
+    found = pd.DataFrame({
         "data": pool.name, "kind": features, "per_class": per_class, "alpha": alpha, "method": name,
         "lam": run.problem.lam, "eta": eta, "iteration": path.iterations, "seconds": path.seconds,
         "distance": path.distances(), "settled": settled(path, gap, limit), "gap": gap,
         "features": run.problem.d, "samples": run.problem.n,
     })  # fmt: skip
+    if np.isfinite(gap):  # a method that diverged has no time to repeat
+        repeat(found, run, protocol.method(name, eta), limit)
+    return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..verdicts import Time
 from . import protocol
 
 if TYPE_CHECKING:
@@ -74,16 +75,16 @@ def decades(curve: pd.DataFrame) -> float:
     return float(high - low)
 
 
-def time_near(run: pd.DataFrame, distance: float = protocol.NEAR) -> float:
+def time_near(run: pd.DataFrame, distance: float = protocol.NEAR) -> Time:
     """Solver seconds from which on a run stays within this relative distance of x∞; infinity if it never settled."""
     if not len(run) or not bool(run["settled"].iloc[0]):
-        return INFINITY
+        return Time(INFINITY, INFINITY, INFINITY)
     away = run["distance"].to_numpy() > distance
     first = 0 if not away.any() else int(np.flatnonzero(away)[-1]) + 1
-    return float(run["seconds"].iloc[first])
+    return Time.of(run.iloc[first])
 
 
-def times_near(part: pd.DataFrame, distance: float = protocol.NEAR) -> dict[str, float]:
+def times_near(part: pd.DataFrame, distance: float = protocol.NEAR) -> dict[str, Time]:
     """method -> :func:`time_near`."""
     return {str(name): time_near(run, distance) for name, run in part.groupby("method", sort=False)}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import number, points, seconds, times
+from ..verdicts import DISAGREE, Time, agreed, number, points, seconds, slower, times
 from . import protocol
 from .protocol import LIBLINEAR, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from .sparsity import PAPER_BIBTEX, choose, is_bibtex
@@ -115,17 +115,18 @@ def _ratios(tables: Tables, rival: str, column: str, least: float, words: Any) -
         if ours is None or not theirs:
             found.append(Finding(data, None, "PD-Sparse was not measured" if ours is None else _why(rows, (rival,))))
             continue
-        ratio = theirs[rival] / max(float(ours[column]), 1e-12)
+        here, there = Time.of(ours, column), Time.of(rows[rival], column)
+        ratios = there.over(here)
+        holds = agreed(ratio > 1.0 if least == 1.0 else ratio >= least for ratio in ratios)
+        told = str if words is seconds else lambda value: words(value.middle)
         part = rows[rival]
         guess = (
             f", extrapolated from {int(part['trained'])} of {int(part['classes'])} classes"
             if 0 < part["trained"] < part["classes"]
             else ""
         )
-        numbers = (
-            f"{ours['method']} {words(float(ours[column]))}, {rival} {words(theirs[rival])}{guess}; {times(ratio)}"
-        )
-        found.append(Finding(data, ratio > 1.0 if least == 1.0 else ratio >= least, numbers))
+        numbers = f"{ours['method']} {told(here)}, {rival} {told(there)}{guess}; {times(ratios[0])}"
+        found.append(Finding(data, holds, numbers + (f"; {DISAGREE}" if holds is None else "")))
     return found
 
 
@@ -141,15 +142,12 @@ def competitive(tables: Tables) -> list[Finding]:
             found.append(Finding(data, None, f"{int(ours['classes'])} classes are not many"))
             continue
         fastest = min(theirs, key=lambda name: theirs[name])
-        ratio = float(ours["train_seconds"]) / theirs[fastest]
-        each = ", ".join(f"{name} {seconds(value)}" for name, value in theirs.items())
-        found.append(
-            Finding(
-                data,
-                ratio <= COMPETITIVE,
-                f"{ours['method']} {seconds(float(ours['train_seconds']))}; {each}; {times(ratio)} the fastest",
-            )
-        )
+        here = Time.of(ours, "train_seconds")
+        ratios = here.over(Time.of(rows[fastest], "train_seconds"))
+        holds = agreed(ratio <= COMPETITIVE for ratio in ratios)
+        each = ", ".join(f"{name} {Time.of(rows[name], 'train_seconds')}" for name in theirs)
+        numbers = f"{ours['method']} {here}; {each}; {times(ratios[0])} the fastest"
+        found.append(Finding(data, holds, numbers + (f"; {DISAGREE}" if holds is None else "")))
     return found
 
 
@@ -236,10 +234,9 @@ def grows(tables: Tables, method: str, column: str, sublinear: bool, words: Any)
 
 
 # --------------------------------------------------------------------------------------------------------------- search
-def reached(run: pd.DataFrame, level: float) -> float:
+def reached(run: pd.DataFrame, level: float) -> Time:
     """Seconds until the gap of a run is at most ``level``; infinity if it never was."""
-    at = run[run["gap"] <= level]
-    return float(at["seconds"].iloc[0]) if len(at) else math.inf
+    return Time.first(run, run["gap"] <= level)
 
 
 def search_helps(tables: Tables) -> list[Finding]:
@@ -252,15 +249,17 @@ def search_helps(tables: Tables) -> list[Finding]:
             continue
         level = float(part["wanted"].iloc[0])
         spent = {name: reached(run, level) for name, run in runs.items()}
-        words = ", ".join(f"{name} {seconds(value)}" for name, value in spent.items())
+        words = ", ".join(f"{name} {value}" for name, value in spent.items())
         k_a, k_w = (float(runs[protocol.EXACT][name].iloc[-1]) for name in ("k_a", "k_w"))
         words = f"to a gap of {level:g}: {words}; k_W {number(k_w)}, k_A {number(k_a)}"
         fast, slow = spent[protocol.SAMPLED], spent[protocol.EXACT]
-        holds: bool | None = fast < slow
+        holds = slower(slow, fast)
         if k_w <= k_a:
             holds, words = None, words + ": the search is not the bottleneck"
-        elif math.isinf(fast) and math.isinf(slow):
+        elif math.isinf(fast.middle) and math.isinf(slow.middle):
             holds = None
+        elif holds is None:
+            words += f"; {DISAGREE}"
         found.append(Finding(data, holds, words))
     return found
 

@@ -11,15 +11,14 @@ import scipy.sparse as sp
 from ... import datasets
 from ...inputs.design import Design
 from ...problems.prediction import Problem
-from ...runs.run import Run
 from ...runs.stopping import Iterations
 from .. import peers
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, NEVER
+from ..runs import NEVER, ended, timed
 from . import protocol
-from .scores import nonzeros, predict_seconds, size, stored
+from .scores import nonzeros, predict_times, size, stored
 from .sparsity import densities
 
 if TYPE_CHECKING:
@@ -67,27 +66,21 @@ def measure_one(name: str, m: int, settings: Settings, limit: protocol.Limits) -
     problem = protocol.at(problem, limit.growth_lam4)
     found: dict[str, Any]
     if name == protocol.PD:
-        run = Run(
-            problem,
-            protocol.solver(settings.seed),
-            certify_every=NEVER,
-            clock=CLOCK,
-            stop=Iterations(limit.growth_iterations),
-        )
-        for _ in run:
-            pass
+        solver, rule = protocol.solver(settings.seed), Iterations(limit.growth_iterations)
+        run = ended(problem, solver, rule, certify_every=NEVER)
         assert run.state is not None
-        W, seconds, sparse = run.state.weights(), run.seconds, densities(run)
+        W, sparse = run.state.weights(), densities(run)
+        seconds = timed(run.seconds, lambda: ended(problem, solver, rule, certify_every=NEVER).seconds)["seconds"]
         found = {"k_a": sparse["k_a"], "k_w": sparse["k_w"]}
     else:
-        fit = peers.crammer_singer(X, y, m, C=protocol.C, passes=limit.growth_iterations)
+        fit = peers.repeated(lambda: peers.crammer_singer(X, y, m, C=protocol.C, passes=limit.growth_iterations))
         W, seconds, found = fit.W, fit.seconds, {"k_a": float("nan"), "k_w": float("nan")}
     kept, tests = stored(W), Design(sp.csr_array(data.X[:first]))
     predicted = problem.predict(kept, X=tests)
     return pd.DataFrame([{
         "data": "generated", "method": name, "classes": m, "seen": len(np.unique(y)),
         "iterations": limit.growth_iterations, "iteration_seconds": seconds / limit.growth_iterations,
-        "predict_seconds": predict_seconds(problem, kept, tests) * UNIT / tests.n, "bytes": size(kept),
+        "predict_seconds": predict_times(problem, kept, tests)["predict_seconds"] * UNIT / tests.n, "bytes": size(kept),
         "nonzeros": nonzeros(kept), **found,
         "accuracy": float((predicted == data.y[:first]).mean()), "entries": int(X.nnz), "features": problem.d,
         "samples": problem.n,

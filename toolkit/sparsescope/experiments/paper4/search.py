@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from ...runs.stopping import Gap, Seconds
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK
+from ..runs import clocked, ended, repeat_times
 from . import protocol, samples
 from .sparsity import best_row, densities, kind_of
 
@@ -37,20 +38,14 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     problem = protocol.at(samples.whole(pool).problem, lam4).fresh()
     points: list[tuple[int, float, float, float]] = []
 
-    def watch(event: Event) -> None:
-        points.append((int(event.iteration), event.seconds, event.relative_gap, event.search_share))
+    def race(watch: Callable[[Event], None]) -> Run:
+        solver = protocol.solver(settings.seed, **protocol.SEARCHES[name])
+        return ended(problem, solver, Gap(limit.search_gap) | Seconds(limit.search_seconds), callbacks=[watch])
 
-    run = Run(
-        problem,
-        protocol.solver(settings.seed, **protocol.SEARCHES[name]),
-        callbacks=[watch],
-        clock=CLOCK,
-        stop=Gap(limit.search_gap) | Seconds(limit.search_seconds),
-    )
-    for _ in run:
-        pass
+    run = race(lambda e: points.append((int(e.iteration), e.seconds, e.relative_gap, e.search_share)))
     sparse = densities(run)
     table = pd.DataFrame(points, columns=["iteration", "seconds", "gap", "search_share"])
+    repeat_times(table, clocked(race))
     table.insert(0, "search", name)
     table.insert(0, "kind", kind_of(pool))
     table.insert(0, "data", pool.name)

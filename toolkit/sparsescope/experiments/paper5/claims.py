@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import number, seconds, times
+from ..verdicts import DISAGREE, agreed, number, slower, times
 from . import protocol
 from .covariances import table2
 from .protocol import FISTA, GLMNET, LHAC, QUIC
-from .races import exponent, table1
+from .races import exponent, table1, times_to
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,23 +23,38 @@ def _races(tables: Tables) -> list[tuple[str, pd.DataFrame]]:
     return [(str(data), part) for data, part in table1(tables["races"]).groupby("data", sort=False)]
 
 
-def _wins(part: pd.DataFrame, name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
-    """In how many rows a method was first, how many rows somebody finished, and the times of the last row as text."""
-    won = decided = 0
-    for _, row in part.iterrows():
-        best = min(row[rival] for rival in rivals)
-        if math.isfinite(min(row[name], best)):
-            decided += 1
-            won += bool(row[name] < best)
-    last = part.iloc[-1]
-    said = ", ".join(f"{each} {seconds(last[each])}" for each in (name, *rivals))
-    return won, decided, f"first in {won} of {decided}; {last['samples']} samples to {last['epsilon']:g}: {said}"
+def _times(tables: Tables) -> dict[str, list[dict[str, Any]]]:
+    """Data set -> its rows of Table 1, with the times of repeated runs."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in times_to(tables["races"]):
+        found.setdefault(str(row["data"]), []).append(row)
+    return found
+
+
+def _wins(part: list[dict[str, Any]], name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
+    """In how many rows a method was first, in how many somebody was, and the times of the last row as text.
+
+    A row whose repeated runs disagree on who was first is not counted.
+    """
+    won = decided = close = 0
+    for row in part:
+        best = min((row[rival] for rival in rivals), key=lambda time: time.middle)
+        if math.isfinite(min(row[name].middle, best.middle)):
+            sooner = slower(best, row[name])
+            decided += sooner is not None
+            close += sooner is None
+            won += bool(sooner)
+    last = part[-1]
+    said = ", ".join(f"{each} {last[each]}" for each in (name, *rivals))
+    said = f"{last['samples']} samples to {last['epsilon']:g}: {said}"
+    counted = f"first in {won} of {decided}" + (f", {DISAGREE} in {close}" if close else "")
+    return won, decided, f"{counted}; {said}"
 
 
 def fastest(tables: Tables) -> list[Finding]:
     """LHAC is the fastest in all cells of Table 1 but one."""
     found = []
-    for data, part in _races(tables):
+    for data, part in _times(tables).items():
         won, decided, said = _wins(part, LHAC, (FISTA, GLMNET))
         found.append(Finding(data, won >= decided - 1 if decided > 1 else None, said))
     return found
@@ -48,8 +63,8 @@ def fastest(tables: Tables) -> list[Finding]:
 def first_at(tables: Tables, name: str, rival: str, epsilon: float) -> list[Finding]:
     """A method is faster than a rival to ε for most numbers of samples."""
     found = []
-    for data, part in _races(tables):
-        won, decided, said = _wins(part[part["epsilon"] == epsilon], name, (rival,))
+    for data, part in _times(tables).items():
+        won, decided, said = _wins([row for row in part if row["epsilon"] == epsilon], name, (rival,))
         found.append(Finding(data, 2 * won > decided if decided else None, said))
     return found
 
@@ -57,15 +72,20 @@ def first_at(tables: Tables, name: str, rival: str, epsilon: float) -> list[Find
 def margin(tables: Tables) -> list[Finding]:
     """The time of newGLMNET over that of LHAC is above 1 with the most samples, and larger than with the fewest."""
     found = []
-    for data, part in _races(tables):
-        part = part[part["epsilon"] == TIGHT]
-        able = [row for _, row in part.iterrows() if math.isfinite(row[GLMNET]) and math.isfinite(row[LHAC])]
+    for data, part in _times(tables).items():
+        able = [
+            row for row in part if row["epsilon"] == TIGHT and math.isfinite(max(row[GLMNET].middle, row[LHAC].middle))
+        ]
         if len(able) < 2:
             found.append(Finding(data, None, "fewer than two numbers of samples at which both finished"))
             continue
-        few, many = (row[GLMNET] / row[LHAC] for row in (able[0], able[-1]))
-        said = f"{times(few)} at {able[0]['samples']} samples, {times(many)} at {able[-1]['samples']}"
-        found.append(Finding(data, bool(many > max(few, 1.0)), f"GLMNET ÷ LHAC {said}"))
+        few, many = (row[GLMNET].over(row[LHAC]) for row in (able[0], able[-1]))
+        holds = agreed(
+            late > max(early, 1.0) for late, early in ((many[0], few[0]), (many[1], few[2]), (many[2], few[1]))
+        )
+        said = f"{times(few[0])} at {able[0]['samples']} samples, {times(many[0])} at {able[-1]['samples']}"
+        said += f": {DISAGREE}" if holds is None else ""
+        found.append(Finding(data, holds, f"GLMNET ÷ LHAC {said}"))
     return found
 
 

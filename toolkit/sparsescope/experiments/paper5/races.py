@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ...runs.stopping import Seconds, Violation
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK, repeat_times
+from ..runs import clocked, ended, repeat_times
+from ..verdicts import Time
 from . import protocol, samples
 
 if TYPE_CHECKING:
@@ -46,19 +47,11 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
     def race(watch: Callable[[Event], None]) -> Run:
         stop = Violation(min(protocol.EPSILONS)) | Seconds(limit.seconds)
         solver = solvers.create(protocol.RACERS[name], **protocol.PUBLISHED.get(name, {}))
-        run = Run(problem.fresh(), solver, callbacks=[watch], clock=CLOCK, stop=stop)
-        for _ in run:
-            pass
-        return run
-
-    def again() -> dict[float, float]:
-        seconds: dict[float, float] = {}
-        race(lambda event: seconds.__setitem__(event.iteration, event.seconds))
-        return seconds
+        return ended(problem, solver, stop, callbacks=[watch])
 
     run = race(lambda event: points.append((int(event.iteration), event.seconds, event.violation, event.objective)))
     table = pd.DataFrame(points, columns=["iteration", "seconds", "violation", "objective"])
-    repeat_times(table, again)
+    repeat_times(table, clocked(race))
     table["violation"] /= table["violation"].iloc[0]
     for place, (column, value) in enumerate(
         {"data": pool.name, "samples": problem.n, "features": problem.d, "solver": name}.items()
@@ -67,22 +60,32 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
     return table.assign(message=[""] * (len(table) - 1) + [run.message])
 
 
-def time_to(run: pd.DataFrame, epsilon: float) -> float:
+def time_to(run: pd.DataFrame, epsilon: float) -> Time:
     """Seconds at which a run was first at ε; infinity: never."""
-    there = run["seconds"][run["violation"] <= epsilon]
-    return float(there.iloc[0]) if len(there) else float("inf")
+    return Time.first(run, run["violation"] <= epsilon)
+
+
+def times_to(races: pd.DataFrame) -> list[dict[str, Any]]:
+    """A row for each data set, number of samples and ε, with the time of each method."""
+    return [
+        {
+            "data": data,
+            "samples": size,
+            "epsilon": epsilon,
+            **{name: time_to(part[part["solver"] == name], epsilon) for name in protocol.RACERS},
+        }
+        for (data, size), part in races.groupby(["data", "samples"], sort=False)
+        for epsilon in protocol.EPSILONS
+    ]
 
 
 def table1(races: pd.DataFrame) -> pd.DataFrame:
     """Table 1: a row for each data set, number of samples and ε, with the seconds of each method (infinity: never)."""
     import pandas as pd
 
-    rows = []
-    for (data, size), part in races.groupby(["data", "samples"], sort=False):
-        for epsilon in protocol.EPSILONS:
-            times = {name: time_to(part[part["solver"] == name], epsilon) for name in protocol.RACERS}
-            rows.append({"data": data, "samples": size, "epsilon": epsilon, **times})
-    return pd.DataFrame(rows)
+    names = dict.fromkeys(protocol.RACERS)
+    rows = times_to(races)
+    return pd.DataFrame({key: value.middle if key in names else value for key, value in row.items()} for row in rows)
 
 
 def exponent(table: pd.DataFrame, name: str) -> float:

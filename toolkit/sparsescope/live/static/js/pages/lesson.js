@@ -124,6 +124,11 @@ class LessonBody {
   }
 
   /** Ask for a run; one at a time. */
+  /** End the run that is under way. */
+  stop() {
+    this.page.link.do("stop", {});
+  }
+
   run(action, message) {
     this.frames.begin(message.k);
     if (this.running) {

@@ -106,7 +106,10 @@ export class PredictionStep extends Step {
   /** Nothing is under way any more: unlock what got no answer. */
   rest() {
     this.more.disabled = this.betting.disabled = false;
-    if (!this.awaited() || this.body.waiting.some(([, message]) => message.k === this.k)) return;
+    const queued = this.body.waiting.some(([, message]) => message.k === this.k);
+    const left = this.others.querySelector(".lesson-under-way");
+    if (left && !queued) left.replaceChildren("Stopped.");
+    if (!this.awaited() || queued) return;
     this.answer.lock(false);
     this.sureness.disabled = this.lock.disabled = this.talk.disabled = false;
     this.lock.textContent = "Lock in and run";
@@ -143,8 +146,14 @@ export class PredictionStep extends Step {
     const bets = Object.fromEntries(this.bets.filter(([, yes, no]) => yes.checked || no.checked).map(([place, yes]) => [place, yes.checked]));
     this.body.progress.put("bets", this.k, bets);
     this.more.disabled = this.betting.disabled = true;
-    this.others.replaceChildren(h("p", { class: "muted" }, "Running on other data …"));
+    this.others.replaceChildren(this.underWay(0));
     this.body.run("elsewhere", { k: this.k });
+  }
+
+  /** Where it runs now, and how to end it; what was found stays. */
+  underWay(at) {
+    const stop = h("button", { type: "button", "data-testid": `p${this.k}-stop`, onclick: () => this.body.stop() }, "Stop");
+    return h("p", { class: "muted lesson-under-way" }, `Running on ${this.bets[at][0]} (${at + 1} of ${this.bets.length}) … `, stop);
   }
 
   drawElsewhere(rows, done) {
@@ -155,7 +164,7 @@ export class PredictionStep extends Step {
     const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), some ? mine(row) : "", h("td", { class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", {}, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
     const head = h("tr", {}, ...["where", ...(some ? ["you said"] : []), "the claim", "measured", ""].map((text) => h("th", { scope: "col" }, text)));
     const table = h("table", { class: "lesson-table lesson-elsewhere" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
-    this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table), done ? "" : h("p", { class: "muted" }, "and more …"));
+    this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table), done ? "" : this.underWay(rows.length));
     this.where.open = done;
     show(this.betting, !done);
     show(this.more, !done);
