@@ -132,7 +132,7 @@ DISAGREE = "repeated runs disagree"
 
 
 def agreed(answers: Iterable[bool]) -> bool | None:
-    """What the median of repeated runs and their quartiles answer; ``None`` where they disagree."""
+    """Common answer of the median of repeated runs and of their quartiles; ``None`` where they disagree."""
     found = set(answers)
     return found.pop() if len(found) == 1 else None
 
