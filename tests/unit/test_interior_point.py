@@ -9,11 +9,11 @@ import pytest
 
 import sparsescope as ss
 from helpers import hinge_program, tags
+from sparsescope.problems.interior_cones import Orthant, SecondOrder
+from sparsescope.problems.interior_systems import ByClass, Joint
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Iterations
-from sparsescope.solvers.shared.interior_cones import Orthant, SecondOrder
 from sparsescope.solvers.shared.interior_point import InteriorPoint
-from sparsescope.solvers.shared.interior_systems import ByClass, Joint
 from sparsescope.solvers.ssnal import takes_interior_points
 
 HINGE = "crammer-singer"

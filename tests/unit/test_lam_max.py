@@ -83,8 +83,44 @@ def test_many_classes_end_at_the_limit_of_steps(monkeypatch: pytest.MonkeyPatch)
         return found
 
     monkeypatch.setattr(null_programs._Flows, "solve", counted)
+    monkeypatch.setattr(null_programs, "FEW_FLOWS", 10_000)  # no central path
     monkeypatch.setattr(null_programs, "MOST_WORK", 100_000_000)  # a seventh, for a quick test
     assert 0.0 < problem.lam_max_slack < 1.0 and len(steps) > 1 and sum(steps) <= 100_000_000
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], ids=str)
+def test_a_central_path_finds_what_linear_programmes_find(
+    monkeypatch: pytest.MonkeyPatch, penalty: Any, intercept: bool
+) -> None:
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(iris()[1]))
+    X = np.tile(iris()[0], (1, 7)) * np.random.default_rng(1).uniform(0.5, 1.5, (len(iris()[1]), 28))
+    given: dict[str, Any] = {"loss": "crammer-singer", "penalty": penalty, "intercept": intercept}
+    found = []
+    for few in (10_000, 10):
+        monkeypatch.setattr(null_programs, "FEW_FLOWS", few)
+        found.append(ss.Problem(X, iris()[1], sample_weight=weights, **given))
+    programme, path = found
+    assert path.lam_max_slack < 1e-6
+    assert path.lam_max <= programme.lam_max * (1 + 1e-6)
+    assert path.lam_max >= programme.lam_max * (1 - programme.lam_max_slack) * (1 - 1e-6)
+    above = ss.solve(path.with_lam(path.lam_max), "fbpd", tol=1e-6, max_iter=50_000, record=False, certify_every=20)
+    assert above.converged and above.dual >= path.null_objective * (1 - 2e-6), "nothing is better than zero"
+
+
+@pytest.mark.parametrize("kind", ["most in one class", "label sets"])
+def test_a_central_path_takes_the_faces_of_any_best_intercept(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    X, y = tags() if kind == "label sets" else iris()
+    y = y if kind == "label sets" else np.where((y == 1) & (np.arange(len(y)) % 8 > 0), 0, y)
+    values = []
+    for few in (10_000, 10):
+        monkeypatch.setattr(null_programs, "FEW_FLOWS", few)
+        problem = ss.Problem(
+            X, y, loss="separation-ranking" if kind == "label sets" else "crammer-singer", penalty="l1", intercept=True
+        )
+        values.append(problem.lam_max)
+        assert problem.lam_max_slack < 1e-4
+    assert values[0] > 1e-3 and values[1] == pytest.approx(values[0], rel=1e-4)
 
 
 def test_smooth_losses_have_no_slack_and_dense_and_sparse_data_agree() -> None:

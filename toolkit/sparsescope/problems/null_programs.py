@@ -7,6 +7,8 @@ with Ω(w) ≤ 1. Cutting planes (Kelley 1960) take a few such w at a time, thos
 
     t ← the smallest t with ⟨−XᵀU/n, w⟩ ≤ t for the w so far (a lower bound of λ_max);  λ_max ≤ Ω°(−XᵀU/n) for its U
 
+With more samples and classes a central path gives both bounds (null_path.py): its steps are few, whatever the penalty.
+
 With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other.
 """
 
@@ -18,8 +20,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .null_path import between
+
 MOST_FLOWS = 6000  # rows by labels above which no programme is solved
 MOST_WORK = 700_000_000  # steps of the simplex method times numbers of the programme, of all together: 1 or 2 CPU s
+FEW_FLOWS = 1000  # rows by labels above which a central path is followed
+MET = 5e-7  # share at which its bounds have met
 CUTS = 64  # new ones from a point
 CLOSE = 1e-7  # share of λ_max at which the bounds have met
 TIGHT = 1e-3  # share of t within which a cut holds it
@@ -39,8 +45,8 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound.
 
     The first bound is kept where the programme would be too large, X lies in blocks, or the loss has no rule for its
-    subgradients; the bounds so far where all programmes together take more than ``MOST_WORK``. That counts steps and no
-    time: λ_max is the same on every machine.
+    subgradients; the bounds so far where all programmes together take more than ``MOST_WORK``, or the central path more
+    than its own. These count steps and no time: λ_max is the same on every machine.
     """
     n, d, m = problem.n, problem.d, problem.m
     G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
@@ -49,6 +55,9 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     faces = problem.loss.null_faces(problem.null_intercept, problem.y) if solvable else None
     if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
         return Critical(upper, 1.0)
+    if n * m > FEW_FLOWS and (found := between(problem, regulariser, faces, upper, MET)) is not None:
+        lower, upper = found
+        return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
     flows = _Flows(problem, *faces)
     lower, left, cuts, best = 0.0, MOST_WORK, sp.csr_array((0, flows.count)), G
     points = [G]

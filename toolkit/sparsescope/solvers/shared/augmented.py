@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient
+from ...problems.interior_cones import vectors_of
 from ...problems.prediction import Problem
 from .armijo import BACKTRACK, backtrack
 from .pieces import row_functions
@@ -50,7 +51,7 @@ class Lagrangian:
         self.smooth = bool(problem.loss.smooth)
         self.strength = n * problem.lam
         self.W = W.astype(np.float64)
-        self.index = vectors_of(problem)
+        self.index = vectors_of(problem.regulariser, d, problem.m)
         unit = 1.0 if self.smooth else problem.loss.margin
         self.sigma = 1.0 / unit
         mean = float(problem.design.squared_norms.sum()) / max(d, 1)
@@ -271,19 +272,3 @@ class Lagrangian:
             rest = np.eye(p) - P
             J = np.linalg.inv(A + rest) - rest
             H[used[:, :, None], used[:, None, :]] -= self.rho * J
-
-
-def vectors_of(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """The vectors that Ω is a sum over: their places in the flat W (vectors, length), and the numbers of their rows or
-    blocks, one pair for each length; ``None`` where these are single entries with weights."""
-    d, m = problem.d, problem.m
-    blocks = problem.regulariser.blocks
-    if problem.regulariser.weights is not None:
-        return None
-    if blocks is None:
-        return [(np.arange(d * m).reshape(d, m), np.arange(d))]
-    found: dict[int, list[int]] = {}
-    for b in range(blocks.count):
-        found.setdefault(blocks.features(b).size, []).append(b)
-    places = {b: blocks.features(b)[None, :] * m + np.arange(m)[:, None] for b in range(blocks.count)}
-    return [(np.concatenate([places[b] for b in same]), np.repeat(same, m)) for same in found.values()]

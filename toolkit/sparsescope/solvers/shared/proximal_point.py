@@ -24,9 +24,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient
+from ...problems.interior_cones import vectors_of
 from ...problems.prediction import Problem
 from .armijo import backtrack
-from .augmented import vectors_of
 from .pieces import row_functions
 
 ARMIJO, TRIALS = 1e-4, 25
@@ -57,7 +57,7 @@ class ProximalPoint:
         X = np.asarray(X.toarray() if problem.design.is_sparse else X, dtype=np.float64)
         self.X = np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X
         self.strength = problem.n * problem.lam
-        self.vectors = vectors_of(problem)
+        self.vectors = vectors_of(problem.regulariser, problem.d, problem.m)
         self.centre = W.astype(np.float64)
         self.sigma = FIRST / max(float(np.linalg.norm(X, 2)) ** 2, 1e-300)
         self.trials, self.size, self.steps = 0, float("nan"), 0

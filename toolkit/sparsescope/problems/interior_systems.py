@@ -1,4 +1,4 @@
-"""Linear systems of the interior point method (interior_point.py): one Newton step for any right-hand side.
+"""Linear systems of the interior point method (central_path.py): one Newton step for any right-hand side.
 
     B·dW + Xᵀy = r,   y = Q·X·dW        with Q the curvature of the hinges and B that of the penalty and the intercept
 
@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.lapack import dgeqrf, dtrtri
+from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtri
 
 FREE, LOOSE = 1e-10, 1e-9  # curvature that an intercept, and every weight, has at least
 JITTER, MORE = 1e-14, 100.0  # relative change of a system's diagonal, and its factor where that does not do
 MOST_CORRECTIONS = 20  # of classes: as many as shrink by the factor below, until they are small
 SMALL, SHRINKS = 1e-9, 0.5
+MOST_SQUARE = 1e8  # of what is squared
 COARSE = 1e-3  # share of y above which a correction gives new weights instead of being added to them
 
 
@@ -154,6 +155,17 @@ class Joint:
         return np.asarray(np.einsum("ika,ia->ik", self.R, g))
 
 
+def _root(A: np.ndarray) -> np.ndarray:
+    """Upper triangular R with RᵀR = I + AAᵀ; without squares where A is large, as weights that are free make it."""
+    if float(np.einsum("ij,ij->i", A, A).max(initial=0.0)) < MOST_SQUARE:
+        M = A @ A.T
+        np.einsum("ii->i", M)[:] += 1.0
+        upper, wrong = dpotrf(M, clean=True)
+        if not wrong:
+            return np.asarray(upper)
+    return np.triu(dgeqrf(np.vstack([A.T, np.eye(len(A))]))[0][: len(A)])
+
+
 class ByClass:
     """Θ⁻¹ + K class by class, and the Schur complement of the unknowns x = (a, ξ, −Uᵀ(r − Xᵀy), −b).
 
@@ -163,21 +175,19 @@ class ByClass:
     def __init__(self, X: np.ndarray, curvature: Curvature, hinges: Any) -> None:
         self.X, self.curvature = X, curvature
         (n, rows), (d, m) = X.shape, curvature.shape
-        self.off, self.theta = hinges.off, hinges.slack.theta[:, :-1]
+        self.off, self.theta = hinges.off, hinges.theta
         self.root = np.sqrt(self.theta)
         self.joins, at = [], 2 * n
         for features, u in curvature.joins():
             self.joins.append((slice(at, at + features.size), features, u))
             at += features.size
         self.intercepts = slice(at, at + m * (rows - d))
-        last = hinges.slack.theta[:, -1]
-        self.delta = np.concatenate([np.zeros(n), last, np.ones(at - 2 * n), np.full(m * (rows - d), FREE * n)])
+        self.delta = np.concatenate([np.zeros(n), hinges.last, np.ones(at - 2 * n), np.full(m * (rows - d), FREE * n)])
         self.inverses = np.empty((m, n, n))  # of the triangular factors of I + √Θ·K·√Θ
         T = np.diag(self.delta)
         for k in range(m):
             A = self.root[:, k, None] * curvature.columns(X, k)
-            upper = dgeqrf(np.vstack([A.T, np.eye(n)]))[0][:n]  # no squares: K is large where weights are free
-            self.inverses[k] = dtrtri(np.triu(upper))[0].T
+            self.inverses[k] = dtrtri(_root(A))[0].T
             self._add(T, k)
         if rows > d:  # all intercepts may move together: nothing changes
             T[self.intercepts, self.intercepts] += T.diagonal()[self.intercepts].mean()
@@ -264,3 +274,9 @@ class ByClass:
         """Return the weights, small where B is large, whose scores are about Z where these count."""
         y, x = self._solved(Z, np.zeros(self.delta.size))
         return -self._weights(-self.X.T @ y, x)
+
+
+def cheapest(n: int, d: int, m: int, found: Any, by_class: bool) -> float:
+    """Multiplications of a factorisation with the norms that were found."""
+    crossing = 0 if by_class or (found.length[0] is None and found.highest[0] is None) else d
+    return min(work(n, d, m, crossing))

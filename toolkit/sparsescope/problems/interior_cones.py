@@ -12,10 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...problems.prediction import Problem
-from .augmented import vectors_of
-from .pieces import row_functions
-
 TINY = 1e-300
 
 
@@ -30,16 +26,31 @@ class Norms:
     quadratic: np.ndarray
 
 
-def norms_of(problem: Problem) -> Norms | None:
+def vectors_of(regulariser: Any, d: int, m: int) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """The vectors that Ω is a sum over: their places in the flat W (vectors, length), and the numbers of their rows or
+    blocks, one pair for each length; ``None`` where these are single entries with weights."""
+    blocks = regulariser.blocks
+    if regulariser.weights is not None:
+        return None
+    if blocks is None:
+        return [(np.arange(d * m).reshape(d, m), np.arange(d))]
+    found: dict[int, list[int]] = {}
+    for b in range(blocks.count):
+        found.setdefault(blocks.features(b).size, []).append(b)
+    places = {b: blocks.features(b)[None, :] * m + np.arange(m)[:, None] for b in range(blocks.count)}
+    return [(np.concatenate([places[b] for b in same]), np.repeat(same, m)) for same in found.values()]
+
+
+def norms_of(regulariser: Any, d: int, m: int) -> Norms | None:
     """The norms that the penalty is a sum of; ``None`` if it is none, or leaves entries free."""
-    regulariser, size = problem.regulariser, problem.d * problem.m
+    size = d * m
     if regulariser.free is not None:
         return None
-    vectors = vectors_of(problem)
+    vectors = vectors_of(regulariser, d, m)
     if vectors is None:
         single = np.asarray(regulariser.weights, dtype=np.float64).reshape(-1)
         return Norms(single, [None], [None], np.zeros(size))
-    row = row_functions(problem)
+    row = regulariser.row if hasattr(regulariser, "row") else regulariser.penalty
     terms = _terms_of(getattr(row, "base", row))
     if terms is None:
         return None
@@ -202,6 +213,10 @@ class Piece:
         made.cone = copy.copy(self.cone)
         return made
 
+    def norms(self, w: np.ndarray) -> np.ndarray:
+        """The norms of vectors, (vectors,)."""
+        raise NotImplementedError
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The decrease of the slacks."""
         raise NotImplementedError
@@ -267,6 +282,9 @@ class Corners(Piece):
         z = np.repeat(0.5 * self.cost[:, None] / length, length, axis=1)
         self.cone = Orthant(np.stack([s, s]), np.stack([z, z]))
 
+    def norms(self, w: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(w).max(axis=1))
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.stack([w - t[:, None], -w - t[:, None]])
 
@@ -315,6 +333,9 @@ class Lengths(Piece):
         s[:, 0], z[:, 0] = self.t, self.cost
         self.cone = SecondOrder(s, z)
 
+    def norms(self, w: np.ndarray) -> np.ndarray:
+        return np.asarray(np.linalg.norm(w, axis=1))
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return -np.column_stack([t, w])
 
@@ -341,3 +362,17 @@ class Lengths(Piece):
         held = squares * extra
         kept = 2.0 / (1.0 + 2.0 * (w * w * held / (1.0 + held)).sum(axis=1, keepdims=True))
         return 1.0 / D, w / D * np.sqrt(kept / squares)
+
+
+def pieces_of(regulariser: Any, found: Norms, d: int, m: int, strength: float, centre: float) -> list[Piece]:
+    """The norms times a number, each with a point in the middle of its cone."""
+    vectors = vectors_of(regulariser, d, m) or [(np.arange(d * m)[:, None], np.arange(d))]
+    made: list[Piece] = []
+    if found.single is not None:
+        made.append(Corners(np.arange(d * m)[:, None], strength * found.single, centre))
+    for (at, _), high, length in zip(vectors, found.highest, found.length, strict=True):
+        if high is not None:
+            made.append(Corners(at, strength * high, centre))
+        if length is not None:
+            made.append(Lengths(at, strength * length, centre))
+    return made
