@@ -22,6 +22,7 @@ from .interior_cones import Orthant, norms_of, pieces_of
 from .interior_systems import cheapest
 
 MOST_STEPS, MOST_WORK = 40, 2.4e10  # multiplications of all factorisations: about 2 CPU s
+MOST_WEIGHTS = 100_000  # entries of W: steps take a time that grows with these, too
 FEWEST = 8  # steps for which that has to be enough
 NONE = 1e-30  # weight of pairs that touch nothing
 BALANCED = 1e-9  # share of the samples up to which columns of U count as sums of zero
@@ -96,10 +97,10 @@ class NullPath(CentralPath):
         X = problem.design.matrix
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64) / unit
         self.d, self.m, self.by_class = problem.d, problem.m, regulariser.blocks is not None
-        self.pairs = np.flatnonzero(receive.any(axis=1))
+        omega = np.ones(problem.n) if problem.sample_weight is None else problem.sample_weight
+        self.pairs = np.flatnonzero(receive.any(axis=1) & (omega > 0.0))
         self.X = (np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X)[self.pairs]
         self.n, self.count_all, self.unit = self.pairs.size, problem.n, unit
-        omega = np.ones(problem.n) if problem.sample_weight is None else problem.sample_weight
         omega = omega[self.pairs].astype(np.float64)
         self.hinges = Faces(receive[self.pairs], send[self.pairs], loose[self.pairs], omega)
         self.strength, self.quadratic = float(problem.n), np.zeros(self.d * self.m)
@@ -155,7 +156,7 @@ def between(problem: Any, regulariser: Any, faces: Any, upper: float, close: flo
     """Bounds of λ_max from below and above, at most a share ``close`` apart if rounding lets them; ``None`` where the
     penalty is no sum of norms or a step takes too long."""
     found = norms_of(regulariser, problem.d, problem.m)
-    if found is None:
+    if found is None or problem.d * problem.m > MOST_WEIGHTS:
         return None
     steps = int(MOST_WORK / cheapest(problem.n, problem.d, problem.m, found, regulariser.blocks is not None))
     if steps < FEWEST:
