@@ -81,7 +81,7 @@ class Faces(Margins):
         return R
 
     def fall(self, Z: np.ndarray) -> float:
-        """How fast the sum of the losses falls along scores Z."""
+        """The rate at which the sum of the losses falls along scores Z."""
         top = np.where(self.sign > 0.0, Z, -np.inf).max(axis=1)
         change = top - np.where(self.sign < 0.0, Z, np.inf).min(axis=1)
         return -float(self.cost @ np.where(self.free, change, np.maximum(change, 0.0)))
