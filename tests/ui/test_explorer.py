@@ -399,21 +399,33 @@ def test_a_pinned_run_stays_beside_the_next_and_views_are_saved(explorer: Explor
     assert explorer.errors == []
 
 
+RIGHT = ".getBoundingClientRect().left + b.scrollWidth"
+PROOF = ".nextElementSibling.getBoundingClientRect().left"
+
+
 def test_the_bar_with_lambda_and_the_first_two_rows_are_in_sight(explorer: ExplorerPage) -> None:
     explorer.page.set_viewport_size({"width": 1280, "height": 720})
-    explorer.open(dataset="digits", speed=30)
+    explorer.open(dataset="digits", speed=30, lam_ratio=0.2)
     explorer.run()
     for name in ("lam-slider", "run-button", "status-objective", "solver-select", "chart-threshold", "chart-words"):
         expect(explorer.part(name)).to_be_in_viewport(ratio=1)
     for name in ("chart-convergence", "chart-accuracy"):
         expect(explorer.part(name)).to_be_in_viewport(ratio=0.9)
+    top = "(element) => element.getBoundingClientRect().top"
+    before = explorer.part("chart-threshold").evaluate(top)
+    explorer.part("pin-button").click()
+    explorer.wait("s.status.mode === 'finished'")
+    expect(explorer.part("status-message")).to_contain_text("certified")
+    assert explorer.part("chart-threshold").evaluate(top) == before, "what is said at the end moves no chart"
+    explorer.part("turbo-button").evaluate("(button) => { button.hidden = false }")  # more beside the figures
+    gap, proof = (explorer.part("status-gap").evaluate(f"(b) => b{part}") for part in (RIGHT, PROOF))
+    assert gap <= proof, "the gap's figure lies over the words beside it"
     explorer.part("chart-spectrum").scroll_into_view_if_needed()
     expect(explorer.part("lam-slider")).to_be_in_viewport(ratio=1)
     explorer.page.set_viewport_size({"width": 390, "height": 844})
     explorer.part("settings-fold").scroll_into_view_if_needed()  # the page scrolls inside its frame
     expect(explorer.part("lam-slider")).to_be_in_viewport(ratio=1)
     expect(explorer.part("chart-threshold")).to_be_in_viewport()
-    top = "(element) => element.getBoundingClientRect().top"
     assert explorer.part("chart-weights").evaluate(top) < explorer.part("chart-convergence").evaluate(top)
 
 
