@@ -35,7 +35,7 @@ class LocalScaling:
 
     def __init__(self, problem: Any) -> None:
         self.levels = np.empty(problem.d)  # of XᵀU/n, written by the certificate
-        self.U = np.empty((problem.n, problem.m))
+        self.U: np.ndarray | None = None  # made where it is used first
 
     def shares(self, problem: Any) -> np.ndarray:
         """Return 1 − s_i for every sample.
@@ -83,6 +83,8 @@ class LocalScaling:
         lost = self.shares(problem)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf
+        if self.U is None:
+            self.U = np.empty((problem.n, problem.m))
         np.multiply(U, (1.0 - lost)[:, None], out=self.U)
         if problem.intercept:
             repair_dual(self.U, *problem.terms)
