@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,12 @@ PAST = (
 OF_TRACE = (PAST[0], PAST[1].replace("explore(result)", "explore(result.trace)"))
 COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
 ROWS, MOMENTUM = LESSONS["rows"], LESSONS["momentum"]
+WATCHED = (
+    "import sparsescope as ss\nfrom sklearn.linear_model import LogisticRegression\ndata = ss.datasets.load('digits')",
+    "watch = ss.watch()\nwatch",
+    "model = LogisticRegression(C=0.1).set_callbacks(watch).fit(data.X, data.y)",
+    "print('iterations:', int(model.n_iter_[0]), 'points:', len(watch.trace))",
+)
 # JupyterLab would like to fetch news and to ask whether it may: neither belongs in a test.
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 
@@ -154,6 +161,29 @@ def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: st
     settings = page.evaluate("window.__sparsescope.settings")
     assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
     assert [path["iterations"] for path in paths["paths"]] and network.outside == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", [WATCHED], indirect=True)
+def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, lab: str) -> None:
+    """The widget of one cell draws the fit of the next, point by point, and nothing is asked of the world outside."""
+    pytest.importorskip("sklearn.callback")  # scikit-learn 1.9
+    network = Network(page)
+    page.goto(lab)
+    page.get_by_text("import sparsescope").first.click()
+    run_all_cells(page, "watch-status")
+    output = page.locator(".jp-OutputArea").filter(has_text="iterations:").last
+    expect(output).to_be_visible(timeout=PATIENT_MS)
+    iterations, points = map(int, re.findall(r": (\d+)", output.inner_text()))
+    assert points == iterations + 1 > 3
+    expect(page.get_by_test_id("watch-status")).to_contain_text(
+        f"Ended after {iterations} iterations", timeout=PATIENT_MS
+    )
+    expect(page.get_by_test_id("watch-gap").locator(".race-line")).to_have_count(1)
+    expect(page.get_by_test_id("watch-gap-note")).to_contain_text(re.compile(rf"after {iterations} iterations"))
+    expect(page.get_by_test_id("watch-values").locator(".closing-line")).to_have_count(2)
+    expect(page.get_by_test_id("watch-weights")).to_be_visible()
+    assert network.outside == []
 
 
 def begun(page: Page, lab: str) -> None:

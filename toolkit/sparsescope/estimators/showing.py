@@ -86,3 +86,11 @@ class ShownFit:
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()
+
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, str]:
+        """Return what notebooks show; scikit-learn before 1.7 makes it without asking ``_html_repr``."""
+        parent: Any = super()
+        bundle: dict[str, str] = parent._repr_mimebundle_(**given)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._html_repr()
+        return bundle
