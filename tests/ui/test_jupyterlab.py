@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from explorer_page import ExplorerPage, Network
+from explorer_page import PATIENT_MS, ExplorerPage, Network
 from notebook_programs import (
     LESSONS,
     answer_the_first_lesson,
