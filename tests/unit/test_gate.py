@@ -11,6 +11,7 @@ import tracemalloc
 import zlib
 from collections.abc import Awaitable, Callable
 from http.cookies import SimpleCookie
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,6 +26,7 @@ from sparsescope.dashboard.gate import Gate, host_of, is_loopback, new_token
 from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import _chosen_token, make_server
 
+SHELL = Path(limits.__file__).with_name("shell.js")
 STATIC = "/favicon.ico"  # cheap, and behind the gate like everything else
 
 
@@ -292,6 +294,17 @@ def test_a_small_message_that_unpacks_to_much_is_refused_before_it_is_unpacked()
         finally:
             tracemalloc.stop()
         assert socket.close_code == 1009
+
+    serve(Gate(), visit)
+
+
+def test_a_page_that_has_lost_its_server_asks_for_what_answers_head() -> None:
+    asked = re.search(r'new URL\("(?:\.\./){2}(\S+)", moduleAddress\)\)', SHELL.read_text(encoding="utf-8"))
+    assert asked is not None
+
+    async def visit(port: int) -> None:
+        found = HTTPRequest(f"http://127.0.0.1:{port}/static/{asked[1]}", method="HEAD", request_timeout=60)
+        assert (await AsyncHTTPClient().fetch(found, raise_error=False)).code == 200
 
     serve(Gate(), visit)
 

@@ -79,8 +79,8 @@ function rememberPlace(place) {
 
 // A veil over pictures that no longer move: what they show was true at that iteration, and the run may be elsewhere by now.
 // The page asks once a second whether the server is there, and loads itself again when it is: with the run if that is still
-// waiting, else from the settings in the address.
-function veil(el, iteration) {
+// waiting, else from the settings in the address. It asks for the static file at `address`: pages answer no HEAD.
+function veil(el, iteration, address) {
   const box = document.createElement("div")
   box.setAttribute("role", "alert")
   box.dataset.testid = "connection-lost"
@@ -95,7 +95,7 @@ function veil(el, iteration) {
   el.append(box)
   const timer = setInterval(async () => {
     try {
-      const answer = await fetch(location.href, {method: "HEAD", cache: "no-store"})
+      const answer = await fetch(address, {method: "HEAD", cache: "no-store"})
       if (answer.status < 500) {
         clearInterval(timer)
         location.reload()
@@ -262,7 +262,7 @@ export function render({model, el}) {
   globalThis.Bokeh?.documents?.[0]?.on_event("connection_lost", () => {
     if (!lost && !gone) {
       lost = true
-      veil(root, iteration)
+      veil(root, iteration, new URL("../../js/bokeh.min.js", moduleAddress))
     }
   })
 
