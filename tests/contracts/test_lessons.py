@@ -215,6 +215,22 @@ def test_a_vote_before_talking_and_votes_on_other_data_stand_beside_what_is_meas
     assert rows.given(4) is None and "first vote" not in rows.predict(4, "half")
 
 
+def test_a_vote_before_talking_is_kept_in_the_file_and_read_again(tmp_path: Path) -> None:
+    kept = tmp_path / "one.json"
+    ss.lesson(1, keep=str(kept)).vote(4, "half", sure=1)
+    written = json.loads(kept.read_text(encoding="utf-8"))
+    assert written["firsts"] == {"4": {"answer": "half", "sure": 1}} and written["answers"] == {}
+    again = ss.lesson(1, keep=str(kept))
+    assert "your first vote: about half (sure: 1 of 3)" in again.predict(4, "few", sure=3)
+    for firsts in ({"9": {"answer": "half", "sure": 1}}, {"4": {"answer": "half", "sure": 7}}, {"4": "half"}, [4]):
+        kept.write_text(json.dumps({**written, "firsts": firsts}), encoding="utf-8")
+        with pytest.raises(AnswerError, match="holds no answers"):
+            ss.lesson(1, keep=str(kept))
+    del written["firsts"]  # a file of an earlier version
+    kept.write_text(json.dumps(written), encoding="utf-8")
+    assert ss.lesson(1, keep=str(kept)).given(4) is None
+
+
 def test_wrong_use_of_a_lesson_gets_a_sentence(tmp_path: Path) -> None:
     rows = ss.lesson(1)
     bad = tmp_path / "bad.json"

@@ -78,7 +78,7 @@ class Attempt:
         self._firsts: dict[int, dict[str, Any]] = {}  # votes before the answer, by the number of a prediction
         self._file = None if keep is None else Path(keep)
         if self._file is not None and self._file.exists():
-            self.answers = self._read(self._file)
+            self.answers, self._firsts = self._read(self._file)
 
     def __repr__(self) -> str:
         lesson, done = self.lesson, len(self.answers)
@@ -159,6 +159,7 @@ class Attempt:
         if str(k) in self.answers:
             raise AnswerError(f"prediction {k} was measured already; vote on the next one")
         self._firsts.setdefault(k, {"answer": clean, "sure": sure})
+        self._write()
         return Told(
             f"your first vote is kept; talk to your neighbour for a minute, then vote again: predict({k}, …, sure=…)"
         )
@@ -378,17 +379,25 @@ class Attempt:
             raise AnswerError(f"lesson {self.lesson.number} has no exercise {letter!r}; it has {', '.join(known)}")
         return known[letter]
 
-    def _read(self, path: Path) -> dict[str, dict[str, Any]]:
+    def _read(self, path: Path) -> tuple[dict[str, dict[str, Any]], dict[int, dict[str, Any]]]:
+        """Answers and votes before them; files of earlier versions have no votes."""
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
             fits = kept["format"] == FORMAT and kept["lesson"] == self.lesson.slug and isinstance(kept["answers"], dict)
+            firsts = {
+                int(k): {
+                    "answer": self._prediction(int(k)).kind.clean(vote["answer"]),
+                    "sure": checked_sure(vote["sure"]),
+                }
+                for k, vote in dict(kept.get("firsts", {})).items()
+            }
         except (ValueError, KeyError, TypeError):
             fits = False
         if not fits:
             raise AnswerError(f"{path} holds no answers to lesson {self.lesson.number}; name another file")
-        return dict(kept["answers"])
+        return dict(kept["answers"]), firsts
 
     def _write(self) -> None:
         if self._file is not None:
-            kept = {"format": FORMAT, "lesson": self.lesson.slug, "answers": self.answers}
+            kept = {"format": FORMAT, "lesson": self.lesson.slug, "answers": self.answers, "firsts": self._firsts}
             self._file.write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
