@@ -13,7 +13,7 @@ from sparsescope import registry
 from sparsescope.app import _lesson_job as jobs
 from sparsescope.app._lesson_job import LessonJob
 from sparsescope.app.lesson import LessonPage
-from sparsescope.lessons.running import ShownRun
+from sparsescope.lessons.running import MOST_WAITING, ShownRun
 from sparsescope.runs.processes import Helpers, process_count
 
 
@@ -26,9 +26,17 @@ def shown(start: int, stop: int, show: Any) -> int:
     return stop
 
 
+SHOWN: list[int] = []
+
+
 def endless(show: Any) -> None:
-    while True:
-        show({})
+    SHOWN.clear()
+    try:
+        while True:
+            show({})
+            SHOWN.append(1)
+    finally:
+        SHOWN.append(-1)
 
 
 class Pool:
@@ -68,6 +76,15 @@ def test_a_run_shows_its_pictures_and_returns_what_it_found() -> None:
     for pictures in (True, False):
         with pytest.raises(ValueError, match="no numbers"):
             list(ShownRun(shown, (5, 2), pictures).run())
+
+
+def test_a_run_waits_for_those_who_watch_and_ends_with_them() -> None:
+    found = ShownRun(endless, (), True).run()
+    assert next(found) == ("shown", {})
+    until(lambda: len(SHOWN) >= MOST_WAITING)
+    assert len(SHOWN) <= MOST_WAITING + 1, "pictures that nobody takes are not piled up"
+    found.close()
+    until(lambda: SHOWN[-1] == -1)
 
 
 def test_a_lesson_follows_its_run_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,10 @@ def test_the_lines_are_the_norms_along_the_path() -> None:
     assert {"begin", "points", "scores", "shares", "stable"} <= kinds
     chosen = [m["chosen"] for m in said if m["type"] == "scores"][-1]
     assert chosen["one_se"] <= chosen["best"] < 6 and len(chosen["means"]) == 6
+    shares = [m for m in said if m["type"] == "shares"][-1]
+    assert shares["halves"] == 2 and shares["rows"], "the last table is of all halves"
+    for row, counts in zip(shares["rows"], shares["counts"], strict=True):
+        assert row["from"] + len(counts) == 6 and counts[0] > 0, "only zeros before the first λ are left out"
 
 
 def test_another_lam_begins_nothing_anew_and_judges_stability_there() -> None:

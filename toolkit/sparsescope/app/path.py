@@ -24,7 +24,8 @@ MOST_SHARES = 250  # rows whose shares are sent
 MOST_STABLE = 80  # stable rows that are named
 LAM_LOW = 1e-4
 HEAD_SECONDS = 0.03  # between two pictures of the iterate, at least
-SHARE_SECONDS = 0.5  # between two tables of shares
+SHARE_SECONDS = 0.5  # between two tables of shares, or of scores
+MORE_HALVES = 1.25  # times as many as in the last table of shares
 
 
 class PathPage(StudyPage):
@@ -76,7 +77,8 @@ class PathPage(StudyPage):
         """Forget what the browser has."""
         super().forget_sent()
         self._sent_lines = 0
-        self._sent_scores, self._sent_halves, self._sent_at = "", -1, 0.0
+        self._sent_scores, self._scores_at = "", 0.0
+        self._sent_halves, self._sent_at = -1, 0.0
         self._sent_stable: tuple[int, float] | None = None  # number of the λ, threshold
 
     def steps(self, work: Work) -> Iterator[None]:
@@ -181,23 +183,36 @@ class PathPage(StudyPage):
                 "best": chosen.best,
                 "one_se": chosen.one_se,
             }
-        key = str((sum(x is not None for column in table for x in column), chosen is None))
-        if table and key != self._sent_scores:
-            self._sent_scores = key
+        known, now = sum(x is not None for column in table for x in column), time.monotonic()
+        key = str((known, chosen is None))
+        late = now - self._scores_at >= SHARE_SECONDS or known == study.scores.size
+        if table and key != self._sent_scores and late:
+            self._sent_scores, self._scores_at = key, now
             yield message
 
     def _shares(self, study: PathStudy) -> Iterator[Message]:
         halves, now = study.selections.halves, time.monotonic()
-        late = now - self._sent_at >= SHARE_SECONDS or halves >= study.resamples
+        done = halves >= study.resamples
+        # The first halves change the picture, one more among many hardly does, and a table has up to 250 rows.
+        late = now - self._sent_at >= SHARE_SECONDS and halves >= MORE_HALVES * self._sent_halves
         names = study.problem.feature_name
-        if halves and halves != self._sent_halves and late:
+        if halves and halves != self._sent_halves and (late or done):
             self._sent_halves, self._sent_at, self._sent_stable = halves, now, None
             largest = study.selections.counts.max(axis=0)
             shown = np.argsort(-largest.astype(int), kind="stable")[:MOST_SHARES]
             shown = shown[largest[shown] > 0]
-            rows = [{"row": int(j), "name": names(int(j))} for j in shown]
-            counts = study.selections.counts[:, shown].T.tolist()
-            yield {"type": "shares", "halves": halves, "of": study.resamples, "rows": rows, "counts": counts}
+            table = study.selections.counts[:, shown].T
+            counts = [(int(np.argmax(row > 0)), row) for row in table]  # the first that is not zero, and all
+            yield {
+                "type": "shares",
+                "halves": halves,
+                "of": study.resamples,
+                "rows": [
+                    {"row": int(j), "name": names(int(j)), "from": first}
+                    for j, (first, _) in zip(shown, counts, strict=True)
+                ],
+                "counts": [row[first:].tolist() for first, row in counts],
+            }
         k, threshold = self._nearest(study), self.settings["threshold"]
         if not halves or self._sent_stable == (k, threshold):
             return

@@ -5,11 +5,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
 from .base import no_show
 
-SHOWN, RESULT = "shown", "result"
+SHOWN, RESULT, FAILED = "shown", "result", "failed"
+MOST_WAITING = 8  # pictures that nobody has taken yet; the run waits beyond them
+LOOK = 0.1  # seconds between two looks whether somebody still takes them
 
 
 class ShownRun:
@@ -29,7 +32,7 @@ class ShownRun:
         self.call, self.arguments, self.pictures = call, arguments, pictures
 
     def run(self) -> Iterator[tuple[str, Any]]:
-        """Do the run.
+        """Do the run, which waits while nobody takes its pictures, and ends at the next one when nobody iterates.
 
         Yields
         ------
@@ -44,19 +47,34 @@ class ShownRun:
         if not self.pictures:
             yield RESULT, self.call(*self.arguments, no_show)
             return
-        news: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        news: queue.Queue[tuple[str, Any]] = queue.Queue(MOST_WAITING)
+        left = threading.Event()
+
+        def put(kind: str, value: Any) -> None:
+            while not left.is_set():
+                try:
+                    return news.put((kind, value), timeout=LOOK)
+                except queue.Full:
+                    continue
+            raise CancelledError
 
         def work() -> None:
             try:
-                news.put((RESULT, self.call(*self.arguments, lambda picture: news.put((SHOWN, picture)))))
-            except Exception as error:  # raised where the run is iterated over
-                news.put(("error", error))
+                try:
+                    put(RESULT, self.call(*self.arguments, lambda picture: put(SHOWN, picture)))
+                except Exception as error:  # raised where the run is iterated over
+                    put(FAILED, error)
+            except CancelledError:
+                return  # nobody iterates any more
 
         threading.Thread(target=work, daemon=True, name="sparsescope-shown").start()
-        while True:
-            kind, value = news.get()
-            if kind == "error":
-                raise value
-            yield kind, value
-            if kind == RESULT:
-                return
+        try:
+            while True:
+                kind, value = news.get()
+                if kind == FAILED:
+                    raise value
+                yield kind, value
+                if kind == RESULT:
+                    return
+        finally:
+            left.set()

@@ -122,7 +122,8 @@ class PathBody extends StudyBody {
     if (this.what.value === "norm") return this.lines;
     if (!this.shares) return [];
     const { rows, counts, halves } = this.shares;
-    return rows.map((row, at) => ({ ...row, values: counts[at].map((value) => value / halves) }));
+    // Zeros before the first λ that selects a row are not sent.
+    return rows.map((row, at) => ({ ...row, values: [...Array(row.from || 0).fill(0), ...counts[at]].map((value) => value / halves) }));
   }
 
   draw() {
