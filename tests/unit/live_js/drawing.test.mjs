@@ -43,6 +43,18 @@ test("names at the ends of lines neither overlap nor leave the picture", () => {
   made.sort((a, b) => a - b).forEach((y, k) => assert.ok(!k || y - made[k - 1] >= 14, String(made)));
 });
 
+test("the name of a line that ended early does not lie over a line that goes on, where there is room", () => {
+  globalThis.document = { createElementNS: () => ({ setAttribute(name, value) { this[name] = value; }, append() {} }) };
+  const on = [[0, 90], [300, 100], [600, 104]];
+  const label = (lines) => Number(endLabels([{ x: 200, y: 96, colour: "#000", text: "pd-sparse" }], 100, lines)[0].y);
+  assert.equal(label([]), 100, "beside its end where nothing is in the way");
+  const y = label([on]);
+  assert.ok(y < 96 - 2 || y - 12 > 101, `moved off the line: ${y}`);
+  assert.ok(Math.abs(y - 96) <= 48, "but not far from its end");
+  const full = Array.from({ length: 40 }, (_, k) => [[0, 8 * k], [600, 8 * k]]);
+  assert.equal(label(full), 100, "where lines are everywhere it stays at its end");
+});
+
 test("numbers keep their width", () => {
   assert.equal(format.count(14203), "14\u2009203");
   assert.equal(format.count(NaN), "–");

@@ -8,6 +8,8 @@ const LANE_DASHES = [null, "7 3", "2 3", "7 3 2 3"];
 const CHART_FLOOR = 1e-12; // a log axis has no zero; nobody knows F* better
 const DIVERGED = 100; // times the first value
 const LABEL_STEP = 16; // pixels between two labels
+const LETTER = 7; // pixels of a letter of a label
+const FARTHEST = 3 * LABEL_STEP; // from the end of a line to a place for its label that no line crosses
 const CHART_EDGE = { left: 64, right: 132, top: 12, bottom: 44 };
 
 export function laneColour(names, name) {
@@ -62,8 +64,10 @@ export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, b
   const nodes = [...chartGrid(X, Y, { top, low, far, width, height, right, palette, xTitle, yTitle })];
   if (band > 10 ** low) nodes.push(s("rect", { x: CHART_EDGE.left, width: width - CHART_EDGE.left - right, y: Y(band), height: Y(10 ** low) - Y(band), fill: palette.colour("muted"), opacity: 0.18 }));
   const ends = new Map();
+  const lines = [];
   for (const lane of drawn) {
     const points = lane.points.filter(([, y]) => y > CHART_FLOOR);
+    lines.push(points.map(([x, y]) => [X(x), Y(y)]));
     if (lane.band) nodes.push(s("path", { d: stairs(lane.band, X, Y), fill: lane.colour, "fill-opacity": 0.16, class: "seed-band", "data-lane": lane.name }));
     nodes.push(s("path", { d: points.map(([x, y], k) => `${k ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": lane.thin ? 1 : 2, "stroke-dasharray": lane.dash, class: "race-line", "data-lane": lane.name }));
     if (lane.measured) nodes.push(dots(points.map(([x, y]) => [X(x), Y(y)]), lane.colour));
@@ -71,7 +75,7 @@ export function logChart({ lanes, far, width, height, palette, xTitle, yTitle, b
     const [x, y] = points[points.length - 1];
     if (!ends.has(lane.name) || ends.get(lane.name).x < X(x)) ends.set(lane.name, { x: X(x), y: Math.max(Y(y), CHART_EDGE.top), colour: lane.colour, text: lane.name });
   }
-  return { nodes: [...nodes, ...endLabels([...ends.values()], right)], drawn, low: 10 ** low };
+  return { nodes: [...nodes, ...endLabels([...ends.values()], right, lines)], drawn, low: 10 ** low };
 }
 
 /** The outline of a band of steps: [x, low, high] holds until the next x. */
@@ -111,16 +115,18 @@ export function linearChart({ lanes, far, low, high, room = 0, width, height, pa
   nodes.push(...clockAxis(X, { far, width, height, right, palette, xTitle, yTitle }));
   const inside = s("g", { "clip-path": "url(#closing-clip)" });
   const ends = new Map();
+  const lines = [];
   for (const lane of drawn) {
     const places = lane.points.map(([x, y]) => [X(x), Math.min(Y(y), 4 * height)]);
     inside.append(
       s("path", { d: places.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), fill: "none", stroke: lane.colour, "stroke-width": lane.thin ? 0.8 : 1.2, "stroke-dasharray": lane.dash, class: "closing-line", "data-lane": lane.name }),
       dots(places, lane.colour, lane.thin ? 3 : 4),
     );
+    lines.push(places);
     const [x, y] = places[places.length - 1];
     if (!ends.has(lane.name) || ends.get(lane.name).x < x) ends.set(lane.name, { x, y: Math.min(y, height - CHART_EDGE.bottom), colour: lane.colour, text: lane.name });
   }
-  return { nodes: [...nodes, inside, ...endLabels([...ends.values()], right)], drawn };
+  return { nodes: [...nodes, inside, ...endLabels([...ends.values()], right, lines)], drawn };
 }
 
 const drawing = (palette) => ({
@@ -154,14 +160,37 @@ function* clockAxis(X, { far, width, height, right, palette, xTitle, yTitle }) {
   yield text({ x: 14, y: (CHART_EDGE.top + height - CHART_EDGE.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(CHART_EDGE.top + height - CHART_EDGE.bottom) / 2})` }, yTitle);
 }
 
-/** Labels at the ends of lines, moved to the nearest place where no two overlap. */
-export function endLabels(ends, wide) {
+/**
+ * Labels at the ends of lines, moved to the nearest place where no two overlap and, where there is one, no line passes.
+ * `lines`: [[[x, y], …], …] in pixels.
+ */
+export function endLabels(ends, wide, lines = []) {
   const placed = [];
   return ends.sort((a, b) => b.y - a.y).map((end) => {
-    const free = (y) => y >= LABEL_STEP - 4 && !placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2);
-    let y = end.y + 4;
-    for (let k = 1; k < 80 && !free(y); k++) y += (k % 2 ? -k : k) * (LABEL_STEP / 2); // up, down, further up, …
+    const heights = lines.flatMap((places) => heightsWithin(places, end.x + 6, end.x + 6 + LETTER * end.text.length));
+    const apart = (y) => y >= LABEL_STEP - 4 && !placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2);
+    const clear = (y) => apart(y) && !heights.some(([high, low]) => low > y - LABEL_STEP + 4 && high < y + 3);
+    const nearest = (free) => {
+      let y = end.y + 4;
+      for (let k = 1; k < 80 && !free(y); k++) y += (k % 2 ? -k : k) * (LABEL_STEP / 2); // up, down, further up, …
+      return y;
+    };
+    const wished = nearest(clear);
+    const y = Math.abs(wished - end.y) <= FARTHEST ? wished : nearest(apart);
     placed.push({ x: end.x, y });
     return s("text", { x: end.x + 6, y, fill: end.colour, "font-size": 12, "font-weight": 600, class: "race-label" }, end.text);
   });
+}
+
+/** The heights over which the pieces of a line pass between two x: [[high, low], …]. */
+function heightsWithin(places, from, to) {
+  const found = [];
+  for (let k = 1; k < places.length; k++) {
+    const [[x0, y0], [x1, y1]] = [places[k - 1], places[k]];
+    if (x1 < from || x0 > to) continue;
+    const at = (x) => (x1 > x0 ? y0 + ((y1 - y0) * (Math.min(Math.max(x, x0), x1) - x0)) / (x1 - x0) : y0);
+    const [a, b] = x1 > x0 ? [at(from), at(to)] : [y0, y1];
+    found.push([Math.min(a, b), Math.max(a, b)]);
+  }
+  return found;
 }
