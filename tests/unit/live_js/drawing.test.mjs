@@ -51,6 +51,9 @@ test("the name of a line that ended early does not lie over a line that goes on,
   const y = label([on]);
   assert.ok(y < 96 - 2 || y - 12 > 101, `moved off the line: ${y}`);
   assert.ok(Math.abs(y - 96) <= 48, "but not far from its end");
+  const pair = endLabels([{ x: 200, y: 95, colour: "#000", text: "F" }, { x: 200, y: 96, colour: "#000", text: "D" }], 100, [on]);
+  const [lower, upper] = pair.map((node) => Number(node.y));
+  assert.ok(upper <= lower - 14, `the upper line has the upper name: ${upper}, ${lower}`);
   const full = Array.from({ length: 40 }, (_, k) => [[0, 8 * k], [600, 8 * k]]);
   assert.equal(label(full), 100, "where lines are everywhere it stays at its end");
 });

@@ -169,7 +169,9 @@ export function endLabels(ends, wide, lines = []) {
   return ends.sort((a, b) => b.y - a.y).map((end) => {
     const heights = lines.flatMap((places) => heightsWithin(places, end.x + 6, end.x + 6 + LETTER * end.text.length));
     const apart = (y) => y >= LABEL_STEP - 4 && !placed.some((other) => Math.abs(other.x - end.x) < wide && Math.abs(other.y - y) < LABEL_STEP - 2);
-    const clear = (y) => apart(y) && !heights.some(([high, low]) => low > y - LABEL_STEP + 4 && high < y + 3);
+    // The lowest is placed first: of two lines that end together the upper one has the upper name.
+    const above = (y) => !placed.some((other) => Math.abs(other.x - end.x) < wide && other.y < y);
+    const clear = (y) => apart(y) && above(y) && !heights.some(([high, low]) => low > y - LABEL_STEP + 4 && high < y + 3);
     const nearest = (free) => {
       let y = end.y + 4;
       for (let k = 1; k < 80 && !free(y); k++) y += (k % 2 ? -k : k) * (LABEL_STEP / 2); // up, down, further up, …
