@@ -162,7 +162,12 @@ function lineOf(model, take, restart) {
       }
     },
     send(message) {
-      if (state === "wire") {
+      if (state === "wire" && wire.readyState !== OPEN) {
+        back(wire) // it is closing: the browser would refuse the message, and the server would never have it
+        if (message.type !== "credit") {
+          model.send_msg(message)
+        }
+      } else if (state === "wire") {
         wire.send(JSON.stringify(message))
       } else if (state === "turning") {
         held.push(message)
