@@ -245,7 +245,13 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
     assert "dataset=iris" in link and "lam_ratio=0.05" in link
     page.get_by_test_id("path-best").click()
     page.get_by_test_id("path-what").select_option("share")
-    expect(page.get_by_test_id("path-stability")).to_contain_text("stable")
+    expect(page.get_by_test_id("path-stability")).to_contain_text(
+        "of 2 halves of the samples at this λ or a larger one (✓)"
+    )
+    body = "window.__sparsescope.page.body"
+    page.evaluate(f"{body}.shares = {{ ...{body}.shares, halves: 1 }}; {body}.drawList()")
+    expect(page.get_by_test_id("path-stability")).to_contain_text("1 of 2 halves of the samples are counted")
+    assert "✓" not in str(page.locator(".path-side").first.text_content()), "nothing is called stable after one half"
     page.get_by_test_id("path-explorer").click()
     page.wait_for_function("() => window.__sparsescope && window.__sparsescope.settings.dataset === 'iris'")
     assert not network.outside, network.outside
@@ -355,7 +361,7 @@ def test_the_network_zooms_and_its_edges_follow_lam(page: Page, server: str) -> 
     page.get_by_test_id("network-lines").press("End")
     page.wait_for_function("() => location.search.includes('lam_ratio=0.2')")
     expect(page.get_by_test_id("network-list").get_by_role("listitem").first).to_contain_text("–")
-    expect(page.get_by_test_id("network-stability")).to_contain_text("stable")
+    expect(page.get_by_test_id("network-stability")).to_contain_text("of 2 halves of the samples, at this λ")
     zoom = "window.__sparsescope.page.body.chart.zoom"
     places = "JSON.stringify(window.__sparsescope.page.body.chart.nodes.map(({ x, y }) => [x, y]))"
     whole = page.evaluate(places)

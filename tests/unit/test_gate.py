@@ -14,7 +14,7 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
@@ -305,6 +305,29 @@ def test_a_page_that_has_lost_its_server_asks_for_what_answers_head() -> None:
     async def visit(port: int) -> None:
         found = HTTPRequest(f"http://127.0.0.1:{port}/static/{asked[1]}", method="HEAD", request_timeout=60)
         assert (await AsyncHTTPClient().fetch(found, raise_error=False)).code == 200
+
+    serve(Gate(), visit)
+
+
+def test_an_address_without_a_page_names_the_pages_and_names_of_the_menu_lead_to_theirs() -> None:
+    async def visit(port: int) -> None:
+        for typed, there in (
+            ("/explorer?lam_ratio=0.2", "./?lam_ratio=0.2"),
+            ("/lessons", "lesson"),
+            ("/lesson/1", "01"),
+        ):
+            came = await get(port, typed)
+            assert (came.code, came.headers["Location"]) == (302, there)
+        for typed, said in (
+            ("/duallity", "Did you mean <a href='./duality'>"),
+            ("/lesson/99", "Did you mean <a href='../lesson'>"),
+            ("/class", "sparsescope serve --class"),
+            ("/<script>", "&lt;script&gt;"),
+        ):
+            came = await get(port, quote(typed))
+            text = came.body.decode()
+            assert came.code == 404 and said in text and "<script" not in text
+            assert all(f"{name}</a>" in text for name in ("/race", "/path", "/data"))
 
     serve(Gate(), visit)
 

@@ -176,9 +176,21 @@ class Site:
                 made[place] = self._maker(name, place, settings)
         return made
 
+    def titles(self) -> dict[str, str]:
+        """Addresses of the pages in the menu's order, and their titles."""
+        return {address(name): app_pages.title(name) for name in app_pages}
+
     def moved(self) -> dict[str, str]:
-        """Addresses that lead to another one, and where to, relative to themselves."""
-        return {here: there for name in app_pages for here, there in getattr(app_pages[name], "moved", dict)().items()}
+        """Addresses that lead to another one, and where to, relative to themselves.
+
+        Beside those of the pages themselves: each page's name and title, for who types what stands in the menu.
+        """
+        led: dict[str, str] = {}
+        for name in app_pages:
+            led |= getattr(app_pages[name], "moved", dict)()
+            typed = {f"/{name}", "/" + app_pages.title(name).lower()}
+            led |= {here: address(name)[1:] or "./" for here in sorted(typed) if here != address(name)}
+        return {here: there for here, there in led.items() if here not in self.routes()}
 
     def _maker(self, name: str, place: str = "", fixed: Mapping[str, str] | None = None) -> Callable[[], pmui.Page]:
         # a plain function: Panel would show another callable as a text

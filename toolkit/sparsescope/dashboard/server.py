@@ -33,6 +33,7 @@ from .gate import EVERYWHERE, LOOPBACK, Gate, guard, is_loopback, new_token
 from .health import patterns
 from .invitation import invite
 from .limits import MAX_TEXT, limit_messages
+from .nowhere import NowhereHandler
 from .page import COOKIE, FIRST, PLACES, Site
 from .wire import patterns as wire_patterns
 
@@ -95,6 +96,8 @@ def make_server(
     server.io_loop.add_callback(sweeping.start)  # type: ignore[attr-defined]
     limit_messages(server._tornado)
     leave_out_unused_parts(server._tornado)
+    server._tornado.settings["default_handler_class"] = NowhereHandler
+    server._tornado.settings["default_handler_args"] = {"pages": site.titles(), "has_class": site.hub is not None}
     server.io_loop.add_callback(lambda: site.lateness.start(server.io_loop.asyncio_loop))  # type: ignore[attr-defined]
     guard(server._tornado, gate)
     return server

@@ -79,7 +79,7 @@ class NetworkBody extends StudyBody {
     const point = this.points[k];
     const shares = this.shares && this.shares.at === k ? this.shares : null;
     const version = [this.epoch, k, Boolean(point), shares && [shares.halves, shares.threshold]].join();
-    if (version !== this.version) this.store.picture = point ? { ...point, version, hidden: point.count - point.ties.length, nonzero: point.degrees.filter((d) => d > 0).length, shares: shares && shares.shares, threshold: shares && shares.threshold } : null;
+    if (version !== this.version) this.store.picture = point ? { ...point, version, hidden: point.count - point.ties.length, nonzero: point.degrees.filter((d) => d > 0).length, shares: this.counted(shares) ? shares.shares : null, threshold: shares && shares.threshold } : null;
     this.version = version;
     const { box } = this.chart;
     const height = Math.max(320, Math.min(760, window.innerHeight - 240)) + "px";
@@ -155,12 +155,20 @@ class NetworkBody extends StudyBody {
     this.facts.replaceChildren(parts[0], h("sub", {}, "max"), " · " + rest.join(" · "));
   }
 
+  /** Stability is judged when all halves are counted: of one half of the samples every edge is in all or in none. */
+  counted(shares) {
+    return Boolean(shares) && shares.halves >= this.begun.resamples;
+  }
+
   drawList(k, point, shares) {
     const names = this.begun ? this.begun.names : [];
     setText(this.listTitle, point ? `${plural(point.count, "edge", "edges")} at this λ` : "Edges at this λ");
-    if (shares) {
+    const judged = this.counted(shares);
+    if (judged) {
       const useful = known(shares.bound) && shares.bound < shares.stable;
-      setText(this.note, `${plural(shares.stable, "edge is", "edges are")} stable: in ${Math.round(100 * shares.threshold)} % or more of ${shares.halves} halves of the samples, at this λ or a larger one (✓).` + (useful ? ` At most ${number(shares.bound, 2)} of them are expected to be there by chance, if pairs without a tie are exchangeable.` : ""));
+      setText(this.note, `${plural(shares.stable, "edge is", "edges are")} stable: in ${Math.round(100 * shares.threshold)} % or more of ${plural(shares.halves, "half", "halves")} of the samples, at this λ or a larger one (✓).` + (useful ? ` At most ${number(shares.bound, 2)} of them are expected to be there by chance, if pairs without a tie are exchangeable.` : ""));
+    } else if (shares) {
+      setText(this.note, `The shares are of ${shares.halves} of ${this.begun.resamples} halves of the samples; which edges are stable is said when all are counted.`);
     } else setText(this.note, this.begun && !this.begun.resamples ? "Without halves of the samples nothing is said about stability." : "");
     const { selected } = this.chart.context;
     const key = [this.version, selected, this.chart.hot].join("|");
@@ -170,7 +178,7 @@ class NetworkBody extends StudyBody {
     const rows = (point ? point.ties : []).map((tie, e) => ({ tie, i: point.edges[2 * e], j: point.edges[2 * e + 1], share: shares ? shares.shares[e] : null })).filter(({ i, j }) => lit === null || i === lit || j === lit);
     this.list.replaceChildren(...rows.slice(0, SHOWN).map(({ tie, i, j, share }) => {
       const text = `${names[i]} – ${names[j]}`;
-      const stable = share !== null && share >= shares.threshold;
+      const stable = judged && share !== null && share >= shares.threshold;
       return h("div", { class: "path-row network-row", role: "listitem" }, h("span", { class: "word-name", title: text }, text), h("span", { class: tie < 0 ? "network-minus" : "network-plus" }, short(tie, 2)), h("span", { class: "path-value", title: "share of the halves that have this edge at this λ" }, share === null ? "" : Math.round(100 * share) + " %"), h("span", { class: "path-stable" }, stable ? "✓" : ""));
     }), ...(rows.length > SHOWN ? [h("p", { class: "prox-saying" }, `and ${count(rows.length - SHOWN)} more`)] : []));
   }

@@ -2,7 +2,7 @@
 
 import { fitCanvas, formula, h, setText, show, symbols } from "../dom.js";
 import { levelled, lowered, s } from "../charts/svg.js";
-import { count, known, linearTicks, logTicks, number, roundUp, scientific, short, tickTexts } from "../charts/format.js";
+import { count, known, linearTicks, logTicks, number, plural, roundUp, scientific, short, tickTexts } from "../charts/format.js";
 import { FONT } from "../charts/palette.js";
 import { mountPage } from "./frame.js";
 import { StudyBody } from "./study.js";
@@ -364,14 +364,18 @@ class PathBody extends StudyBody {
 
   drawList() {
     const k = this.at();
-    const { stable } = this;
-    const shareOf = new Map((stable ? stable.rows : []).map(({ row, share }) => [row, share]));
+    const { stable, shares } = this;
+    // Judged when all halves are counted: of one half of the samples every row is in all or in none.
+    const judged = Boolean(stable && shares && shares.halves >= this.begun.resamples);
+    const shareOf = new Map((judged ? stable.rows : []).map(({ row, share }) => [row, share]));
     const rows = this.lines.map((line) => ({ ...line, value: line.values[k] || 0 })).filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
     setText(this.listTitle, this.points[k] ? `${count(this.points[k].rows)} rows at this λ` : "Rows at this λ");
-    if (stable) {
+    if (judged) {
       const useful = known(stable.bound) && stable.bound < stable.count;
       const bound = useful ? ` At most ${number(stable.bound, 2)} of them are expected to be there by chance, if rows without effect are exchangeable.` : " So many rows are selected that the bound on those there by chance says nothing.";
-      setText(this.listNote, `${count(stable.count)} stable: in ${percent(stable.threshold, 0)} or more of ${this.shares ? this.shares.halves : ""} halves at this λ or a larger one (✓).${bound}`);
+      setText(this.listNote, `${count(stable.count)} stable: in ${percent(stable.threshold, 0)} or more of ${plural(shares.halves, "half", "halves")} of the samples at this λ or a larger one (✓).${bound}`);
+    } else if (stable && shares) {
+      setText(this.listNote, `${shares.halves} of ${plural(this.begun.resamples, "half", "halves")} of the samples are counted; which rows are stable is said when all are.`);
     } else setText(this.listNote, this.begun && !this.points[k] ? "The path has not come to this λ yet." : "");
     const key = JSON.stringify([k, this.points.length > k, this.epoch, this.hot, rows.length, stable && [stable.at, stable.count, stable.threshold, stable.rows.length], this.shares && this.shares.halves]);
     if (key === this.listKey) return;
