@@ -17,7 +17,7 @@ from sparsescope.live.packer import Block
 from sparsescope.live.pages.covariances import MOST_NODES
 from sparsescope.live.picture import Wish
 from sparsescope.live.preparing import load, prepare
-from sparsescope.runs.session import finish_gap
+from sparsescope.runs.session_work import finish_gap
 from sparsescope.views.places import places
 
 rng = np.random.default_rng(5)

@@ -18,6 +18,7 @@ from helpers import iris
 from sparsescope.jit.parts import part
 from sparsescope.runs.run import Run
 from sparsescope.runs.session import Session
+from sparsescope.runs.session_work import SessionWork
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.base import Solver, State, settings
 
@@ -175,24 +176,27 @@ def test_what_arrives_just_before_a_step_is_decided_makes_no_step(
     steps: int, problem: ss.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wish for a picture, or a command, that comes after the worker has obeyed and before it looks what to do."""
-    obey, answer, obeyed, late = Session._obey, Session._answer, threading.Event(), threading.Event()
+    obey, answer, obeyed, late = SessionWork._obey, SessionWork._answer, threading.Event(), threading.Event()
 
-    def noted(self: Session) -> None:
+    sessions: list[Session] = []
+
+    def noted(self: SessionWork) -> None:
         obey(self)
         obeyed.set()
 
-    def interrupted(self: Session) -> None:
+    def interrupted(self: SessionWork) -> None:
         answer(self)
         resting = obeyed.is_set() and not (self._playing or self._steps)
         obeyed.clear()
-        if resting and not late.is_set() and self.status().iteration == steps:
+        if resting and not late.is_set() and self.status.iteration == steps:
             late.set()
-            self.request(lambda problem, state: state.iteration)
-            self.set_speed(None)
+            sessions[0].request(lambda problem, state: state.iteration)
+            sessions[0].set_speed(None)
 
-    monkeypatch.setattr(Session, "_obey", noted)
-    monkeypatch.setattr(Session, "_answer", interrupted)
+    monkeypatch.setattr(SessionWork, "_obey", noted)
+    monkeypatch.setattr(SessionWork, "_answer", interrupted)
     with Session(problem, "ista") as session:
+        sessions.append(session)
         session.step(steps) if steps else session.open()
         until(late.is_set, "for the last moment")
         rest(session)
@@ -498,15 +502,15 @@ def test_a_change_that_fails_is_not_hidden_by_the_step_behind_it(problem: ss.Pro
 
 def test_who_waits_for_rest_sees_the_error(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session(problem, BrokenAtOnce()) as session:
-        say = session._say
+        say = session._work._say
 
         def slowly(mode: str, *words: Any, **more: Any) -> None:
             if mode == "error":
                 time.sleep(0.1)
             say(mode, *words, **more)
 
-        monkeypatch.setattr(session, "_say", slowly)
-        monkeypatch.setattr(session, "_compile", lambda *_: None)  # so that it says nothing before its first step
+        monkeypatch.setattr(session._work, "_say", slowly)
+        monkeypatch.setattr(session._work, "_compile", lambda *_: None)  # so that it says nothing before its first step
         session.play()
         rest(session)
         assert session.status().mode == "error"
@@ -608,7 +612,7 @@ def test_the_status_says_which_command_it_takes_into_account(problem: ss.Problem
         session.play()
         rest(session)
         assert session.status().mode == "finished" and session.status().generation == session.generation == 1
-        with session._stepping:  # the worker cannot obey
+        with session._work.stepping:  # the worker cannot obey
             session.change(lam=0.01)
             status = session.status()
             assert status.mode == "finished" and status.generation == 1 < session.generation == 2
@@ -648,7 +652,7 @@ def test_waiting_for_rest_gives_up_in_time_when_a_step_begins_meanwhile(problem:
     with Session(problem, "bcd-ls") as session:
         assert session.wait_idle(LONG)
         answers: list[bool] = []
-        with session._stepping:  # as a worker does within a step, before the status says that it works
+        with session._work.stepping:  # as a worker does within a step, before the status says that it works
             waiting = threading.Thread(target=lambda: answers.append(session.wait_idle(0.05)))
             waiting.start()
             waiting.join(LONG)

@@ -18,6 +18,7 @@ from sparsescope.live.turbo import FREE, MINE, REFUSED, TAKEN, Turbo
 from sparsescope.runs import turns as module
 from sparsescope.runs.commands import Command, Commands
 from sparsescope.runs.session import Session
+from sparsescope.runs.session_work import SessionWork
 from sparsescope.runs.turns import ALONE, LATE, LEASE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
 from sparsescope.runs.worker import NAME
 
@@ -268,14 +269,14 @@ def workers() -> int:
 def test_sessions_compute_one_at_a_time_and_all_get_on(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONG", 1e9)  # a worker that the machine does not run is not a long kernel
     most = [0]
-    advance = Session._advance
+    advance = SessionWork._advance
 
-    def counted(session: Session, began: float) -> None:
-        assert session._worker.turn in TURNS._holders
+    def counted(work: SessionWork, began: float) -> None:
+        assert work.turn in TURNS._holders
         most[0] = max(most[0], len(TURNS._holders))  # in the middle of a step there may be several
-        advance(session, began)
+        advance(work, began)
 
-    monkeypatch.setattr(Session, "_advance", counted)
+    monkeypatch.setattr(SessionWork, "_advance", counted)
     sessions = [Session(problem, "ista", paused=False) for _ in range(8)]
     try:
         until(lambda: all(session.status().iteration > 50 for session in sessions))
@@ -286,7 +287,7 @@ def test_sessions_compute_one_at_a_time_and_all_get_on(problem: ss.Problem, monk
 
 
 def test_compiling_does_not_keep_others_waiting(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sparsescope.runs import session as room
+    from sparsescope.runs import session_work as room
 
     going, compiling = threading.Event(), threading.Event()
 
@@ -358,10 +359,10 @@ def test_of_commands_of_one_kind_the_last_one_counts() -> None:
 
 
 def test_a_flood_of_commands_stays_small(problem: ss.Problem) -> None:
-    with Session(problem, "ista") as session, session._stepping:
+    with Session(problem, "ista") as session, session._work.stepping:
         for k in range(500):
             session.change(lam=1e-4 * (1 + k))
             session.set_speed(100.0 + k)
             session.play()
-            assert len(session._commands) <= 3
+            assert len(session._inbox.commands) <= 3
     assert np.isfinite(session.target[0].lam)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..registry import solvers, views
-from ..runs.session import finish_gap
+from ..runs.session_work import finish_gap
 from ..runs.stopping import Gap, HeldOut, Stop
 from . import knobs
 from . import settings as st

@@ -1,8 +1,10 @@
-"""Messages of a session: commands and their queue, its status, its pictures."""
+"""Messages of a session: commands and their queue, its status, its pictures, and the inbox in which they wait."""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,3 +94,78 @@ class Commands(deque[Command]):
                     tail.append(last)
             self.extend(reversed(tail))
         self.append(command)
+
+
+class Inbox:
+    """What a session was asked for and its worker has not done yet; any thread may write to it.
+
+    Parameters
+    ----------
+    target
+        problem and solver as they will be once all commands are obeyed.
+    """
+
+    def __init__(self, target: tuple[Any, Any]) -> None:
+        self.lock = threading.Lock()  # held while what follows changes
+        self.target = target
+        self.commands = Commands()
+        self.wish: Callable[[Any, Any], Any] | None = None  # function that makes the next picture
+        self.generation = 0  # commands given
+        self.closed = False
+
+    @property
+    def busy(self) -> bool:
+        """True if a command or a request waits."""
+        return bool(self.commands) or self.wish is not None
+
+    def put(self, command: Command) -> None:
+        """Append a command and number it.
+
+        Parameters
+        ----------
+        command
+            the command.
+
+        Raises
+        ------
+        RuntimeError
+            after the session was closed.
+        """
+        self.require_open()
+        with self.lock:
+            self.generation += 1
+            self.commands.put(replace(command, turn=self.generation))
+
+    def take(self) -> Command | None:
+        """Return the oldest command and remove it.
+
+        Returns
+        -------
+        Command | None
+            the command; ``None`` if there is none.
+        """
+        with self.lock:
+            return self.commands.popleft() if self.commands else None
+
+    def take_wish(self) -> Callable[[Any, Any], Any] | None:
+        """Return the request for a picture and remove it.
+
+        Returns
+        -------
+        Callable[[Any, Any], Any] | None
+            the function that makes it; ``None`` if there is no request.
+        """
+        with self.lock:
+            wish, self.wish = self.wish, None
+            return wish
+
+    def require_open(self) -> None:
+        """Refuse to go on after the session was closed.
+
+        Raises
+        ------
+        RuntimeError
+            if it was.
+        """
+        if self.closed:
+            raise RuntimeError("the session is closed")
