@@ -97,7 +97,7 @@ class Commands(deque[Command]):
 
 
 class Inbox:
-    """What a session was asked for and its worker has not done yet; any thread may write to it.
+    """Commands and requests that the worker of a session has not obeyed yet; any thread may write to it.
 
     Parameters
     ----------
