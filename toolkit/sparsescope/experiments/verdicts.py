@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,12 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
         for f in v.findings
     ]
     return pd.DataFrame(rows, columns=columns)
+
+
+def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """(name, part) of each data set."""
+    for data, part in table.groupby("data", sort=False):
+        yield str(data), part
 
 
 # --------------------------------------------------------------------------------------------------------- times

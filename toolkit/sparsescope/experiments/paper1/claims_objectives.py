@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import number, points, seconds, times
+from ..verdicts import by_data, number, points, seconds, times
 from . import reading
 from .figures import fits
 from .objectives import column_name
@@ -36,7 +36,7 @@ def median_times(part: pd.DataFrame) -> dict[str, float]:
 def as_accurate(tables: Tables, other: str, least: float) -> list[Finding]:
     """At equal percentages of rows, the multiclass hinge's accuracy minus the other's is above ``least`` (a share)."""
     found = []
-    for data, part in reading.by_data(tables["objectives"]):
+    for data, part in by_data(tables["objectives"]):
         lines = curves(part)
         if MULTICLASS not in lines or other not in lines:
             found.append(Finding(data, None, "an objective is missing"))
@@ -57,7 +57,7 @@ def as_accurate(tables: Tables, other: str, least: float) -> list[Finding]:
 def sparser(tables: Tables) -> list[Finding]:
     """To half a point below the accuracy that both reach, the multiclass hinge needs fewer rows than the multitask."""
     found = []
-    for data, part in reading.by_data(tables["objectives"]):
+    for data, part in by_data(tables["objectives"]):
         lines = curves(part)
         if MULTICLASS not in lines or MULTITASK not in lines:
             found.append(Finding(data, None, "an objective is missing"))
@@ -72,7 +72,7 @@ def sparser(tables: Tables) -> list[Finding]:
 def faster(tables: Tables, column: str, than: str, least: float) -> list[Finding]:
     """Median time of ``than`` over that of ``column`` (both columns of Table 2) is above ``least``."""
     found = []
-    for data, part in reading.by_data(tables["objectives"]):
+    for data, part in by_data(tables["objectives"]):
         middle = median_times(part)
         if column not in middle or than not in middle:
             found.append(Finding(data, None, "an objective is missing"))
@@ -92,7 +92,7 @@ def cheaper_iterations(tables: Tables) -> list[Finding]:
     """An outer iteration of the multiclass hinge takes less time than one of the logistic loss (both with line search
     where that was measured)."""
     found = []
-    for data, part in reading.by_data(tables["objectives"]):
+    for data, part in by_data(tables["objectives"]):
         names = [column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)]
         sums = part.assign(column=names).groupby("column")[["seconds", "iterations"]].sum()
         other = LOGISTIC_LS if LOGISTIC_LS in sums.index else LOGISTIC

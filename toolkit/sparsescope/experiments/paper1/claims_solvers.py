@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import number, points, power, seconds, times
+from ..verdicts import by_data, number, points, power, seconds, times
 from . import reading
 from .reading import INFINITY
 
@@ -31,7 +31,7 @@ def ratio_words(ratios: dict[float, float], of: str, to: str) -> str:
 def patterns(tables: Tables) -> list[Finding]:
     """Ridge dense; ℓ1 and elastic net zero inside rows; ℓ1/ℓ2 zero by whole rows."""
     found = []
-    for data, part in reading.by_data(tables["patterns"]):
+    for data, part in by_data(tables["patterns"]):
         first = part.groupby("penalty").first()
         dense, group = first.loc["ridge"], first.loc["l1/l2"]
         single = [first.loc["l1", "inside_percent"], first.loc["elastic-net", "inside_percent"]]
@@ -100,7 +100,7 @@ def first_try(tables: Tables) -> list[Finding]:
 def slow_at_small_lam(tables: Tables) -> list[Finding]:
     """BCD (LS) needs more outer iterations to a level at the smaller λ than at the larger."""
     found = []
-    for data, part in reading.by_data(tables["solvers"]):
+    for data, part in by_data(tables["solvers"]):
         lams = sorted(part["lam"].unique(), reverse=True)
         if len(lams) < 2:
             found.append(Finding(data, None, "one λ only"))

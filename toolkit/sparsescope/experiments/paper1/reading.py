@@ -29,12 +29,6 @@ def cases(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"{data}, λ = {power(lam)}", part
 
 
-def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set."""
-    for data, part in table.groupby("data", sort=False):
-        yield str(data), part
-
-
 def run_of(part: pd.DataFrame, solver: str) -> pd.DataFrame:
     """The rows of one solver; empty if it did not run."""
     return part[part["solver"] == solver]

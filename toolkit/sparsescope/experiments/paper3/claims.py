@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import DISAGREE, Time, agreed, seconds, times
+from ..verdicts import DISAGREE, Time, agreed, by_data, seconds, times
 from . import protocol, reading
 from .accuracy import best_alphas
 from .protocol import BLOCK2, BLOCKINF, FISTA, FORWARD, HINGE, LASSO, LINEAR, LOGIT, ONE, ONE_VS_ALL, RIDGE, SQUARE, TWO
@@ -41,7 +41,7 @@ def errors(part: pd.DataFrame) -> dict[str, dict[str, int]]:
 def hinge_or_square(tables: Tables) -> list[Finding]:
     """The hinge makes fewer errors than the square under more penalties than the other way round."""
     found = []
-    for data, part in reading.by_data(tables["genes"]):
+    for data, part in by_data(tables["genes"]):
         both = {p: e for p, e in errors(part).items() if HINGE in e and SQUARE in e}
         fewer = sum(e[HINGE] < e[SQUARE] for e in both.values())
         more = sum(e[HINGE] > e[SQUARE] for e in both.values())
@@ -54,7 +54,7 @@ def hinge_or_square(tables: Tables) -> list[Finding]:
 def sparse_or_quadratic(tables: Tables) -> list[Finding]:
     """The best of the three sparse penalties makes fewer errors than ridge, for more losses than the other way."""
     found = []
-    for data, part in reading.by_data(tables["genes"]):
+    for data, part in by_data(tables["genes"]):
         cells = errors(part)
         fewer = more = 0
         words = []
@@ -73,7 +73,7 @@ def sparse_or_quadratic(tables: Tables) -> list[Finding]:
 def few_features(tables: Tables) -> list[Finding]:
     """Every sparse penalty, with every loss, leaves at most 5 % of the weights at its best α."""
     found = []
-    for data, part in reading.by_data(tables["genes"]):
+    for data, part in by_data(tables["genes"]):
         sparse = best_alphas(part)
         sparse = sparse[sparse["penalty"] != RIDGE]
         if not len(sparse) or int(sparse["features"].iloc[0]) < MANY_FEATURES:
@@ -100,7 +100,7 @@ def few_features(tables: Tables) -> list[Finding]:
 def as_table1(tables: Tables) -> list[Finding]:
     """For each penalty, every loss makes at most one error more or less than in the paper's Table 1."""
     found = []
-    for data, part in reading.by_data(tables["genes"]):
+    for data, part in by_data(tables["genes"]):
         same = int(part["tests"].max()) == PAPER_TESTS and int(part["features"].max()) == PAPER_FEATURES
         if not same:
             found.append(Finding(data, None, "not the paper's data (7129 genes, 34 test samples)"))
@@ -281,7 +281,7 @@ def competitive(tables: Tables, low: int, high: int, wanted: bool) -> list[Findi
 def quadratic_uses_all(tables: Tables) -> list[Finding]:
     """Ridge leaves most weights above 1e-5; ℓ1,∞ with the hinge has at least half of them at zero at its best α."""
     found = []
-    for data, part in reading.by_data(tables["quadratic"]):
+    for data, part in by_data(tables["quadratic"]):
         images = tables["images"][(tables["images"]["data"] == data) & (tables["images"]["objective"] == HINGE)]
         if not len(images):
             found.append(Finding(data, None, "the hinge was not fitted with ℓ1,∞"))

@@ -21,12 +21,6 @@ WITHIN = 2.0  # points of error: values of α that do not lose more are as good 
 SURE = 1e-2  # a relative gap above this shows that a fit was far from its end: its error is not the model's
 
 
-def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set."""
-    for data, part in table.groupby("data", sort=False):
-        yield str(data), part
-
-
 def cases(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """(name, part) of each data set, kind of features and size of the training subsets."""
     for (data, kind, size), part in table.groupby(["data", "kind", "per_class"], sort=False):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import DISAGREE, Time, agreed, number, points, seconds, slower, times
+from ..verdicts import DISAGREE, Time, agreed, by_data, number, points, seconds, slower, times
 from . import protocol
 from .protocol import LIBLINEAR, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from .sparsity import PAPER_BIBTEX, choose, is_bibtex
@@ -32,12 +32,6 @@ LINEAR = 0.8  # an exponent from here on is a linear growth
 def megabytes(value: float) -> str:
     """Return a number of bytes as text."""
     return f"{value / 1e6:.3g} MB"
-
-
-def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set."""
-    for data, part in table.groupby("data", sort=False):
-        yield str(data), part
 
 
 def models(tables: Tables) -> Iterator[tuple[str, Any, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,8 +10,12 @@ import plotly.graph_objects as go
 from .. import drawing
 from ..base import Tables
 from ..drawing import Line
-from .claims import by_data, exponent
+from ..verdicts import by_data
+from .claims import exponent
 from .protocol import EXACT, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, OWN, PARTS, PD, POST, SAMPLED, VW
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHODS = {
     PD: Line("blue"), POST: Line("blue", "dash", "circle-open"), ONE_SVM: Line("vermillion", "solid", "square"),
@@ -20,7 +24,7 @@ METHODS = {
 }  # fmt: skip
 SEARCHES = {EXACT: Line("ink"), PARTS: Line("green", "dash", "diamond"), SAMPLED: Line("vermillion", "dot", "square"),
             OWN: Line("blue", "solid", "circle-open")}  # fmt: skip
-ROOM = 1.25  # factor that log axes of few values are wider than these
+DENSITIES = {"k_a": ("k_A", Line("vermillion", "solid", "square")), "k_w": ("k_W", Line("green", "dash", "diamond"))}
 TIME = "Times: CPU seconds, one thread, without compilation and observers."
 ESTIMATE = "Methods that did not train all classes in their time have no accuracy and are left out."
 
@@ -36,67 +40,42 @@ def models(tables: Tables) -> go.Figure | None:
         ("bytes", 1e-6, "model size [MB]"),
         ("predict_seconds", 1.0, "prediction of the test part [s]"),
     )
-    fig = drawing.grid(
-        "Accuracy, time and size",
-        "C = 1 for all; upper left is better",
-        len(cases),
-        3,
-        [f"{data}\n{words.split(' [')[0]}" for data, _ in cases for _, _, words in columns],
-    )
-    for row, (_, part) in enumerate(cases, 1):
-        for col, (column, unit, words) in enumerate(columns, 1):
-            values = unit * part[column].to_numpy(dtype=float)
-            for method, look in METHODS.items():
-                at = (part["method"] == method).to_numpy()
-                if at.any():
-                    drawing.add_line(
-                        fig,
-                        row,
-                        col,
-                        values[at],
-                        100.0 * part["p_at_1"].to_numpy()[at],
-                        method,
-                        look,
-                        f"{words} %{{x:.3g}}<br>accuracy %{{y:.1f}} %",
-                        markers=True,
-                    )
-            around = np.concatenate([values / ROOM, ROOM * values])  # an axis of one value would have no ticks
-            fig.update_xaxes(title_text=words, row=row, col=col, **drawing.log_axis(around))
-            title = "precision at 1 [%]" if part["kind"].iloc[0] == "label sets" else "accuracy [%]"
-            fig.update_yaxes(title_text=title if col == 1 else "", row=row, col=col)
+    titles = [f"{data}\n{words.split(' [')[0]}" for data, _ in cases for _, _, words in columns]
+    fig, plots = drawing.grid("Accuracy, time and size", "C = 1 for all; upper left is better", titles, 3)
+    for row, (_, part) in zip(plots, cases, strict=True):
+        drawn = part.assign(accuracy=100.0 * part["p_at_1"])
+        for plot, (column, unit, words) in zip(row, columns, strict=True):
+            drawn[column] = values = unit * part[column].astype(float)
+            hover = f"{words} %{{x:.3g}}<br>accuracy %{{y:.1f}} %"
+            plot.lines(drawn, "method", METHODS, column, "accuracy", hover, markers=True)
+            plot.x(words, values, drawing.ROOM)
+            plot.y(_precision(part) if plot is row[0] else "")
     left = sum(int((part["note"] != "").sum()) for _, part in by_data(tables["models"]))
     return drawing.note(fig, TIME, ESTIMATE if left else "")
+
+
+def _precision(part: pd.DataFrame) -> str:
+    return "precision at 1 [%]" if part["kind"].iloc[0] == "label sets" else "accuracy [%]"
 
 
 def sparsity(tables: Tables) -> go.Figure:
     """Table 3 over λ: held-out precision, k_A and k_W."""
     cases = list(by_data(tables["sparsity"]))
-    fig = drawing.grid(
-        "Sparsity of both models",
-        "k_A: non-zero duals a sample; k_W: non-zero weights a feature",
-        len(cases),
-        2,
-        [t for data, _ in cases for t in (f"{data}: held out", f"{data}: k_A and k_W")],
-    )
-    for row, (_, part) in enumerate(cases, 1):
+    titles = [t for data, _ in cases for t in (f"{data}: held out", f"{data}: k_A and k_W")]
+    what = "k_A: non-zero duals a sample; k_W: non-zero weights a feature"
+    fig, plots = drawing.grid("Sparsity of both models", what, titles)
+    for (left, right), (_, part) in zip(plots, cases, strict=True):
         part = part.sort_values("lam4")
-        lines = (
-            (1, "held_out", "held out", METHODS[PD], 100.0, "%{y:.1f} %"),
-            (1, "held_out_post", "held out, post-solved", METHODS[POST], 100.0, "%{y:.1f} %"),
-            (2, "k_a", "k_A", Line("vermillion", "solid", "square"), 1.0, "%{y:.3g}"),
-            (2, "k_w", "k_W", Line("green", "dash", "diamond"), 1.0, "%{y:.3g}"),
-        )
-        for col, column, name, look, unit, words in lines:
-            drawing.add_line(
-                fig, row, col, part["lam4"], unit * part[column], name, look, f"λ = %{{x:g}}: {words}", markers=True
-            )
-        for col in (1, 2):
-            fig.update_xaxes(title_text="λ", row=row, col=col, **drawing.log_axis(part["lam4"]))
-        fig.update_yaxes(
-            title_text="precision at 1 [%]" if part["kind"].iloc[0] == "label sets" else "accuracy [%]", row=row, col=1
-        )
-        drawing.log_values(fig, row, 2, "non-zeros", np.concatenate([part["k_a"], part["k_w"]]))
-        drawing.corner(fig, row, 2, f"{int(part['classes'].iloc[0])} classes")
+        for column, name, method in (("held_out", "held out", PD), ("held_out_post", "held out, post-solved", POST)):
+            hover = "λ = %{x:g}: %{y:.1f} %"
+            left.line(part["lam4"], 100.0 * part[column], name, METHODS[method], hover, markers=True)
+        for column, (name, look) in DENSITIES.items():
+            right.line(part["lam4"], part[column], name, look, "λ = %{x:g}: %{y:.3g}", markers=True)
+        for plot in (left, right):
+            plot.x("λ", part["lam4"])
+        left.y(_precision(part))
+        right.y("non-zeros", np.concatenate([part["k_a"], part["k_w"]]))
+        right.corner(f"{int(part['classes'].iloc[0])} classes")
     return drawing.note(fig, "λ multiplies the ℓ1 norm (λ₄ in this package); C = 1. The axes of λ, k_A and k_W are "
                         "logarithmic.")  # fmt: skip
 
@@ -104,30 +83,14 @@ def sparsity(tables: Tables) -> go.Figure:
 def searches(tables: Tables) -> go.Figure:
     """The relative gap over time for each form of the search."""
     cases = list(by_data(tables["searches"]))
-    cols = min(2, len(cases))
-    fig = drawing.grid(
-        "Searches", "relative duality gap over time", -(-len(cases) // cols), cols, [data for data, _ in cases]
-    )
-    for k, (_, part) in enumerate(cases):
-        row, col = k // cols + 1, k % cols + 1
-        for name, look in SEARCHES.items():
-            run = part[(part["search"] == name) & (part["iteration"] > 0)]
-            if len(run):
-                drawing.add_line(
-                    fig,
-                    row,
-                    col,
-                    run["seconds"],
-                    drawing.above_floor(run["gap"]),
-                    name,
-                    look,
-                    "%{x:.3g} s: gap %{y:.2g}",
-                    markers=len(run) < 30,
-                )
+    fig, plots = drawing.wrapped("Searches", "relative duality gap over time", [data for data, _ in cases])
+    for plot, (_, part) in zip(plots, cases, strict=True):
         shown, wanted = part[part["iteration"] > 0], float(part["wanted"].iloc[0])
-        drawing.log_time(fig, row, col, np.concatenate([shown["seconds"] / ROOM, ROOM * shown["seconds"]]))
-        drawing.log_values(fig, row, col, "relative gap", [*shown["gap"], wanted / ROOM])
-        drawing.level(fig, row, col, wanted, "wanted", "left", log=True)
+        drawn = shown.assign(gap=drawing.above_floor(shown["gap"]))
+        plot.lines(drawn, "search", SEARCHES, "seconds", "gap", "%{x:.3g} s: gap %{y:.2g}", markers=None)
+        plot.time(shown["seconds"], drawing.ROOM)
+        plot.y("relative gap", [*shown["gap"], wanted / drawing.ROOM])
+        plot.level(wanted, "wanted", "left", log=True)
     return drawing.note(fig, "exact: all labels, all features. ν = 3: one of three parts of the labels in each search. "
                         "sampling: some of the features. doubling: exact, with more candidates where the search costs "
                         "most (this package's default). " + TIME)  # fmt: skip
@@ -135,54 +98,34 @@ def searches(tables: Tables) -> go.Figure:
 
 def growth(tables: Tables) -> go.Figure:
     """Time of an iteration, time of prediction, size and sparsity over the number of classes."""
-    table = tables["growth"]
-    first = table.iloc[0]
+    table = tables["growth"].sort_values("classes")
+    first = tables["growth"].iloc[0]
     panels = (
         ("iteration_seconds", 1.0, "time of an iteration [s]"),
         ("predict_seconds", 1.0, "prediction of 1000 documents [s]"),
         ("bytes", 1e-6, "model size [MB]"),
     )
-    fig = drawing.grid(
+    fig, plots = drawing.wrapped(
         "Growth with the number of classes",
         f"{int(first['samples'])} generated documents, {int(first['features'])} words, {int(first['entries'])} entries",
-        2,
-        2,
         [*(words.split(" [")[0] for _, _, words in panels), "k_A and k_W of PD-Sparse"],
         height=340,
     )
-    said = []
-    for k, (column, unit, words) in enumerate(panels):
-        row, col = k // 2 + 1, k % 2 + 1
-        for name in (PD, MULTI):
-            part = table[table["method"] == name].sort_values("classes")
-            if len(part):
-                drawing.add_line(
-                    fig,
-                    row,
-                    col,
-                    part["classes"],
-                    unit * part[column],
-                    name,
-                    METHODS[name],
-                    "%{x} classes: %{y:.3g}",
-                    markers=True,
-                )
-        drawing.log_values(fig, row, col, words, unit * table[column])
+    hover, said = "%{x} classes: %{y:.3g}", []
+    for plot, (column, unit, words) in zip(plots, panels, strict=False):
+        drawn = table.assign(**{column: unit * table[column]})
+        looks = {name: METHODS[name] for name in (PD, MULTI)}
+        plot.lines(drawn, "method", looks, "classes", column, hover, markers=True)
+        plot.y(words, drawn[column])
         value = exponent(table[table["method"] == PD], column)
         if value == value:
             said.append(f"{words.split(' [')[0]} {value:.2f}")
-    part = table[table["method"] == PD].sort_values("classes")
-    for column, name, look in (
-        ("k_a", "k_A", Line("vermillion", "solid", "square")),
-        ("k_w", "k_W", Line("green", "dash", "diamond")),
-    ):
-        if len(part):
-            drawing.add_line(
-                fig, 2, 2, part["classes"], part[column], name, look, "%{x} classes: %{y:.3g}", markers=True
-            )
-    drawing.log_values(fig, 2, 2, "non-zeros", np.concatenate([part["k_a"], part["k_w"]]))
-    for row, col in ((1, 1), (1, 2), (2, 1), (2, 2)):
-        fig.update_xaxes(title_text="classes", row=row, col=col, **classes_axis(table["classes"]))
+    part = table[table["method"] == PD]
+    for column, (name, look) in DENSITIES.items() if len(part) else ():
+        plots[3].line(part["classes"], part[column], name, look, hover, markers=True)
+    plots[3].y("non-zeros", np.concatenate([part["k_a"], part["k_w"]]))
+    for plot in plots:
+        plot.x("classes", **classes_axis(table["classes"]))
     exponents = f"Exponents of PD-Sparse: {', '.join(said)}; 1 would be linear." if said else ""
     return drawing.note(fig, exponents, TIME + " All axes are logarithmic.")
 
