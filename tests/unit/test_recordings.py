@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import re
 import time
@@ -23,6 +24,7 @@ from sparsescope.live import Explorer
 from sparsescope.live.recordings import LIMIT
 from sparsescope.live.recordings import packing as pk
 from sparsescope.live.recordings.past import past_of
+from sparsescope.registry import losses, penalties, solvers
 from sparsescope.runs.trace import Trace
 
 
@@ -53,6 +55,20 @@ def test_what_was_measured_is_what_is_recorded(recording: ss.Recording, result: 
     W, b = again.weights()
     np.testing.assert_array_equal(W, result.W)
     assert b is None
+
+
+def test_a_recording_says_its_parts_by_the_names_of_the_menus(recording: ss.Recording, result: ss.Result) -> None:
+    loss, penalty, solver = losses["multiclass-squared-hinge"], penalties["l1/l2"], solvers["bcd-ls"]
+    assert parts_of(recording.html())[0]["said"] == f"n 112, d 4, m 3 · {loss.title} × {penalty.title} · {solver.title}"
+    trace = copy.copy(result.trace)
+    assert trace is not None
+    trace.info = {**trace.info, "penalty": "ElasticNet(rho=0.25, nonnegative=False)", "loss": "Logistic(margin=0.0)"}
+    said = parts_of(ss.record(trace).html())[0]["said"]
+    assert f"{losses['logistic'].title} × {penalties['elastic-net'].title}, rho 0.25 · " in said
+    trace.info["loss"] = "Mine(scale=1e-3)"
+    assert "Mine, scale 1e-3 × " in parts_of(ss.record(trace).html())[0]["said"], (
+        "a part that is not there goes by its class"
+    )
 
 
 def test_a_recording_of_a_trace_alone_plays_without_its_problem(result: ss.Result, tmp_path: Path) -> None:

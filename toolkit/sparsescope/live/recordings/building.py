@@ -7,6 +7,7 @@ pictures of the weights at the events whose W the trace kept. Nothing between tw
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ... import views as _views  # noqa: F401  (registers the views)
-from ...registry import problems
+from ...registry import Registry, losses, penalties, problems, solvers
 from ...runs.problem_keys import data_key
 from ...runs.stopping import rounding_gap
 from ...version import __version__
@@ -43,6 +44,8 @@ PLANS = (
     (300, 4, 24, 40),
     (120, 1, 12, 20),
 )
+
+NUMBERS = re.compile(r"(\w+)=(-?\d[\d.]*(?:e[+-]?\d+)?)\b")  # of a part's settings as Python writes them
 
 Point = tuple[Any, Any, int]  # W, b and the iteration that they are of
 
@@ -177,11 +180,20 @@ def _proved(trace: Any, size: int) -> dict[str, np.ndarray]:
 
 
 def said(trace: Any, shown: Any) -> str:
-    """Return the parts of the run in one line."""
-    info = {name: str(trace.info.get(name) or "").removesuffix("()") for name in ("loss", "penalty", "solver")}
-    parts = [info[name] for name in ("loss", "penalty") if info[name]]
+    """Return the parts of the run in one line, with the names of the menus."""
+    loss, penalty = (_called(parts, str(trace.info.get(parts.kind) or "")) for parts in (losses, penalties))
+    solver = _called(solvers, str(trace.info.get("solver") or "").partition("(")[0])
     sizes = ", ".join(f"{name} {getattr(shown, name)}" for name in ("n", "d", "m") if getattr(shown, name) is not None)
-    return " · ".join([sizes, " × ".join(parts), info["solver"].partition("(")[0]])
+    return " · ".join(part for part in (sizes, " × ".join(name for name in (loss, penalty) if name), solver) if part)
+
+
+def _called(parts: Registry, written: str) -> str:
+    """Return the title of a part that is written as Python writes it, and its settings that are numbers, not zero."""
+    name, _, settings = written.rstrip(")").partition("(")
+    made = {parts[key].__name__: parts[key].title for key in reversed(list(parts))}
+    # A compiled part's class has a digest at the end of its name.
+    title = next((title for known, title in made.items() if name and name in (known, known.rpartition("_")[0])), name)
+    return ", ".join([title, *(f"{key} {value}" for key, value in NUMBERS.findall(settings) if float(value))])
 
 
 def _specs_of(problem: Any) -> list[dict[str, Any]]:
