@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,17 +10,10 @@ import nbformat
 from explorer_page import PATIENT_MS
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from programs import Program
+from programs import Program, free_port
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 LESSONS = {"rows": NOTEBOOKS / "01_why_rows_vanish.ipynb", "momentum": NOTEBOOKS / "05_momentum.ipynb"}
-
-
-def free_port() -> int:
-    """A port that is free now; Jupyter takes another one if it is not any more."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
 
 
 def write_notebook(given: Path | Sequence[str], path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import signal
 import socket
@@ -15,7 +17,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 START_SECONDS = 120
+FIXED_PORTS = range(20_000, 30_000)  # below those that systems give to connections that go out
 STOP_SECONDS = 60
+
+
+def free_port() -> int:
+    """A port that is free now and that no connection is given later: for programs that are started again."""
+    for _ in range(100):
+        port = random.choice(FIXED_PORTS)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind(("localhost", port))
+                return port
+    raise AssertionError(f"no port of {FIXED_PORTS} is free")
 
 
 class Program:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from explorer_page import Network
 from playwright.sync_api import Browser, Page, expect
-from programs import Program, start_class
+from programs import Program, free_port, start_class
 
 NASTY = "<img src=x onerror=\"document.title='hacked'\"> Why?"
 LATE = 120_000  # ms
@@ -21,9 +20,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "class.sqlite"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.program: Program
         self.link = ""
 

@@ -22,7 +22,7 @@ from playwright.sync_api import Page, expect
 
 CELLS = (
     "import sparsescope as ss",
-    "widget = ss.explore('iris', lam_ratio=0.02, speed=30)\nwidget",
+    "widget = ss.explore('iris', lam_ratio=0.001, speed=30)\nwidget",
 )
 PLANE = ("import sparsescope as ss", "ss.show('geometry', 'iris', height=480, iterations=30)")
 PAST = (
@@ -30,7 +30,7 @@ PAST = (
     "result = ss.solve(problem, 'fista-ls', max_iter=6, tol=1e-14, record=True)\nss.explore(result)",
 )
 OF_TRACE = (PAST[0], PAST[1].replace("explore(result)", "explore(result.trace)"))
-COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=30)",)
+COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=5)",)
 ROWS, MOMENTUM = LESSONS["rows"], LESSONS["momentum"]
 WATCHED = (
     "import sparsescope as ss\nfrom sklearn.linear_model import LogisticRegression\ndata = ss.datasets.load('digits')",
@@ -80,7 +80,7 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     expect(explorer.part("explorer-root")).to_be_visible()
     explorer.run()
     frames = explorer.debug("frames")
-    explorer.slide("lam-slider", 0.6)
+    explorer.slide("lam-slider", 0.3)
     explorer.wait("s.marks.some(m => m.kind === 'lam') && s.frames > x", argument=frames)
     explorer.pause()
     explorer.wait("s.status.relative_gap !== null")

@@ -40,7 +40,7 @@ def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Pag
     expect(reveal).to_contain_text("Claim")
     expect(reveal).to_have_attribute("role", "status")
     expect(reveal).to_contain_text("you after talking")
-    assert page.get_by_test_id("step-p1").locator(".lesson-line").count() == 4
+    expect(page.get_by_test_id("step-p1").locator(".lesson-line")).to_have_count(4)
     first = page.get_by_role("radiogroup").first
     first.get_by_label("holds", exact=True).check()
     page.get_by_test_id("p1-more").click()

@@ -12,7 +12,6 @@ from explorer_page import PATIENT_MS, ExplorerPage, Network
 from notebook_programs import (
     LESSONS,
     answer_the_first_lesson,
-    free_port,
     run_all_cells,
     run_last_cell,
     start_jupyter,
@@ -20,7 +19,7 @@ from notebook_programs import (
 )
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from programs import Program
+from programs import Program, free_port
 
 pytestmark = pytest.mark.slow
 

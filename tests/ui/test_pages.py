@@ -216,7 +216,8 @@ def test_a_race_draws_its_lanes_and_its_table_and_is_reached_with_the_explorers_
     expect(page.get_by_test_id("race-status")).to_have_text("Done")
     table = page.get_by_test_id("race-table")
     expect(table.locator("tbody tr")).to_have_count(3)
-    assert page.locator(".race-line").count() == 3
+    expect(page.locator(".race-line")).to_have_count(3)
+    expect(page.locator(".race-label")).to_have_count(3)
     assert {node.text_content() for node in page.locator(".race-label").all()} == {"bcd-ls", "fista-ls", "working-set"}
     page.get_by_test_id("race-axis").select_option("passes")
     expect(page.get_by_test_id("race-plot")).to_contain_text("passes over the data")

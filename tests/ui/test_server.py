@@ -135,7 +135,7 @@ def test_a_page_loaded_again_in_mid_run_keeps_its_run_until_the_server_is_lost(p
         before, points = explorer.debug("status.iteration"), explorer.debug("points")
         page.reload()
         explorer.wait("s && s.status.iteration > x", before)
-        assert explorer.debug("points") > points, "the whole past is there again"
+        explorer.wait("s.points > x", points)  # the whole past is there again
         explorer.wait("s.status.mode === 'running'")
         program.process.kill()
         veil = page.get_by_test_id("connection-lost")

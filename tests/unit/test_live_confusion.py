@@ -29,7 +29,7 @@ def test_counts_and_samples_are_those_of_the_newest_weights(form: Any) -> None:
     page = Page(explorer).start()
     page.applied(page.send("do", action="step", n=3))
     session = explorer.session
-    assert session is not None and session.wait_idle()
+    assert session is not None and session.wait_idle(120.0)
     answer = asked(page, "confusion")
     assert not answer["error"] and answer["of"] == "training" and answer["iteration"] == session.status().iteration
     iteration, point = session.point()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -15,6 +16,7 @@ from sparsescope import registry
 from sparsescope.live import Explorer, director, python_snippet
 from sparsescope.live import settings as st
 from sparsescope.problems.prediction import Problem
+from sparsescope.runs.run import Run
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 8))
@@ -69,6 +71,19 @@ class Page:
 
     def marks(self) -> list[dict[str, Any]]:
         return [mark for frame in self.frames() for mark in frame["marks"]]
+
+    def rest(self, mode: str = "") -> dict[str, Any]:
+        """Wait until the session rests and the page has seen all of it; the last frame."""
+        session = self.explorer.session
+        assert session is not None and session.wait_idle(120.0), session
+
+        def seen() -> bool:
+            last, at = self.last(), session.status()
+            return bool(last["total"] == len(session.trace) and last["mode"] == at.mode and session.wait_idle(120.0))
+
+        self.until(seen, "all of a run at rest")
+        assert not mode or self.last()["mode"] == mode, self.last()
+        return self.last()
 
     def start(self) -> Page:
         self.send("ready")
@@ -130,26 +145,30 @@ def test_run_pause_step_reset(client: Page) -> None:
 
 def test_a_run_that_is_paused_stays_where_it_is(client: Page) -> None:
     client.start()
-    client.applied(client.send("set", changes={"speed": 50}))
+    client.applied(client.send("set", changes={"speed": 20, "lam_ratio": 0.001}))  # the optimum is far away
+    client.applied(client.send("set", changes={"solver": "ista"}))
     client.applied(client.send("do", action="run"))
     client.until(lambda: client.last()["status"]["iteration"] > 2, "some iterations")
     client.applied(client.send("do", action="pause"))
-    assert client.last()["mode"] == "paused" and not client.last()["playing"]
+    client.rest("paused")
+    assert not client.last()["playing"]
     at = client.last()["total"]
     time.sleep(0.15)
     client.poll()
-    assert client.last()["total"] == at
+    assert client.last()["total"] == at == len(client.explorer.session.trace)
 
 
 def test_tweaks_keep_the_weights_and_leave_marks(client: Page) -> None:
     client.start()
     client.applied(client.send("do", action="step", n=5))
+    client.rest("paused")
     session = client.explorer.session
     client.applied(client.send("set", changes={"lam_ratio": 0.5}))
     client.applied(client.send("set", changes={"solver": "fista-ls"}))
     client.applied(client.send("set", changes={"penalty": "elastic-net", "penalty.rho": 0.25}))
     client.applied(client.send("set", changes={"loss": "logistic"}))
     client.applied(client.send("set", changes={"loss.margin": 1.0}))
+    client.rest("paused")
     assert client.explorer.session is session
     kinds = [mark["kind"] for mark in client.marks()]
     for kind in ("lam", "solver", "penalty", "loss"):
@@ -159,6 +178,29 @@ def test_tweaks_keep_the_weights_and_leave_marks(client: Page) -> None:
     assert client.last()["lam"] == pytest.approx(0.5 * problem.lam_reference)
     assert client.explorer.settings["lam_ratio"] == 0.5
     assert client.last()["status"]["iteration"] == 5
+
+
+def test_a_change_has_its_effect_when_its_point_is_there(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.start()
+    client.applied(client.send("do", action="step", n=1))
+    client.rest("paused")
+    marked, gate, observe = threading.Event(), threading.Event(), Run.observe
+
+    def held(self: Run, **how: Any) -> Any:
+        marked.set()
+        assert gate.wait(120.0)
+        return observe(self, **how)
+
+    monkeypatch.setattr(Run, "observe", held)
+    key = client.send("set", changes={"lam_ratio": 0.5})
+    assert marked.wait(120.0)
+    for _ in range(5):
+        client.poll()
+    assert not any(key in frame["applied"] for frame in client.frames()), "its mark alone is no effect"
+    gate.set()
+    client.applied(key)
+    frame = next(frame for frame in client.frames() if key in frame["applied"])
+    assert frame["total"] == len(client.explorer.session.trace) == 3 and frame["mode"] == "paused"
 
 
 def test_a_finished_run_goes_on_after_a_change(client: Page) -> None:
@@ -239,7 +281,8 @@ def test_ready_sends_everything_again(client: Page) -> None:
     client.start()
     client.applied(client.send("do", action="step", n=4))
     client.applied(client.send("set", changes={"lam_ratio": 0.2}))
-    client.until(lambda: client.last()["picture"] is not None, "a picture")
+    client.until(lambda: any(frame["picture"] for frame in client.frames()), "a picture")
+    client.rest("paused")
     total, stream = client.last()["total"], client.last()["stream"]
     client.messages.clear()
     client.send("ready")
@@ -463,20 +506,28 @@ def test_a_loss_with_kinks_goes_to_a_method_that_takes_it_or_is_refused_in_words
 
 
 def test_charts_and_pictures_of_a_frame_are_of_one_iteration() -> None:
-    explorer = Explorer((X, Y), {"solver": "ista", "speed": 500, "lam_ratio": 0.001}, allow_data_choice=False)
+    # Some minutes long, so that the frames come in mid-run on any machine.
+    explorer = Explorer(settings={"dataset": "iris", "solver": "ista", "speed": 500, "lam_ratio": 0.001})
     page = Page(explorer).start()
     page.applied(page.send("do", action="run"))
     running = len(page.frames())
 
     def both() -> list[dict[str, Any]]:
-        """Frames in mid-run that bring new points and a picture."""
-        return [f for f in page.frames()[running + 1 :] if f["mode"] == "running" and f["count"] and f["picture"]]
+        """Frames in mid-run that bring new points and a picture; one that tells of the run itself brings all points."""
+        pairs = itertools.pairwise(page.frames()[running:])
+        told = ("mode", "message", "late", "playing", "goal", "turbo", "preparing", "settings")
+        return [
+            frame
+            for before, frame in pairs
+            if all(frame[key] == before[key] for key in told) and not frame["applied"]
+            if frame["mode"] == "running" and frame["count"] and frame["picture"]
+        ]
 
     page.until(lambda: len(both()) >= 10, "ten frames with a picture")
     page.applied(page.send("do", action="pause"))
     for frame in both():
         assert frame["status"]["iteration"] == frame["picture"]["iteration"]
-    page.until(lambda: page.last()["total"] == len(explorer.session.trace), "the rest")  # type: ignore[union-attr]
+    page.rest("paused")
     explorer.close()
 
 
@@ -487,7 +538,7 @@ def test_the_weights_of_a_past_iteration_are_shown_again() -> None:
     for _ in range(6):
         page.applied(page.send("do", action="step", n=1))
         session = explorer.session
-        assert session is not None and session.wait_idle()
+        assert session is not None and session.wait_idle(120.0)
         truth[session.status().iteration] = session.run.state.weights().copy()
     page.send("layout", row=1, at=3)
 

@@ -45,7 +45,7 @@ def test_the_page_is_told_the_optimum_which_then_stands(client: Client) -> None:
     client.applied(client.send("do", action="step", n=3))
     low, high = client.until(lambda: known(client, 0), "a reference")
     session = client.explorer.session
-    assert session is not None
+    assert session is not None and session.wait_idle(120.0)
     exact = ss.solve(session.problem, "bcd-ls", tol=1e-12, max_iter=10_000)
     assert low <= exact.objective * (1 + 1e-12) and exact.dual <= high * (1 + 1e-12)
     assert 0.0 <= high - low <= 1e-9 * high
@@ -54,6 +54,7 @@ def test_the_page_is_told_the_optimum_which_then_stands(client: Client) -> None:
     trace.note_optimum(session.problem.key, low - 1.0, high - 0.5)
     assert trace.optimum() == (low, high), "what was noted stands"
     client.applied(client.send("do", action="step", n=3))
+    assert session.wait_idle(120.0)
     np.testing.assert_array_equal(known_excess(trace)[: len(before)], before)
     assert (before > 0.0).all() and np.all(np.diff(before) <= 0.0)
     truth = (trace["objective"] - exact.objective) / trace["objective"]

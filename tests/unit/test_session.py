@@ -613,7 +613,7 @@ def test_the_status_says_which_command_it_takes_into_account(problem: ss.Problem
         rest(session)
         assert session.status().mode == "finished" and session.status().generation == session.generation == 1
         with session._work.stepping:  # the worker cannot obey
-            session.change(lam=0.01)
+            session.change(lam=0.3)
             status = session.status()
             assert status.mode == "finished" and status.generation == 1 < session.generation == 2
         rest(session)
@@ -661,7 +661,7 @@ def test_waiting_for_rest_gives_up_in_time_when_a_step_begins_meanwhile(problem:
 
 def test_adaptive_certificates_come_and_the_test_set_is_scored(problem: ss.Problem) -> None:
     X, y = iris()
-    with Session(problem, "bcd-ls", test=(X, y)) as session:
+    with Session(problem.with_lam(0.3), "bcd-ls", test=(X, y)) as session:
         session.play()
         rest(session)
         assert session.status().mode == "finished"

@@ -109,7 +109,7 @@ def test_a_session_runs_on_the_loop_that_handles_messages(sent: list[Any]) -> No
 
 def test_without_a_view_the_solver_rests(sent: list[Any]) -> None:
     async def scene() -> None:
-        widget = explore("digits", speed=50)
+        widget = explore("digits", speed=5)
         widget._handle_custom_msg({"type": "view", "open": True}, [])
         widget._handle_custom_msg({"type": "ready", "version": 1}, [])
         await until(lambda: widget.session is not None)
@@ -164,7 +164,7 @@ def test_the_last_picture_stays_in_a_saved_notebook() -> None:
     widget._explorer = live.Explorer((X, y), widget.settings, allow_data_choice=False)
     page = Page(widget._explorer).start()
     page.applied(page.send("do", action="step", n=5))
-    assert widget.session.wait_idle()
+    assert widget.session.wait_idle(120.0)
     text = widget._repr_mimebundle_()[0]["text/html"]
     trace = widget.session.trace
     assert f"F {trace['objective'][-1]:.6g}" in text and "<svg" in text and "<script" not in text

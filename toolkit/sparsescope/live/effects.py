@@ -73,9 +73,19 @@ def of_command(session: Any, action: str) -> Condition:
 
 
 def of_tweak(session: Any) -> Condition:
-    """The condition for a tweak; to be made *before* it. It holds when the change has left its mark in the trace."""
-    trace, marks = session.trace, len(session.trace.marks)
-    return lambda: session.trace is not trace or len(session.trace.marks) > marks or session.status().mode == "error"
+    """The condition for a tweak; to be made *before* it. It holds when the session's status takes the change into
+    account: the point under the new problem then stands in the trace behind its mark. A change that a newer one
+    replaced before it was obeyed has its effect with that one."""
+    trace, marks, wanted = session.trace, len(session.trace.marks), session.generation + 1
+
+    def holds() -> bool:
+        status = session.status()
+        if status.mode == "error" or session.trace is not trace:
+            return True
+        left_its_mark = len(session.trace.marks) > marks
+        return status.generation >= (wanted if left_its_mark else session.generation)
+
+    return holds
 
 
 def of_nothing() -> Condition:
