@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -20,7 +21,7 @@ from sparsescope.runs.commands import Command, Commands
 from sparsescope.runs.session import Session
 from sparsescope.runs.session_work import SessionWork
 from sparsescope.runs.turns import ALONE, LATE, LEASE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
-from sparsescope.runs.worker import NAME
+from sparsescope.runs.worker import NAME, Wake, Worker
 
 LONG_WAIT = 120.0  # seconds; only turns an endless wait into a failure
 
@@ -168,7 +169,8 @@ def test_aside_lets_others_in_and_takes_a_turn_again() -> None:
     first.give_back()
 
 
-def test_who_gives_up_comes_next_and_is_told() -> None:
+@pytest.mark.parametrize("leave", [Turn.give_up, Turn.abandon])
+def test_who_gives_up_comes_next_and_is_told(leave: Callable[[Turn], None]) -> None:
     turns, _ = made()
     first = turns.place()
     first.take()
@@ -177,7 +179,7 @@ def test_who_gives_up_comes_next_and_is_told() -> None:
     thread = threading.Thread(target=lambda: told.append(turn.take()), daemon=True)
     thread.start()
     until(lambda: turns.waiting == 1)
-    turn.give_up()
+    leave(turn)
     first.give_back()
     thread.join(LONG_WAIT)
     turn.give_back()
@@ -325,6 +327,59 @@ def test_sessions_that_nobody_holds_are_collected_with_their_threads(problem: ss
     until(lambda: gc.collect() >= 0 and workers() == before)
     assert all(ref() is None for ref in gone)
     assert TURNS.waiting == 0
+
+
+class Resting:
+    """What a worker sees of a session in which there is nothing to do."""
+
+    ended = False
+
+    def __init__(self) -> None:
+        self.looked = threading.Event()
+
+    def due(self) -> float:
+        self.looked.set()
+        return LONG_WAIT
+
+    def asked(self) -> bool:
+        return False
+
+    def serve(self, turn: Turn) -> None:
+        raise AssertionError("there is nothing to do")
+
+
+def test_garbage_that_is_collected_by_who_holds_the_lock_stops_nobody() -> None:
+    """Garbage goes in whichever thread allocates something: also in one that holds the lock of the turns."""
+    worker, held = Worker(), [Resting()]
+    worker.call(held[0])
+    assert held[0].looked.wait(LONG_WAIT)
+    until(lambda: sys.getrefcount(held[0]) == 2)  # the list's and the argument's: the worker rests
+    gone, done = weakref.ref(held[0]), threading.Event()
+
+    def collect() -> None:
+        with TURNS._lock:
+            held.clear()
+        done.set()
+
+    threading.Thread(target=collect, daemon=True).start()
+    assert done.wait(LONG_WAIT), "a finalizer waits for the lock that its own thread holds"
+    assert gone() is None and worker.thread is not None
+    worker.thread.join(LONG_WAIT)
+    assert not worker.thread.is_alive()
+
+
+def test_a_wake_from_within_is_heard() -> None:
+    wake = Wake()
+    wake.set()
+    wake.set()
+    wake.wait(LONG_WAIT)  # at once
+    wake.set()
+    wake.clear()
+    before = time.monotonic()
+    wake.wait(0.05)
+    assert time.monotonic() - before > 0.02, "what was cleared is forgotten"
+    threading.Timer(0.05, wake.set).start()
+    wake.wait(LONG_WAIT)
 
 
 def test_a_closed_session_ends_while_another_keeps_the_turn(problem: ss.Problem) -> None:

@@ -148,7 +148,8 @@ class Turns:
 
 
 class Turn:
-    """The place of one worker. ``take`` and ``give_back`` are called by this worker, the other methods by anybody."""
+    """The place of one worker. ``take`` and ``give_back`` are called by this worker, the other methods by anybody; of
+    these only ``abandon`` by a finalizer."""
 
     def __init__(self, turns: Turns) -> None:
         self.turns = turns
@@ -171,6 +172,8 @@ class Turn:
             turns._admit()
         while not self.gate.acquire(timeout=LONG if turns._next_is(self) else LOOK):
             with turns._lock:
+                if self.given_up and self.queued is not None:  # without a word to the queue: see `abandon`
+                    self._queue_up(float("-inf"))
                 turns._admit()
         return not self.given_up
 
@@ -229,6 +232,11 @@ class Turn:
             if self.queued is not None:
                 self._queue_up(float("-inf"))
                 self.turns._admit()
+
+    def abandon(self) -> None:
+        """Give up without a lock, for finalizers: garbage may be collected in a thread that holds the very lock. Who is
+        in the queue finds it out within :data:`LOOK` seconds."""
+        self.given_up = True
 
     def _queue_up(self, deadline: float) -> None:
         self.queued = next(self.turns._count)

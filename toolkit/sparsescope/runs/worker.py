@@ -1,12 +1,15 @@
 """The worker of a session: a thread that knows the session only while it works for it.
 
-A session that nobody holds any more is collected, running or not, and its worker ends.
+A session that nobody holds any more is collected, running or not, and its worker ends. Garbage is collected in
+whichever thread allocates something, whatever locks that thread holds: what a session's finalizer does takes none.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from .turns import TURNS, Turn
@@ -31,13 +34,37 @@ class Worked(Protocol):
         """Do what there is to do, until the turn is over."""
 
 
+class Wake:
+    """Wakes a worker, like an event, but also from a finalizer: the lock of an event cannot be taken twice by a thread,
+    the queue here is made for it."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[None] = SimpleQueue()
+
+    def set(self) -> None:
+        """Wake the worker now, or let its next wait end at once."""
+        if self._calls.empty():  # who finds a call there finds one that is still to be heard
+            self._calls.put(None)
+
+    def clear(self) -> None:
+        """Forget the calls so far. What they are about is looked at afterwards."""
+        with suppress(Empty):
+            while True:
+                self._calls.get_nowait()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until called, for ``seconds`` at most."""
+        with suppress(Empty):
+            self._calls.get(timeout=seconds)
+
+
 class Worker:
     """A thread for one session, which begins when it is first needed."""
 
     def __init__(self) -> None:
         self.turn = TURNS.place()
         self.thread: threading.Thread | None = None
-        self._wake = threading.Event()
+        self._wake = Wake()
 
     def call(self, session: Worked, urgent: bool = True) -> None:
         """There is something to do; pictures, which are wanted all the time, are not urgent."""
@@ -52,17 +79,18 @@ class Worker:
 
     def end(self, timeout: float) -> None:
         """Let the thread end, and wait for it, unless it is the calling one."""
-        _let_go(self._wake, self.turn)
+        self.turn.give_up()
+        self._wake.set()
         if self.thread is not None and self.thread is not threading.current_thread():
             self.thread.join(timeout)
 
 
-def _let_go(wake: threading.Event, turn: Turn) -> None:
-    turn.give_up()
+def _let_go(wake: Wake, turn: Turn) -> None:
+    turn.abandon()
     wake.set()
 
 
-def _work(ref: Any, wake: threading.Event, turn: Turn) -> None:
+def _work(ref: Any, wake: Wake, turn: Turn) -> None:
     while not turn.given_up:
         wake.clear()
         session = ref()
