@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ from .base import EXCEEDED, FAILS, HOLDS, OPEN, Claim, Finding, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Findings = list[Finding]
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,30 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
         for f in v.findings
     ]
     return pd.DataFrame(rows, columns=columns)
+
+
+Answer = tuple[bool | None, str] | tuple[bool | None, str, bool]
+
+
+def for_each(
+    cases: Callable[[Any], Iterable[tuple[Any, ...]]], table: str = ""
+) -> Callable[[Callable[..., Answer]], Callable[..., Findings]]:
+    """Make the judge of all cases from that of one.
+
+    ``cases`` gives (case, what is known of it …) of a table, or of all tables where none is named. The decorated
+    function takes what is known, and returns whether the claim holds, the numbers, and where it matters whether it is
+    exceeded.
+    """
+
+    def of_all(judge: Callable[..., Answer]) -> Callable[..., Findings]:
+        @functools.wraps(judge)
+        def judge_all(tables: Tables, *rest: Any, **named: Any) -> Findings:
+            found = cases(tables[table] if table else tables)
+            return [Finding(case, *judge(*known, *rest, **named)) for case, *known in found]
+
+        return judge_all
+
+    return of_all
 
 
 def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

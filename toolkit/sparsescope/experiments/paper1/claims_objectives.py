@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base import Claim, Finding, Tables
-from ..verdicts import by_data, number, points, seconds, times
+from ..base import Claim
+from ..verdicts import Answer, by_data, for_each, number, points, seconds, times
 from . import reading
 from .figures import fits
 from .objectives import column_name
@@ -33,98 +33,70 @@ def median_times(part: pd.DataFrame) -> dict[str, float]:
     return {str(name): float(np.median(values)) for name, values in means.groupby(level="column")}
 
 
-def as_accurate(tables: Tables, other: str, least: float) -> list[Finding]:
+@for_each(by_data, "objectives")
+def as_accurate(part: pd.DataFrame, other: str, least: float) -> Answer:
     """At equal percentages of rows, the multiclass hinge's accuracy minus the other's is above ``least`` (a share)."""
-    found = []
-    for data, part in by_data(tables["objectives"]):
-        lines = curves(part)
-        if MULTICLASS not in lines or other not in lines:
-            found.append(Finding(data, None, "an objective is missing"))
-            continue
-        difference = reading.curve_difference(lines[MULTICLASS], lines[other])
-        best = ", ".join(f"{name} {100 * lines[name]['test_accuracy'].max():.1f} %" for name in (MULTICLASS, other))
-        if np.isnan(difference):
-            found.append(Finding(data, None, f"the curves share no range of sparsity; best accuracies: {best}"))
-            continue
-        found.append(
-            Finding(
-                data, difference > least, f"accuracy at equal % of rows: {points(difference)} on average; best: {best}"
-            )
-        )
-    return found
+    lines = curves(part)
+    if MULTICLASS not in lines or other not in lines:
+        return None, "an objective is missing"
+    difference = reading.curve_difference(lines[MULTICLASS], lines[other])
+    best = ", ".join(f"{name} {100 * lines[name]['test_accuracy'].max():.1f} %" for name in (MULTICLASS, other))
+    if np.isnan(difference):
+        return None, f"the curves share no range of sparsity; best accuracies: {best}"
+    return difference > least, f"accuracy at equal % of rows: {points(difference)} on average; best: {best}"
 
 
-def sparser(tables: Tables) -> list[Finding]:
+@for_each(by_data, "objectives")
+def sparser(part: pd.DataFrame) -> Answer:
     """To half a point below the accuracy that both reach, the multiclass hinge needs fewer rows than the multitask."""
-    found = []
-    for data, part in by_data(tables["objectives"]):
-        lines = curves(part)
-        if MULTICLASS not in lines or MULTITASK not in lines:
-            found.append(Finding(data, None, "an objective is missing"))
-            continue
-        goal = min(float(lines[name]["test_accuracy"].max()) for name in (MULTICLASS, MULTITASK)) - 0.005
-        ours, theirs = (reading.rows_for(lines[name], goal) for name in (MULTICLASS, MULTITASK))
-        numbers = f"rows for {100 * goal:.1f} % accuracy: multiclass {number(ours)} %, multitask {number(theirs)} %"
-        found.append(Finding(data, ours < theirs if ours != theirs else None, numbers))
-    return found
+    lines = curves(part)
+    if MULTICLASS not in lines or MULTITASK not in lines:
+        return None, "an objective is missing"
+    goal = min(float(lines[name]["test_accuracy"].max()) for name in (MULTICLASS, MULTITASK)) - 0.005
+    ours, theirs = (reading.rows_for(lines[name], goal) for name in (MULTICLASS, MULTITASK))
+    numbers = f"rows for {100 * goal:.1f} % accuracy: multiclass {number(ours)} %, multitask {number(theirs)} %"
+    return ours < theirs if ours != theirs else None, numbers
 
 
-def faster(tables: Tables, column: str, than: str, least: float) -> list[Finding]:
+@for_each(by_data, "objectives")
+def faster(part: pd.DataFrame, column: str, than: str, least: float) -> Answer:
     """Median time of ``than`` over that of ``column`` (both columns of Table 2) is above ``least``."""
-    found = []
-    for data, part in by_data(tables["objectives"]):
-        middle = median_times(part)
-        if column not in middle or than not in middle:
-            found.append(Finding(data, None, "an objective is missing"))
-            continue
-        a, b = middle[column], middle[than]
-        found.append(
-            Finding(
-                data,
-                b / a > least,
-                f"median training time: {column} {seconds(a)}, {than} {seconds(b)} ({times(b / a)})",
-            )
-        )
-    return found
+    middle = median_times(part)
+    if column not in middle or than not in middle:
+        return None, "an objective is missing"
+    a, b = middle[column], middle[than]
+    return b / a > least, f"median training time: {column} {seconds(a)}, {than} {seconds(b)} ({times(b / a)})"
 
 
-def cheaper_iterations(tables: Tables) -> list[Finding]:
+@for_each(by_data, "objectives")
+def cheaper_iterations(part: pd.DataFrame) -> Answer:
     """An outer iteration of the multiclass hinge takes less time than one of the logistic loss (both with line search
     where that was measured)."""
-    found = []
-    for data, part in by_data(tables["objectives"]):
-        names = [column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)]
-        sums = part.assign(column=names).groupby("column")[["seconds", "iterations"]].sum()
-        other = LOGISTIC_LS if LOGISTIC_LS in sums.index else LOGISTIC
-        if MULTICLASS not in sums.index or other not in sums.index:
-            found.append(Finding(data, None, "an objective is missing"))
-            continue
-        a, b = (float(sums.loc[c, "seconds"] / sums.loc[c, "iterations"]) for c in (MULTICLASS, other))
-        found.append(
-            Finding(data, b > a, f"an outer iteration: multiclass {seconds(a)}, {other} {seconds(b)} ({times(b / a)})")
-        )
-    return found
+    names = [column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)]
+    sums = part.assign(column=names).groupby("column")[["seconds", "iterations"]].sum()
+    other = LOGISTIC_LS if LOGISTIC_LS in sums.index else LOGISTIC
+    if MULTICLASS not in sums.index or other not in sums.index:
+        return None, "an objective is missing"
+    a, b = (float(sums.loc[c, "seconds"] / sums.loc[c, "iterations"]) for c in (MULTICLASS, other))
+    return b > a, f"an outer iteration: multiclass {seconds(a)}, {other} {seconds(b)} ({times(b / a)})"
 
 
-def fewer_iterations(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "iterations")
+def fewer_iterations(part: pd.DataFrame) -> Answer:
     """The multiclass objective meets the stopping criterion in fewer outer iterations (the paper: 73 against 108)."""
-    found = []
-    for case, part in reading.cases(tables["iterations"]):
-        last = part.groupby("loss", sort=False).last()
-        if not {MULTICLASS, MULTITASK} <= set(last.index):
-            found.append(Finding(case, None, "an objective is missing"))
-            continue
-        k = {name: int(last.loc[name, "iteration"]) for name in (MULTICLASS, MULTITASK)}
-        done = {name: last.loc[name, "stopped"] == "criterion" for name in k}
-        shown = {name: str(k[name]) if done[name] else f"more than {k[name]}" for name in k}
-        numbers = f"outer iterations: multiclass {shown[MULTICLASS]}, multitask {shown[MULTITASK]}"
-        if done[MULTICLASS] and (done[MULTITASK] or k[MULTITASK] >= k[MULTICLASS]):
-            found.append(Finding(case, k[MULTICLASS] < k[MULTITASK] or not done[MULTITASK], numbers))
-        elif done[MULTITASK] and k[MULTICLASS] >= k[MULTITASK]:
-            found.append(Finding(case, False, numbers))
-        else:
-            found.append(Finding(case, None, numbers))
-    return found
+    last = part.groupby("loss", sort=False).last()
+    if not {MULTICLASS, MULTITASK} <= set(last.index):
+        return None, "an objective is missing"
+    k = {name: int(last.loc[name, "iteration"]) for name in (MULTICLASS, MULTITASK)}
+    done = {name: last.loc[name, "stopped"] == "criterion" for name in k}
+    shown = {name: str(k[name]) if done[name] else f"more than {k[name]}" for name in k}
+    numbers = f"outer iterations: multiclass {shown[MULTICLASS]}, multitask {shown[MULTITASK]}"
+    if done[MULTICLASS] and (done[MULTITASK] or k[MULTITASK] >= k[MULTICLASS]):
+        return k[MULTICLASS] < k[MULTITASK] or not done[MULTITASK], numbers
+    elif done[MULTITASK] and k[MULTICLASS] >= k[MULTITASK]:
+        return False, numbers
+    else:
+        return None, numbers
 
 
 CLAIMS = (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import by_data, number, points, power, seconds, times
+from ..verdicts import Answer, by_data, for_each, number, points, power, seconds, times
 from . import reading
 from .reading import INFINITY
 
@@ -28,54 +29,49 @@ def ratio_words(ratios: dict[float, float], of: str, to: str) -> str:
     return f"time of {of} / time of {to}, by level: {each}"
 
 
-def patterns(tables: Tables) -> list[Finding]:
+@for_each(by_data, "patterns")
+def patterns(part: pd.DataFrame) -> Answer:
     """Ridge dense; ℓ1 and elastic net zero inside rows; ℓ1/ℓ2 zero by whole rows."""
-    found = []
-    for data, part in by_data(tables["patterns"]):
-        first = part.groupby("penalty").first()
-        dense, group = first.loc["ridge"], first.loc["l1/l2"]
-        single = [first.loc["l1", "inside_percent"], first.loc["elastic-net", "inside_percent"]]
-        if not group["nonzero_rows_percent"] > 0 or np.isnan(single).any():
-            found.append(Finding(data, None, "a model is zero altogether"))
-            continue
-        holds = (
-            dense["nonzero_percent"] > 95
-            and max(single) < 99
-            and group["nonzero_rows_percent"] < 99
-            and group["inside_percent"] > 99
-        )
-        numbers = (
-            f"non-zero weights: ridge {dense['nonzero_percent']:.0f} %; inside non-zero rows: ℓ1 "
-            f"{single[0]:.0f} %, elastic net {single[1]:.0f} %, ℓ1/ℓ2 {group['inside_percent']:.0f} %; "
-            f"non-zero rows with ℓ1/ℓ2: {group['nonzero_rows_percent']:.0f} %"
-        )
-        found.append(Finding(data, bool(holds), numbers))
-    return found
+    first = part.groupby("penalty").first()
+    dense, group = first.loc["ridge"], first.loc["l1/l2"]
+    single = [first.loc["l1", "inside_percent"], first.loc["elastic-net", "inside_percent"]]
+    if not group["nonzero_rows_percent"] > 0 or np.isnan(single).any():
+        return None, "a model is zero altogether"
+    holds = (
+        dense["nonzero_percent"] > 95
+        and max(single) < 99
+        and group["nonzero_rows_percent"] < 99
+        and group["inside_percent"] > 99
+    )
+    numbers = (
+        f"non-zero weights: ridge {dense['nonzero_percent']:.0f} %; inside non-zero rows: ℓ1 "
+        f"{single[0]:.0f} %, elastic net {single[1]:.0f} %, ℓ1/ℓ2 {group['inside_percent']:.0f} %; "
+        f"non-zero rows with ℓ1/ℓ2: {group['nonzero_rows_percent']:.0f} %"
+    )
+    return bool(holds), numbers
 
 
+@for_each(reading.cases, "solvers")
 def compare(
-    tables: Tables, fast: str, slow: str, least: float = 1.0, most: float = INFINITY, claimed: float = INFINITY
-) -> list[Finding]:
+    part: pd.DataFrame, fast: str, slow: str, least: float = 1.0, most: float = INFINITY, claimed: float = INFINITY
+) -> Answer:
     """Whether the median over the levels of time(slow)/time(fast) lies in (least, most].
 
     A ratio above ``claimed`` exceeds the claim. Where repeated runs disagree, the case is not decided.
     """
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        ratios = reading.speed_ratios(part, fast, slow)
-        if ratios:
-            middle = reading.median(ratios)
-            low, high = reading.ratio_spread(part, fast, slow) or (middle, middle)
-            holds: bool | None = least < middle <= most
-            numbers = f"{ratio_words(ratios, slow, fast)}; median {times(middle)}"
-            if low != high:
-                numbers += f" ({times(low)} to {times(high)} in repeated runs)"
-            if len({least < ratio <= most for ratio in (low, middle, high)}) > 1:
-                holds, numbers = None, numbers + ": they disagree"
-            found.append(Finding(case, holds, numbers, exceeded=middle > claimed))
-        else:
-            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
-    return found
+    ratios = reading.speed_ratios(part, fast, slow)
+    if ratios:
+        middle = reading.median(ratios)
+        low, high = reading.ratio_spread(part, fast, slow) or (middle, middle)
+        holds: bool | None = least < middle <= most
+        numbers = f"{ratio_words(ratios, slow, fast)}; median {times(middle)}"
+        if low != high:
+            numbers += f" ({times(low)} to {times(high)} in repeated runs)"
+        if len({least < ratio <= most for ratio in (low, middle, high)}) > 1:
+            holds, numbers = None, numbers + ": they disagree"
+        return holds, numbers, middle > claimed
+    else:
+        return None, TRIVIAL if reading.is_trivial(part) else no_level(part)
 
 
 def no_level(part: pd.DataFrame) -> str:
@@ -83,149 +79,111 @@ def no_level(part: pd.DataFrame) -> str:
     return f"no level down to 1e-4 was reached that the optimum is certified for (to {power(reading.certified(part))})"
 
 
-def first_try(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def first_try(part: pd.DataFrame) -> Answer:
     """α = 1 usually passes the line search: on average fewer than 1.5 trials for a row that moves."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        run = reading.run_of(part, LS)
-        trials = run["trials"].dropna()
-        if not len(trials):
-            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "no row moved"))
-            continue
-        mean = float(trials.mean())
-        found.append(Finding(case, mean < 1.5, f"{mean:.3f} trials for each row that moves (mean of the iterations)"))
-    return found
+    run = reading.run_of(part, LS)
+    trials = run["trials"].dropna()
+    if not len(trials):
+        return None, TRIVIAL if reading.is_trivial(part) else "no row moved"
+    mean = float(trials.mean())
+    return mean < 1.5, f"{mean:.3f} trials for each row that moves (mean of the iterations)"
 
 
-def slow_at_small_lam(tables: Tables) -> list[Finding]:
+@for_each(by_data, "solvers")
+def slow_at_small_lam(part: pd.DataFrame) -> Answer:
     """BCD (LS) needs more outer iterations to a level at the smaller λ than at the larger."""
-    found = []
-    for data, part in by_data(tables["solvers"]):
-        lams = sorted(part["lam"].unique(), reverse=True)
-        if len(lams) < 2:
-            found.append(Finding(data, None, "one λ only"))
-            continue
-        large, small = (reading.run_of(part[part["lam"] == lam], LS) for lam in (lams[0], lams[-1]))
-        if reading.is_trivial(part[part["lam"] == lams[0]]):
-            found.append(Finding(data, None, TRIVIAL))
-            continue
-        known = reading.certified(part)
-        level = next((v for v in (1e-3, 1e-2, 1e-1) if v >= known and reading.time_to(large, v) < INFINITY), None)
-        if level is None:
-            found.append(Finding(data, None, no_level(part)))
-            continue
-        a = float(large.loc[large["relative"] <= level, "iteration"].min())
-        inside = small.loc[small["relative"] <= level, "iteration"]
-        b = float(inside.min()) if len(inside) else INFINITY
-        shown = f"{b:.0f}" if b < INFINITY else f"more than {small['iteration'].max():.0f}"
-        if b == INFINITY and small["iteration"].max() <= a:
-            found.append(Finding(data, None, f"the run at λ = {power(lams[-1])} ended before it could tell"))
-            continue
-        found.append(
-            Finding(
-                data,
-                b > a,
-                f"outer iterations to {power(level)}: {a:.0f} at λ = {power(lams[0])}, "
-                f"{shown} at λ = {power(lams[-1])}",
-            )
-        )
-    return found
+    lams = sorted(part["lam"].unique(), reverse=True)
+    if len(lams) < 2:
+        return None, "one λ only"
+    large, small = (reading.run_of(part[part["lam"] == lam], LS) for lam in (lams[0], lams[-1]))
+    if reading.is_trivial(part[part["lam"] == lams[0]]):
+        return None, TRIVIAL
+    known = reading.certified(part)
+    level = next((v for v in (1e-3, 1e-2, 1e-1) if v >= known and reading.time_to(large, v) < INFINITY), None)
+    if level is None:
+        return None, no_level(part)
+    a = float(large.loc[large["relative"] <= level, "iteration"].min())
+    inside = small.loc[small["relative"] <= level, "iteration"]
+    b = float(inside.min()) if len(inside) else INFINITY
+    shown = f"{b:.0f}" if b < INFINITY else f"more than {small['iteration'].max():.0f}"
+    if b == INFINITY and small["iteration"].max() <= a:
+        return None, f"the run at λ = {power(lams[-1])} ended before it could tell"
+    return b > a, (
+        f"outer iterations to {power(level)}: {a:.0f} at λ = {power(lams[0])}, {shown} at λ = {power(lams[-1])}"
+    )
 
 
-def two_phases(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def two_phases(part: pd.DataFrame) -> Answer:
     """The number of non-zero rows of BCD (LS) rises, then falls by more than a tenth."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        why = TRIVIAL if reading.is_trivial(part) else ""
-        run = reading.run_of(part, LS)
-        rows = run["nonzero_rows"].to_numpy(dtype=float)
-        if why or len(rows) < 3:
-            found.append(Finding(case, None, why or "too few points"))
-            continue
-        peak, last = int(np.argmax(rows)), rows[-1]
-        holds = 0 < peak < len(rows) - 1 and rows[peak] > 1.1 * last
-        found.append(
-            Finding(
-                case,
-                bool(holds),
-                f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
-                f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end",
-            )
-        )
-    return found
+    why = TRIVIAL if reading.is_trivial(part) else ""
+    run = reading.run_of(part, LS)
+    rows = run["nonzero_rows"].to_numpy(dtype=float)
+    if why or len(rows) < 3:
+        return None, why or "too few points"
+    peak, last = int(np.argmax(rows)), rows[-1]
+    holds = 0 < peak < len(rows) - 1 and rows[peak] > 1.1 * last
+    return bool(holds), (
+        f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
+        f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end"
+    )
 
 
-def first_to_sparsity(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def first_to_sparsity(part: pd.DataFrame) -> Answer:
     """One of the two BCD variants is the first whose number of rows stays near the optimum's."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        why = reading.has_sparsity(part)
-        arrival = {name: reading.time_to_rows(run, part) for name, run in part.groupby("solver", sort=False)}
-        if why or not arrival or min(arrival.values()) == INFINITY:
-            found.append(Finding(case, None, why or "no solver came to stay near the optimum's rows"))
-            continue
-        best = min(arrival, key=lambda name: arrival[name])
-        each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
-        found.append(Finding(case, best in (LS, CST), f"time until the rows stay within 10 % of the optimum's: {each}"))
-    return found
+    why = reading.has_sparsity(part)
+    arrival = {name: reading.time_to_rows(run, part) for name, run in part.groupby("solver", sort=False)}
+    if why or not arrival or min(arrival.values()) == INFINITY:
+        return None, why or "no solver came to stay near the optimum's rows"
+    best = min(arrival, key=lambda name: arrival[name])
+    each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
+    return best in (LS, CST), f"time until the rows stay within 10 % of the optimum's: {each}"
 
 
-def fobos_dense(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def fobos_dense(part: pd.DataFrame) -> Answer:
     """At the end FOBOS has at least twice as many non-zero rows as BCD (LS)."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        runs = reading.run_of(part, LS), reading.run_of(part, "FOBOS")
-        why = reading.has_sparsity(part) if all(map(len, runs)) else "FOBOS or BCD (LS) is missing"
-        if why:
-            found.append(Finding(case, None, why))
-            continue
-        ours, theirs = (float(run["nonzero_percent"].iloc[-1]) for run in runs)
-        most = 100.0 * float(part["usable_rows"].iloc[0] / part["features"].iloc[0])
-        if most < MUCH * ours:
-            found.append(Finding(case, None, f"BCD (LS) uses {ours:.3g} % of the rows: twice as many are not possible"))
-            continue
-        found.append(
-            Finding(
-                case, theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS {theirs:.3g} %"
-            )
-        )
-    return found
+    runs = reading.run_of(part, LS), reading.run_of(part, "FOBOS")
+    why = reading.has_sparsity(part) if all(map(len, runs)) else "FOBOS or BCD (LS) is missing"
+    if why:
+        return None, why
+    ours, theirs = (float(run["nonzero_percent"].iloc[-1]) for run in runs)
+    most = 100.0 * float(part["usable_rows"].iloc[0] / part["features"].iloc[0])
+    if most < MUCH * ours:
+        return None, f"BCD (LS) uses {ours:.3g} % of the rows: twice as many are not possible"
+    return theirs >= MUCH * ours, f"non-zero rows at the end: BCD (LS) {ours:.3g} %, FOBOS {theirs:.3g} %"
 
 
-def eta0_matters(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "eta0")
+def eta0_matters(part: pd.DataFrame) -> Answer:
     """At most half of the candidate steps come within a factor of two of the best held-out loss."""
-    found = []
-    for case, part in reading.cases(tables["eta0"]):
-        loss = part["heldout_loss"]
-        near = int((loss <= MUCH * loss.min()).sum())
-        lost = int(loss.isna().sum())
-        chosen = part[part["chosen"]].iloc[0]
-        numbers = (
-            f"{near} of {len(part)} candidates within twice the best held-out loss, {number(loss.min())} at "
-            f"η0 = {chosen['eta0']:g} (accuracy {100 * chosen['heldout_accuracy']:.1f} %); the worst "
-            f"{number(loss.max())}" + (f"; {lost} diverged" if lost else "")
-        )
-        found.append(Finding(case, 2 * near <= len(part), numbers))
-    return found
+    loss = part["heldout_loss"]
+    near = int((loss <= MUCH * loss.min()).sum())
+    lost = int(loss.isna().sum())
+    chosen = part[part["chosen"]].iloc[0]
+    numbers = (
+        f"{near} of {len(part)} candidates within twice the best held-out loss, {number(loss.min())} at "
+        f"η0 = {chosen['eta0']:g} (accuracy {100 * chosen['heldout_accuracy']:.1f} %); the worst "
+        f"{number(loss.max())}" + (f"; {lost} diverged" if lost else "")
+    )
+    return 2 * near <= len(part), numbers
 
 
-def faster_accuracy(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def faster_accuracy(part: pd.DataFrame) -> Answer:
     """BCD (LS) comes within one point of the optimum's accuracy before FISTA (LS) and SpaRSA."""
-    found = []
     names = (LS, FISTA_LS, "SpaRSA")
-    for case, part in reading.cases(tables["solvers"]):
-        runs = [reading.run_of(part, name) for name in names]
-        if reading.is_trivial(part) or not all(map(len, runs)):
-            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"))
-            continue
-        arrival = [reading.time_to_accuracy(run, part) for run in runs]
-        each = ", ".join(f"{name} {seconds(t)}" for name, t in zip(names, arrival, strict=True))
-        numbers = f"time to within a point of the optimum's accuracy: {each}"
-        if min(arrival) == INFINITY:
-            found.append(Finding(case, None, numbers))
-            continue
-        found.append(Finding(case, arrival[0] < min(arrival[1:]), numbers))
-    return found
+    runs = [reading.run_of(part, name) for name in names]
+    if reading.is_trivial(part) or not all(map(len, runs)):
+        return None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"
+    arrival = [reading.time_to_accuracy(run, part) for run in runs]
+    each = ", ".join(f"{name} {seconds(t)}" for name, t in zip(names, arrival, strict=True))
+    numbers = f"time to within a point of the optimum's accuracy: {each}"
+    if min(arrival) == INFINITY:
+        return None, numbers
+    return arrival[0] < min(arrival[1:]), numbers
 
 
 def faster_than_full_gradients(tables: Tables) -> list[Finding]:
@@ -238,95 +196,77 @@ def faster_than_full_gradients(tables: Tables) -> list[Finding]:
     return found
 
 
-def steps_matter_more_for_fista(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def steps_matter_more_for_fista(part: pd.DataFrame) -> Answer:
     """The factor between line search and constant step is smaller for BCD than for FISTA."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        block = reading.median(reading.speed_ratios(part, LS, CST))
-        full = reading.median(reading.speed_ratios(part, FISTA_LS, FISTA_CST))
-        if np.isnan(block) or np.isnan(full):
-            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
-            continue
-        found.append(
-            Finding(
-                case,
-                bool(abs(np.log(block)) < abs(np.log(full))),
-                f"median time of CST / LS: BCD {times(block)}, FISTA {times(full)}",
-            )
-        )
-    return found
+    block = reading.median(reading.speed_ratios(part, LS, CST))
+    full = reading.median(reading.speed_ratios(part, FISTA_LS, FISTA_CST))
+    if np.isnan(block) or np.isnan(full):
+        return None, TRIVIAL if reading.is_trivial(part) else no_level(part)
+    return bool(
+        abs(np.log(block)) < abs(np.log(full))
+    ), f"median time of CST / LS: BCD {times(block)}, FISTA {times(full)}"
 
 
-def early_progress(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def early_progress(part: pd.DataFrame) -> Answer:
     """After one iteration of BCD, FOBOS, FISTA and SpaRSA each, BCD (LS) and FOBOS have the lower objectives."""
-    found = []
     names = (LS, "FOBOS", FISTA_LS, "SpaRSA")
-    for case, part in reading.cases(tables["solvers"]):
-        runs = [reading.run_of(part, name) for name in names]
-        if reading.is_trivial(part) or not all((run["iteration"] >= 1).any() for run in runs):
-            found.append(Finding(case, None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"))
-            continue
-        then = max(float(run.loc[run["iteration"] >= 1, "seconds"].iloc[0]) for run in runs)
-        F = [float(run.loc[run["seconds"] <= then, "objective"].iloc[-1]) for run in runs]
-        each = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, F, strict=True))
-        found.append(Finding(case, max(F[:2]) < min(F[2:]), f"objective after {seconds(then)}: {each}"))
-    return found
+    runs = [reading.run_of(part, name) for name in names]
+    if reading.is_trivial(part) or not all((run["iteration"] >= 1).any() for run in runs):
+        return None, TRIVIAL if reading.is_trivial(part) else "a solver is missing"
+    then = max(float(run.loc[run["iteration"] >= 1, "seconds"].iloc[0]) for run in runs)
+    F = [float(run.loc[run["seconds"] <= then, "objective"].iloc[-1]) for run in runs]
+    each = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, F, strict=True))
+    return max(F[:2]) < min(F[2:]), f"objective after {seconds(then)}: {each}"
 
 
-def rows_fall_slowly(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def rows_fall_slowly(part: pd.DataFrame) -> Answer:
     """FISTA (LS) and SpaRSA need at least twice BCD (LS)'s time until their rows stay near the optimum's."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        why = reading.has_sparsity(part)
-        runs = {name: reading.run_of(part, name) for name in (LS, FISTA_LS, "SpaRSA")}
-        if why or not all(map(len, runs.values())):
-            found.append(Finding(case, None, why or "a solver is missing"))
-            continue
-        arrival = {name: reading.time_to_rows(run, part) for name, run in runs.items()}
-        each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
-        numbers = f"time until the rows stay within 10 % of the optimum's: {each}"
-        if min(arrival.values()) == INFINITY:
-            found.append(Finding(case, None, numbers))
-            continue
-        found.append(Finding(case, min(arrival[FISTA_LS], arrival["SpaRSA"]) >= MUCH * arrival[LS], numbers))
-    return found
+    why = reading.has_sparsity(part)
+    runs = {name: reading.run_of(part, name) for name in (LS, FISTA_LS, "SpaRSA")}
+    if why or not all(map(len, runs.values())):
+        return None, why or "a solver is missing"
+    arrival = {name: reading.time_to_rows(run, part) for name, run in runs.items()}
+    each = ", ".join(f"{name} {seconds(t)}" for name, t in arrival.items())
+    numbers = f"time until the rows stay within 10 % of the optimum's: {each}"
+    if min(arrival.values()) == INFINITY:
+        return None, numbers
+    return min(arrival[FISTA_LS], arrival["SpaRSA"]) >= MUCH * arrival[LS], numbers
 
 
-def same_rows_in_the_limit(tables: Tables) -> list[Finding]:
+@for_each(reading.cases, "solvers")
+def same_rows_in_the_limit(part: pd.DataFrame) -> Answer:
     """FISTA (LS) and SpaRSA end near the optimum's number of rows, where they came within 1e-4 of its objective."""
-    found = []
-    for case, part in reading.cases(tables["solvers"]):
-        why = reading.has_sparsity(part)
-        runs = {name: reading.run_of(part, name) for name in (FISTA_LS, "SpaRSA")}
-        arrived = {name: run for name, run in runs.items() if len(run) and run["relative"].iloc[-1] <= 1e-4}
-        if why or not arrived:
-            found.append(Finding(case, None, why or "none of them came within 1e-4 of the optimum"))
-            continue
-        best = float(part["best_rows"].iloc[0])
-        rows = {name: float(run["nonzero_rows"].iloc[-1]) for name, run in arrived.items()}
-        holds = all(abs(r - best) <= max(1.0, reading.NEAR * best) for r in rows.values())
-        each = ", ".join(f"{name} {r:.0f}" for name, r in rows.items())
-        found.append(Finding(case, holds, f"non-zero rows at the end: {each}; optimum {best:.0f}"))
-    return found
+    why = reading.has_sparsity(part)
+    runs = {name: reading.run_of(part, name) for name in (FISTA_LS, "SpaRSA")}
+    arrived = {name: run for name, run in runs.items() if len(run) and run["relative"].iloc[-1] <= 1e-4}
+    if why or not arrived:
+        return None, why or "none of them came within 1e-4 of the optimum"
+    best = float(part["best_rows"].iloc[0])
+    rows = {name: float(run["nonzero_rows"].iloc[-1]) for name, run in arrived.items()}
+    holds = all(abs(r - best) <= max(1.0, reading.NEAR * best) for r in rows.values())
+    each = ", ".join(f"{name} {r:.0f}" for name, r in rows.items())
+    return holds, f"non-zero rows at the end: {each}; optimum {best:.0f}"
 
 
-def shrinking_helps_little(tables: Tables) -> list[Finding]:
-    """Shrinking speeds a variant up by at most a slight factor (1.5), or not at all."""
-    found = []
-    for case, part in reading.cases(tables["shrinking"]):
+def _by_solver(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for case, part in reading.cases(table):
         for name, runs in part.groupby("solver", sort=False):
-            both = runs.assign(solver=np.where(runs["shrinking"], "on", "off"))
-            ratios = reading.speed_ratios(both, "on", "off")
-            label = f"{case}, {name}"
-            if not ratios:
-                found.append(Finding(label, None, TRIVIAL if reading.is_trivial(part) else no_level(part)))
-                continue
-            middle = reading.median(ratios)
-            last = both.groupby("solver")[["iteration", "passes"]].max()
-            passes = ", ".join(f"{k} {v:.0f}" for k, v in last["passes"].items())
-            numbers = f"{ratio_words(ratios, 'off', 'on')}; median {times(middle)}; data passes: {passes}"
-            found.append(Finding(label, middle <= SLIGHT, numbers))
-    return found
+            yield f"{case}, {name}", runs.assign(solver=np.where(runs["shrinking"], "on", "off"))
+
+
+@for_each(_by_solver, "shrinking")
+def shrinking_helps_little(part: pd.DataFrame) -> Answer:
+    """Shrinking speeds a variant up by at most a slight factor (1.5), or not at all."""
+    ratios = reading.speed_ratios(part, "on", "off")
+    if not ratios:
+        return None, TRIVIAL if reading.is_trivial(part) else no_level(part)
+    middle = reading.median(ratios)
+    passes = ", ".join(f"{k} {v:.0f}" for k, v in part.groupby("solver")["passes"].max().items())
+    numbers = f"{ratio_words(ratios, 'off', 'on')}; median {times(middle)}; data passes: {passes}"
+    return middle <= SLIGHT, numbers
 
 
 def against_fobos(tables: Tables) -> list[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import DISAGREE, Time, agreed, number, slower, times
+from ..verdicts import DISAGREE, Answer, Time, agreed, by_data, for_each, number, slower, times
 from .protocol import CALIBRATED, LINEAR, LOGISTIC, PEERS, RAW, STAGEWISE, SVM, VW
 from .rates import PLAIN
 from .tables import PAPER_MNIST, is_mnist
@@ -27,58 +27,40 @@ def percent(value: float) -> str:
     return f"{value:.2f} %"
 
 
-def _errors(tables: Tables) -> Iterator[tuple[str, str, dict[str, float], pd.DataFrame]]:
-    for (data, features), part in tables["fits"].groupby(["data", "set"], sort=False):
-        yield str(data), str(features), dict(zip(part["method"], part["error"], strict=True)), part
+def _errors(table: pd.DataFrame) -> Iterator[tuple[str, dict[str, float], str, pd.DataFrame]]:
+    """(case, method -> error, features, part) of each data set and set of features."""
+    for (data, features), part in table.groupby(["data", "set"], sort=False):
+        name = "raw features" if features == RAW else f"{features} random features"
+        yield f"{data}, {name}", dict(zip(part["method"], part["error"], strict=True)), str(features), part
 
 
-def _name(features: str) -> str:
-    return "raw features" if features == RAW else f"{features} random features"
-
-
-def as_table1(tables: Tables) -> list[Finding]:
+@for_each(_errors, "fits")
+def as_table1(errors: dict[str, float], features: str, part: pd.DataFrame) -> Answer:
     """Each number of Table 1 is met within 0.2 points, or beaten; other data cannot tell."""
-    found = []
-    for data, features, errors, part in _errors(tables):
-        case = f"{data}, {_name(features)}"
-        known = PAPER_MNIST.get(features)
-        if known is None or not is_mnist(part):
-            found.append(Finding(case, None, "not the paper's MNIST (60 000 images, raw, 4000 or 8000 features)"))
-            continue
-        pairs = [(m, errors[m], k) for m, k in zip((LINEAR, LOGISTIC, CALIBRATED), known, strict=True) if m in errors]
-        words = ", ".join(f"{m} {percent(e)} (the paper {k})" for m, e, k in pairs)
-        found.append(Finding(case, all(e <= k + NEAR for _, e, k in pairs), words))
-    return found
+    known = PAPER_MNIST.get(features)
+    if known is None or not is_mnist(part):
+        return None, "not the paper's MNIST (60 000 images, raw, 4000 or 8000 features)"
+    pairs = [(m, errors[m], k) for m, k in zip((LINEAR, LOGISTIC, CALIBRATED), known, strict=True) if m in errors]
+    words = ", ".join(f"{m} {percent(e)} (the paper {k})" for m, e, k in pairs)
+    return all(e <= k + NEAR for _, e, k in pairs), words
 
 
-def better_than_linear(tables: Tables) -> list[Finding]:
+@for_each(_errors, "fits")
+def better_than_linear(errors: dict[str, float], *_: Any) -> Answer:
     """Logistic and calibrated fits make fewer errors than linear ones."""
-    found = []
-    for data, features, errors, _ in _errors(tables):
-        case = f"{data}, {_name(features)}"
-        if len(errors) < 3:
-            found.append(Finding(case, None, "not all three methods were measured"))
-            continue
-        words = ", ".join(f"{m} {percent(e)}" for m, e in errors.items())
-        found.append(Finding(case, max(errors[LOGISTIC], errors[CALIBRATED]) < errors[LINEAR], words))
-    return found
+    if len(errors) < 3:
+        return None, "not all three methods were measured"
+    words = ", ".join(f"{m} {percent(e)}" for m, e in errors.items())
+    return max(errors[LOGISTIC], errors[CALIBRATED]) < errors[LINEAR], words
 
 
-def similar(tables: Tables) -> list[Finding]:
+@for_each(_errors, "fits")
+def similar(errors: dict[str, float], *_: Any) -> Answer:
     """The errors of logistic and calibrated fits are within half a point."""
-    found = []
-    for data, features, errors, _ in _errors(tables):
-        case = f"{data}, {_name(features)}"
-        if not {LOGISTIC, CALIBRATED} <= set(errors):
-            found.append(Finding(case, None, "not both methods were measured"))
-            continue
-        gap = abs(errors[LOGISTIC] - errors[CALIBRATED])
-        found.append(
-            Finding(
-                case, gap <= SIMILAR, f"logistic {percent(errors[LOGISTIC])}, calibrated {percent(errors[CALIBRATED])}"
-            )
-        )
-    return found
+    if not {LOGISTIC, CALIBRATED} <= set(errors):
+        return None, "not both methods were measured"
+    gap = abs(errors[LOGISTIC] - errors[CALIBRATED])
+    return gap <= SIMILAR, f"logistic {percent(errors[LOGISTIC])}, calibrated {percent(errors[CALIBRATED])}"
 
 
 # -------------------------------------------------------------------------------------------------------------- stages
@@ -87,144 +69,118 @@ def reached(run: pd.DataFrame, level: float) -> Time:
     return Time.first(run, run["error"] <= level)
 
 
-def _runs(tables: Tables) -> Iterator[tuple[str, dict[tuple[str, int], pd.DataFrame]]]:
-    for data, part in tables["blocks"].groupby("data", sort=False):
-        yield str(data), {(str(m), int(b)): run for (m, b), run in part.groupby(["method", "block"], sort=False)}
+def _linear(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]]:
+    """(case, linear stages, logistic and calibrated ones of this size) of each size."""
+    for data, part in by_data(table):
+        for block, of_size in part.groupby("block", sort=False):
+            runs = dict(list(of_size.groupby("method")))
+            if LINEAR in runs:
+                yield f"{data}, stages of {block}", runs[LINEAR], runs.get(LOGISTIC), runs.get(CALIBRATED)
 
 
-def _sooner(case: str, first: pd.DataFrame, second: pd.DataFrame, names: tuple[str, str]) -> Finding:
+def _sizes(table: pd.DataFrame) -> Iterator[tuple[str, dict[int, pd.DataFrame]]]:
+    """(case, size -> stages) of each data set with linear and with calibrated stages."""
+    for data, part in by_data(table):
+        for method in (LINEAR, CALIBRATED):
+            runs = part[part["method"] == method].groupby("block")
+            yield f"{data}, {method}", {int(block): run for block, run in runs}
+
+
+def _sooner(first: pd.DataFrame, second: pd.DataFrame, names: tuple[str, str]) -> Answer:
     """Whether the first run is sooner at the larger of the two smallest errors."""
     level = max(float(first["error"].min()), float(second["error"].min()))
     a, b = reached(first, level), reached(second, level)
     holds = slower(b, a)
-    words = f"to {percent(level)}: {names[0]} {a}, {names[1]} {b}" + (f": {DISAGREE}" if holds is None else "")
-    return Finding(case, holds, words)
+    return holds, f"to {percent(level)}: {names[0]} {a}, {names[1]} {b}" + (f": {DISAGREE}" if holds is None else "")
 
 
-def linear_trades_better(tables: Tables) -> list[Finding]:
+@for_each(_linear, "blocks")
+def linear_trades_better(linear: pd.DataFrame, logistic: pd.DataFrame | None, *_: Any) -> Answer:
     """Linear stages reach an error that both reach sooner than logistic ones."""
-    found = []
-    for data, runs in _runs(tables):
-        for method, block in runs:
-            if method == LINEAR:
-                case = f"{data}, stages of {block}"
-                other = runs.get((LOGISTIC, block))
-                found.append(
-                    Finding(case, None, "logistic stages were not measured")
-                    if other is None
-                    else _sooner(case, runs[method, block], other, (LINEAR, LOGISTIC))
-                )
-    return found
+    if logistic is None:
+        return None, "logistic stages were not measured"
+    return _sooner(linear, logistic, (LINEAR, LOGISTIC))
 
 
-def small_stages(tables: Tables) -> list[Finding]:
+@for_each(_sizes, "blocks")
+def small_stages(runs: dict[int, pd.DataFrame]) -> Answer:
     """The smallest stages reach an error that both reach sooner than the largest."""
-    found = []
-    for data, runs in _runs(tables):
-        for method in (LINEAR, CALIBRATED):
-            sizes = sorted(block for m, block in runs if m == method)
-            case = f"{data}, {method}"
-            if len(sizes) < 2:
-                found.append(Finding(case, None, "one size of stages only"))
-                continue
-            found.append(
-                _sooner(
-                    case, runs[method, sizes[0]], runs[method, sizes[-1]], (f"stages of {sizes[0]}", f"of {sizes[-1]}")
-                )
-            )
-    return found
+    if len(runs) < 2:
+        return None, "one size of stages only"
+    small, large = min(runs), max(runs)
+    return _sooner(runs[small], runs[large], (f"stages of {small}", f"of {large}"))
 
 
-def calibration_helps(tables: Tables) -> list[Finding]:
+@for_each(_linear, "blocks")
+def calibration_helps(linear: pd.DataFrame, _: Any, calibrated: pd.DataFrame | None) -> Answer:
     """Calibrated stages end with fewer errors than linear ones of the same features; equal errors cannot tell."""
-    found = []
-    for data, runs in _runs(tables):
-        for (method, block), run in runs.items():
-            other = runs.get((CALIBRATED, block))
-            if method != LINEAR:
-                continue
-            case = f"{data}, stages of {block}"
-            if other is None:
-                found.append(Finding(case, None, "calibrated stages were not measured"))
-                continue
-            count = min(len(run), len(other))
-            plain, better = float(run["error"].iloc[count - 1]), float(other["error"].iloc[count - 1])
-            found.append(
-                Finding(
-                    case,
-                    None if plain == better else better < plain,
-                    f"after {count} stages: calibrated {percent(better)}, linear {percent(plain)}",
-                )
-            )
-    return found
+    if calibrated is None:
+        return None, "calibrated stages were not measured"
+    count = min(len(linear), len(calibrated))
+    plain, better = float(linear["error"].iloc[count - 1]), float(calibrated["error"].iloc[count - 1])
+    holds = None if plain == better else better < plain
+    return holds, f"after {count} stages: calibrated {percent(better)}, linear {percent(plain)}"
 
 
-def state_of_the_art(tables: Tables) -> list[Finding]:
+@for_each(by_data, "blocks")
+def state_of_the_art(part: pd.DataFrame) -> Answer:
     """The smallest error of any stages is at most 1.2 % on MNIST."""
-    found = []
-    for data, part in tables["blocks"].groupby("data", sort=False):
-        best = part.loc[part["error"].idxmin()]
-        words = f"{percent(float(best['error']))} ({best['method']}, {int(best['features'])} features)"
-        holds = float(best["error"]) <= STATE_OF_THE_ART if is_mnist(part) else None
-        found.append(Finding(str(data), holds, words if holds is not None else words + "; not the paper's MNIST"))
-    return found
+    best = part.loc[part["error"].idxmin()]
+    words = f"{percent(float(best['error']))} ({best['method']}, {int(best['features'])} features)"
+    holds = float(best["error"]) <= STATE_OF_THE_ART if is_mnist(part) else None
+    return holds, words if holds is not None else words + "; not the paper's MNIST"
 
 
-def ten_times(tables: Tables) -> list[Finding]:
-    """Linear or calibrated stages are at the error of another program in a tenth of its time."""
-    found = []
-    for data, part in tables["peers"].groupby("data", sort=False):
+def _programs(tables: Tables) -> Iterator[tuple[str, pd.Series, pd.DataFrame]]:
+    """(case, its row, our linear and calibrated stages) of each other program."""
+    for data, part in by_data(tables["peers"]):
         ours = tables["blocks"][(tables["blocks"]["data"] == data) & (tables["blocks"]["method"] != LOGISTIC)]
         for _, row in part.iterrows():
-            case = f"{data}, {row['method']}"
-            if not math.isfinite(row["error"]):
-                found.append(Finding(case, None, str(row["note"]) or "not measured"))
-                continue
-            runs = [reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])]
-            spent = min(runs, key=lambda time: time.middle, default=Time(math.inf, math.inf, math.inf))
-            theirs, there = Time.of(row), math.isfinite(spent.middle)
-            ratios = theirs.over(spent)
-            holds = agreed(ratio >= TEN for ratio in ratios)
-            words = f"{row['method']} {percent(row['error'])} in {theirs}, stages are there in {spent}"
-            words += (f": {times(ratios[0])}" if there else "") + (f"; {DISAGREE}" if holds is None else "")
-            found.append(Finding(case, holds, words))
-    return found
+            yield f"{data}, {row['method']}", row, ours
+
+
+@for_each(_programs)
+def ten_times(row: pd.Series, ours: pd.DataFrame) -> Answer:
+    """Linear or calibrated stages are at the error of another program in a tenth of its time."""
+    if not math.isfinite(row["error"]):
+        return None, str(row["note"]) or "not measured"
+    runs = [reached(run, float(row["error"])) for _, run in ours.groupby(["method", "block"])]
+    spent = min(runs, key=lambda time: time.middle, default=Time(math.inf, math.inf, math.inf))
+    theirs, there = Time.of(row), math.isfinite(spent.middle)
+    ratios = theirs.over(spent)
+    holds = agreed(ratio >= TEN for ratio in ratios)
+    words = f"{row['method']} {percent(row['error'])} in {theirs}, stages are there in {spent}"
+    return holds, words + (f": {times(ratios[0])}" if there else "") + (f"; {DISAGREE}" if holds is None else "")
 
 
 # ---------------------------------------------------------------------------------------------------------------- text
-def _text(tables: Tables) -> Iterator[tuple[str, dict[str, Any]]]:
-    for data, part in tables["text"].groupby("data", sort=False):
-        yield str(data), {str(row["method"]): row for _, row in part.iterrows()}
+def _text(table: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    for data, part in by_data(table):
+        yield data, {str(row["method"]): row for _, row in part.iterrows()}
 
 
-def text_error(tables: Tables) -> list[Finding]:
+@for_each(_text, "text")
+def text_error(rows: dict[str, Any]) -> Answer:
     """Stages make fewer errors than liblinear's SVM and Vowpal Wabbit, those that are there."""
-    found = []
-    for data, rows in _text(tables):
-        theirs = {m: float(rows[m]["error"]) for m in (SVM, VW) if m in rows and math.isfinite(rows[m]["error"])}
-        if STAGEWISE not in rows or not theirs:
-            found.append(Finding(data, None, "stages or all other programs were not measured"))
-            continue
-        ours = float(rows[STAGEWISE]["error"])
-        words = ", ".join(f"{m} {percent(e)}" for m, e in {STAGEWISE: ours, **theirs}.items())
-        found.append(Finding(data, ours <= min(theirs.values()), words))
-    return found
+    theirs = {m: float(rows[m]["error"]) for m in (SVM, VW) if m in rows and math.isfinite(rows[m]["error"])}
+    if STAGEWISE not in rows or not theirs:
+        return None, "stages or all other programs were not measured"
+    ours = float(rows[STAGEWISE]["error"])
+    words = ", ".join(f"{m} {percent(e)}" for m, e in {STAGEWISE: ours, **theirs}.items())
+    return ours <= min(theirs.values()), words
 
 
-def text_slower(tables: Tables) -> list[Finding]:
+@for_each(_text, "text")
+def text_slower(rows: dict[str, Any]) -> Answer:
     """Stages take longer than each of the other programs on text."""
-    found = []
-    for data, rows in _text(tables):
-        theirs = {m: Time.of(rows[m]) for m in PEERS if m in rows and math.isfinite(rows[m]["seconds"])}
-        if STAGEWISE not in rows or not theirs:
-            found.append(Finding(data, None, "stages or all other programs were not measured"))
-            continue
-        ours = Time.of(rows[STAGEWISE])
-        words = ", ".join(f"{m} {time}" for m, time in {STAGEWISE: ours, **theirs}.items())
-        answers = [slower(ours, time) for time in theirs.values()]
-        holds = False if False in answers else None if None in answers else True
-        found.append(Finding(data, holds, words + (f": {DISAGREE}" if holds is None else "")))
-    return found
+    theirs = {m: Time.of(rows[m]) for m in PEERS if m in rows and math.isfinite(rows[m]["seconds"])}
+    if STAGEWISE not in rows or not theirs:
+        return None, "stages or all other programs were not measured"
+    ours = Time.of(rows[STAGEWISE])
+    words = ", ".join(f"{m} {time}" for m, time in {STAGEWISE: ours, **theirs}.items())
+    answers = [slower(ours, time) for time in theirs.values()]
+    holds = False if False in answers else None if None in answers else True
+    return holds, words + (f": {DISAGREE}" if holds is None else "")
 
 
 def conditions(tables: Tables) -> list[Finding]:
@@ -238,21 +194,18 @@ def conditions(tables: Tables) -> list[Finding]:
     return [Finding(", ".join([*images, *texts]), min(images.values()) >= APART * max(texts.values()), words)]
 
 
-def theorem1(tables: Tables) -> list[Finding]:
+@for_each(by_data, "rates")
+def theorem1(part: pd.DataFrame) -> Answer:
     """Plain steps are never above the bound."""
-    found = []
-    for data, part in tables["rates"].groupby("data", sort=False):
-        run = part[(part["method"] == PLAIN) & (part["iteration"] > 0)]
-        if run.empty:
-            found.append(Finding(str(data), None, "plain steps were not measured"))
-            continue
-        last = run.iloc[-1]
-        words = (
-            f"after {int(last['iteration'])} steps {number(float(last['excess']))}, the bound "
-            f"{number(float(last['bound']))}"
-        )
-        found.append(Finding(str(data), bool((run["excess"] <= run["bound"]).all()), words))
-    return found
+    run = part[(part["method"] == PLAIN) & (part["iteration"] > 0)]
+    if run.empty:
+        return None, "plain steps were not measured"
+    last = run.iloc[-1]
+    words = (
+        f"after {int(last['iteration'])} steps {number(float(last['excess']))}, the bound "
+        f"{number(float(last['bound']))}"
+    )
+    return bool((run["excess"] <= run["bound"]).all()), words
 
 
 CLAIMS = (

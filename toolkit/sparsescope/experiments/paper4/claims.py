@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import Claim, Finding, Tables
-from ..verdicts import DISAGREE, Time, agreed, by_data, number, points, seconds, slower, times
+from ..verdicts import DISAGREE, Answer, Time, agreed, by_data, for_each, number, points, seconds, slower, times
 from . import protocol
 from .protocol import LIBLINEAR, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from .sparsity import PAPER_BIBTEX, choose, is_bibtex
@@ -46,21 +46,19 @@ def _known(rows: dict[str, Any], names: tuple[str, ...], column: str) -> dict[st
     return {n: float(rows[n][column]) for n in names if n in rows and math.isfinite(rows[n][column])}
 
 
-def accurate(tables: Tables, rivals: tuple[str, ...], margin: float) -> list[Finding]:
+NOT_OURS = "PD-Sparse was not measured"
+
+
+@for_each(models)
+def accurate(ours: Any, rows: dict[str, Any], rivals: tuple[str, ...], margin: float) -> Answer:
     """The chosen PD-Sparse is at most ``margin`` below the best of the rivals in accuracy (precision at 1)."""
-    found = []
-    for data, ours, rows in models(tables):
-        theirs = _known(rows, rivals, "p_at_1")
-        if ours is None or not theirs:
-            found.append(Finding(data, None, "PD-Sparse was not measured" if ours is None else _why(rows, rivals)))
-            continue
-        best = max(theirs, key=lambda name: theirs[name])
-        difference = float(ours["p_at_1"]) - theirs[best]
-        numbers = (
-            f"{ours['method']} {100 * ours['p_at_1']:.1f} %, {best} {100 * theirs[best]:.1f} % ({points(difference)})"
-        )
-        found.append(Finding(data, difference >= -margin, numbers))
-    return found
+    theirs = _known(rows, rivals, "p_at_1")
+    if ours is None or not theirs:
+        return None, NOT_OURS if ours is None else _why(rows, rivals)
+    best = max(theirs, key=lambda name: theirs[name])
+    difference = float(ours["p_at_1"]) - theirs[best]
+    said = f"{ours['method']} {100 * ours['p_at_1']:.1f} %, {best} {100 * theirs[best]:.1f} % ({points(difference)})"
+    return difference >= -margin, said
 
 
 def _why(rows: dict[str, Any], names: tuple[str, ...]) -> str:
@@ -68,17 +66,14 @@ def _why(rows: dict[str, Any], names: tuple[str, ...]) -> str:
     return "; ".join(said) or f"not measured: {', '.join(names)}"
 
 
-def as_table2(tables: Tables) -> list[Finding]:
+@for_each(models)
+def as_table2(ours: Any, rows: dict[str, Any]) -> Answer:
     """The accuracy on bibtex is the paper's, within a point; other data cannot tell."""
-    found = []
-    for data, ours, rows in models(tables):
-        if ours is None or not is_bibtex(_frame_of(ours)):
-            found.append(Finding(data, None, "not the paper's bibtex (159 labels, 1836 words)"))
-            continue
-        value = float(ours["p_at_1"])
-        each = ", ".join(f"{name} {100 * v:.2f} %" for name, v in _known(rows, protocol.OURS, "p_at_1").items())
-        found.append(Finding(data, abs(value - BIBTEX_ACCURACY) <= POINT, f"{each}; the paper {BIBTEX_ACCURACY:.2%}"))
-    return found
+    if ours is None or not is_bibtex(_frame_of(ours)):
+        return None, "not the paper's bibtex (159 labels, 1836 words)"
+    value = float(ours["p_at_1"])
+    each = ", ".join(f"{name} {100 * v:.2f} %" for name, v in _known(rows, protocol.OURS, "p_at_1").items())
+    return abs(value - BIBTEX_ACCURACY) <= POINT, f"{each}; the paper {BIBTEX_ACCURACY:.2%}"
 
 
 def _frame_of(row: Any) -> pd.DataFrame:
@@ -101,100 +96,71 @@ def faster(tables: Tables, rival: str, column: str) -> list[Finding]:
     return _ratios(tables, rival, column, 1.0, seconds)
 
 
-def _ratios(tables: Tables, rival: str, column: str, least: float, words: Any) -> list[Finding]:
+@for_each(models)
+def _ratios(ours: Any, rows: dict[str, Any], rival: str, column: str, least: float, words: Any) -> Answer:
     """Whether theirs / ours is at least ``least`` (above it for 1)."""
-    found = []
-    for data, ours, rows in models(tables):
-        theirs = _known(rows, (rival,), column)
-        if ours is None or not theirs:
-            found.append(Finding(data, None, "PD-Sparse was not measured" if ours is None else _why(rows, (rival,))))
-            continue
-        here, there = Time.of(ours, column), Time.of(rows[rival], column)
-        ratios = there.over(here)
-        holds = agreed(ratio > 1.0 if least == 1.0 else ratio >= least for ratio in ratios)
-        told = str if words is seconds else lambda value: words(value.middle)
-        part = rows[rival]
-        guess = (
-            f", extrapolated from {int(part['trained'])} of {int(part['classes'])} classes"
-            if 0 < part["trained"] < part["classes"]
-            else ""
-        )
-        numbers = f"{ours['method']} {told(here)}, {rival} {told(there)}{guess}; {times(ratios[0])}"
-        found.append(Finding(data, holds, numbers + (f"; {DISAGREE}" if holds is None else "")))
-    return found
+    if ours is None or not _known(rows, (rival,), column):
+        return None, NOT_OURS if ours is None else _why(rows, (rival,))
+    here, there = Time.of(ours, column), Time.of(rows[rival], column)
+    ratios = there.over(here)
+    holds = agreed(ratio > 1.0 if least == 1.0 else ratio >= least for ratio in ratios)
+    told = str if words is seconds else lambda value: words(value.middle)
+    trained, classes = int(rows[rival]["trained"]), int(rows[rival]["classes"])
+    guess = f", extrapolated from {trained} of {classes} classes" if 0 < trained < classes else ""
+    numbers = f"{ours['method']} {told(here)}, {rival} {told(there)}{guess}; {times(ratios[0])}"
+    return holds, numbers + (f"; {DISAGREE}" if holds is None else "")
 
 
-def competitive(tables: Tables) -> list[Finding]:
+@for_each(models)
+def competitive(ours: Any, rows: dict[str, Any]) -> Answer:
     """Training takes at most twice the time of the fastest of liblinear's methods."""
-    found = []
-    for data, ours, rows in models(tables):
-        theirs = _known(rows, LIBLINEAR, "train_seconds")
-        if ours is None or not theirs:
-            found.append(Finding(data, None, "PD-Sparse was not measured" if ours is None else _why(rows, LIBLINEAR)))
-            continue
-        if int(ours["classes"]) < MANY_CLASSES:
-            found.append(Finding(data, None, f"{int(ours['classes'])} classes are not many"))
-            continue
-        fastest = min(theirs, key=lambda name: theirs[name])
-        here = Time.of(ours, "train_seconds")
-        ratios = here.over(Time.of(rows[fastest], "train_seconds"))
-        holds = agreed(ratio <= COMPETITIVE for ratio in ratios)
-        each = ", ".join(f"{name} {Time.of(rows[name], 'train_seconds')}" for name in theirs)
-        numbers = f"{ours['method']} {here}; {each}; {times(ratios[0])} the fastest"
-        found.append(Finding(data, holds, numbers + (f"; {DISAGREE}" if holds is None else "")))
-    return found
+    theirs = _known(rows, LIBLINEAR, "train_seconds")
+    if ours is None or not theirs:
+        return None, NOT_OURS if ours is None else _why(rows, LIBLINEAR)
+    if int(ours["classes"]) < MANY_CLASSES:
+        return None, f"{int(ours['classes'])} classes are not many"
+    fastest = min(theirs, key=lambda name: theirs[name])
+    here = Time.of(ours, "train_seconds")
+    ratios = here.over(Time.of(rows[fastest], "train_seconds"))
+    holds = agreed(ratio <= COMPETITIVE for ratio in ratios)
+    each = ", ".join(f"{name} {Time.of(rows[name], 'train_seconds')}" for name in theirs)
+    numbers = f"{ours['method']} {here}; {each}; {times(ratios[0])} the fastest"
+    return holds, numbers + (f"; {DISAGREE}" if holds is None else "")
 
 
-def post_helps(tables: Tables) -> list[Finding]:
+@for_each(models)
+def post_helps(ours: Any, rows: dict[str, Any]) -> Answer:
     """The post-solved weights are more accurate than those before; equal ones cannot tell."""
-    found = []
-    for data, _, rows in models(tables):
-        both = _known(rows, protocol.OURS, "p_at_1")
-        if len(both) < 2:
-            found.append(Finding(data, None, "PD-Sparse was not measured"))
-            continue
-        difference = both[POST] - both[PD]
-        found.append(
-            Finding(
-                data,
-                None if difference == 0.0 else difference > 0.0,
-                f"{100 * both[POST]:.1f} % after, {100 * both[PD]:.1f} % before ({points(difference)})",
-            )
-        )
-    return found
+    both = _known(rows, protocol.OURS, "p_at_1")
+    if len(both) < 2:
+        return None, NOT_OURS
+    difference = both[POST] - both[PD]
+    said = f"{100 * both[POST]:.1f} % after, {100 * both[PD]:.1f} % before ({points(difference)})"
+    return (None if difference == 0.0 else difference > 0.0), said
 
 
-def few_duals(tables: Tables) -> list[Finding]:
+@for_each(by_data, "sparsity")
+def few_duals(part: pd.DataFrame) -> Answer:
     """k_A at the best λ is at most a fifth of the number of classes."""
-    found = []
-    for data, part in by_data(tables["sparsity"]):
-        row = choose(part)
-        k, m = float(row["k_a"]), int(row["classes"])
-        holds = None if m < MANY_CLASSES else k <= FEW * m
-        numbers = f"k_A {number(k)} of {m} classes at λ = {row['lam4']:g}"
-        found.append(Finding(data, holds, numbers + (", which are not many" if holds is None else "")))
-    return found
+    row = choose(part)
+    k, m = float(row["k_a"]), int(row["classes"])
+    holds = None if m < MANY_CLASSES else k <= FEW * m
+    numbers = f"k_A {number(k)} of {m} classes at λ = {row['lam4']:g}"
+    return holds, numbers + (", which are not many" if holds is None else "")
 
 
-def as_table3(tables: Tables) -> list[Finding]:
+@for_each(by_data, "sparsity")
+def as_table3(part: pd.DataFrame) -> Answer:
     """k_A and k_W on bibtex are within a factor of two of Table 3."""
-    found = []
-    for data, part in by_data(tables["sparsity"]):
-        if not is_bibtex(part):
-            found.append(Finding(data, None, "not the paper's bibtex (159 labels, 1836 words)"))
-            continue
-        row = choose(part)
-        here = (float(row["k_a"]), float(row["k_w"]))
-        near = [1.0 / FACTOR <= a / b <= FACTOR for a, b in zip(here, PAPER_BIBTEX, strict=True)]
-        found.append(
-            Finding(
-                data,
-                all(near),
-                f"k_A {number(here[0])} (the paper {PAPER_BIBTEX[0]}), k_W "
-                f"{number(here[1])} ({PAPER_BIBTEX[1]}) at λ = {row['lam4']:g}",
-            )
-        )
-    return found
+    if not is_bibtex(part):
+        return None, "not the paper's bibtex (159 labels, 1836 words)"
+    row = choose(part)
+    here = (float(row["k_a"]), float(row["k_w"]))
+    near = [1.0 / FACTOR <= a / b <= FACTOR for a, b in zip(here, PAPER_BIBTEX, strict=True)]
+    return all(near), (
+        f"k_A {number(here[0])} (the paper {PAPER_BIBTEX[0]}), k_W "
+        f"{number(here[1])} ({PAPER_BIBTEX[1]}) at λ = {row['lam4']:g}"
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- growth
@@ -207,24 +173,15 @@ def exponent(part: pd.DataFrame, column: str) -> float:
     return float(np.polyfit(np.log(m), np.log(part[column].to_numpy(dtype=float)), 1)[0])
 
 
-def grows(tables: Tables, method: str, column: str, sublinear: bool, words: Any) -> list[Finding]:
+@for_each(by_data, "growth")
+def grows(part: pd.DataFrame, method: str, column: str, sublinear: bool, words: Any) -> Answer:
     """Whether a column of a method grows with an exponent below 1 (``sublinear``), or of at least 0.8 (not)."""
-    found = []
-    for data, part in by_data(tables["growth"]):
-        rows = part[part["method"] == method].sort_values("classes")
-        value = exponent(rows, column)
-        if not math.isfinite(value):
-            found.append(Finding(data, None, f"{method} was not measured over a tenfold number of classes"))
-            continue
-        ends = [f"{words(float(row[column]))} at {int(row['classes'])}" for _, row in rows.iloc[[0, -1]].iterrows()]
-        found.append(
-            Finding(
-                data,
-                value < 1.0 if sublinear else value >= LINEAR,
-                f"{ends[0]} classes, {ends[1]}: exponent {value:.2f}",
-            )
-        )
-    return found
+    rows = part[part["method"] == method].sort_values("classes")
+    value = exponent(rows, column)
+    if not math.isfinite(value):
+        return None, f"{method} was not measured over a tenfold number of classes"
+    ends = [f"{words(float(row[column]))} at {int(row['classes'])}" for _, row in rows.iloc[[0, -1]].iterrows()]
+    return value < 1.0 if sublinear else value >= LINEAR, f"{ends[0]} classes, {ends[1]}: exponent {value:.2f}"
 
 
 # --------------------------------------------------------------------------------------------------------------- search
@@ -233,29 +190,26 @@ def reached(run: pd.DataFrame, level: float) -> Time:
     return Time.first(run, run["gap"] <= level)
 
 
-def search_helps(tables: Tables) -> list[Finding]:
+@for_each(by_data, "searches")
+def search_helps(part: pd.DataFrame) -> Answer:
     """ν = 3 with sampled features reaches the wanted gap sooner than the exact search; where k_W ≤ k_A it need not."""
-    found = []
-    for data, part in by_data(tables["searches"]):
-        runs = {str(name): run for name, run in part.groupby("search", sort=False)}
-        if not {protocol.EXACT, protocol.SAMPLED} <= set(runs):
-            found.append(Finding(data, None, "both searches were not measured"))
-            continue
-        level = float(part["wanted"].iloc[0])
-        spent = {name: reached(run, level) for name, run in runs.items()}
-        words = ", ".join(f"{name} {value}" for name, value in spent.items())
-        k_a, k_w = (float(runs[protocol.EXACT][name].iloc[-1]) for name in ("k_a", "k_w"))
-        words = f"to a gap of {level:g}: {words}; k_W {number(k_w)}, k_A {number(k_a)}"
-        fast, slow = spent[protocol.SAMPLED], spent[protocol.EXACT]
-        holds = slower(slow, fast)
-        if k_w <= k_a:
-            holds, words = None, words + ": the search is not the bottleneck"
-        elif math.isinf(fast.middle) and math.isinf(slow.middle):
-            holds = None
-        elif holds is None:
-            words += f"; {DISAGREE}"
-        found.append(Finding(data, holds, words))
-    return found
+    runs = {str(name): run for name, run in part.groupby("search", sort=False)}
+    if not {protocol.EXACT, protocol.SAMPLED} <= set(runs):
+        return None, "both searches were not measured"
+    level = float(part["wanted"].iloc[0])
+    spent = {name: reached(run, level) for name, run in runs.items()}
+    words = ", ".join(f"{name} {value}" for name, value in spent.items())
+    k_a, k_w = (float(runs[protocol.EXACT][name].iloc[-1]) for name in ("k_a", "k_w"))
+    words = f"to a gap of {level:g}: {words}; k_W {number(k_w)}, k_A {number(k_a)}"
+    fast, slow = spent[protocol.SAMPLED], spent[protocol.EXACT]
+    holds = slower(slow, fast)
+    if k_w <= k_a:
+        holds, words = None, words + ": the search is not the bottleneck"
+    elif math.isinf(fast.middle) and math.isinf(slow.middle):
+        holds = None
+    elif holds is None:
+        words += f"; {DISAGREE}"
+    return holds, words
 
 
 CLAIMS = (

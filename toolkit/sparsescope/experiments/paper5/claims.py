@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..base import Claim, Finding, Tables
-from ..verdicts import DISAGREE, agreed, number, slower, times
+from ..base import Claim
+from ..verdicts import DISAGREE, Answer, agreed, by_data, for_each, number, slower, times
 from . import protocol
 from .covariances import table2
 from .protocol import FISTA, GLMNET, LHAC, QUIC
@@ -19,16 +20,16 @@ LOOSE, TIGHT = protocol.EPSILONS
 OVER = 1.05  # "from below": a working set is at most this many times the final size
 
 
-def _races(tables: Tables) -> list[tuple[str, pd.DataFrame]]:
-    return [(str(data), part) for data, part in table1(tables["races"]).groupby("data", sort=False)]
+def _races(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    return by_data(table1(table))
 
 
-def _times(tables: Tables) -> dict[str, list[dict[str, Any]]]:
-    """Data set -> its rows of Table 1, with the times of repeated runs."""
+def _times(table: pd.DataFrame) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    """(data set, its rows of Table 1, with the times of repeated runs)."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in times_to(tables["races"]):
+    for row in times_to(table):
         found.setdefault(str(row["data"]), []).append(row)
-    return found
+    return found.items()
 
 
 def _wins(part: list[dict[str, Any]], name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
@@ -51,96 +52,84 @@ def _wins(part: list[dict[str, Any]], name: str, rivals: tuple[str, ...]) -> tup
     return won, decided, f"{counted}; {said}"
 
 
-def fastest(tables: Tables) -> list[Finding]:
+@for_each(_times, "races")
+def fastest(part: list[dict[str, Any]]) -> Answer:
     """LHAC is the fastest in all cells of Table 1 but one."""
-    found = []
-    for data, part in _times(tables).items():
-        won, decided, said = _wins(part, LHAC, (FISTA, GLMNET))
-        found.append(Finding(data, won >= decided - 1 if decided > 1 else None, said))
-    return found
+    won, decided, said = _wins(part, LHAC, (FISTA, GLMNET))
+    return won >= decided - 1 if decided > 1 else None, said
 
 
-def first_at(tables: Tables, name: str, rival: str, epsilon: float) -> list[Finding]:
+@for_each(_times, "races")
+def first_at(part: list[dict[str, Any]], name: str, rival: str, epsilon: float) -> Answer:
     """A method is faster than a rival to ε for most numbers of samples."""
-    found = []
-    for data, part in _times(tables).items():
-        won, decided, said = _wins([row for row in part if row["epsilon"] == epsilon], name, (rival,))
-        found.append(Finding(data, 2 * won > decided if decided else None, said))
-    return found
+    won, decided, said = _wins([row for row in part if row["epsilon"] == epsilon], name, (rival,))
+    return 2 * won > decided if decided else None, said
 
 
-def margin(tables: Tables) -> list[Finding]:
+@for_each(_times, "races")
+def margin(part: list[dict[str, Any]]) -> Answer:
     """The time of newGLMNET over that of LHAC is above 1 with the most samples, and larger than with the fewest."""
-    found = []
-    for data, part in _times(tables).items():
-        able = [
-            row for row in part if row["epsilon"] == TIGHT and math.isfinite(max(row[GLMNET].middle, row[LHAC].middle))
-        ]
-        if len(able) < 2:
-            found.append(Finding(data, None, "fewer than two numbers of samples at which both finished"))
-            continue
-        few, many = (row[GLMNET].over(row[LHAC]) for row in (able[0], able[-1]))
-        holds = agreed(
-            late > max(early, 1.0) for late, early in ((many[0], few[0]), (many[1], few[2]), (many[2], few[1]))
-        )
-        said = f"{times(few[0])} at {able[0]['samples']} samples, {times(many[0])} at {able[-1]['samples']}"
-        said += f": {DISAGREE}" if holds is None else ""
-        found.append(Finding(data, holds, f"GLMNET ÷ LHAC {said}"))
-    return found
+    able = [row for row in part if row["epsilon"] == TIGHT and math.isfinite(max(row[GLMNET].middle, row[LHAC].middle))]
+    if len(able) < 2:
+        return None, "fewer than two numbers of samples at which both finished"
+    few, many = (row[GLMNET].over(row[LHAC]) for row in (able[0], able[-1]))
+    holds = agreed(late > max(early, 1.0) for late, early in ((many[0], few[0]), (many[1], few[2]), (many[2], few[1])))
+    said = f"{times(few[0])} at {able[0]['samples']} samples, {times(many[0])} at {able[-1]['samples']}"
+    said += f": {DISAGREE}" if holds is None else ""
+    return holds, f"GLMNET ÷ LHAC {said}"
 
 
-def growth(tables: Tables) -> list[Finding]:
+@for_each(_races, "races")
+def growth(part: pd.DataFrame) -> Answer:
     """The time of LHAC grows with a smaller exponent of the samples than that of newGLMNET."""
-    found = []
-    for data, part in _races(tables):
-        ours, theirs = exponent(part, LHAC), exponent(part, GLMNET)
-        known = math.isfinite(ours) and math.isfinite(theirs)
-        said = f"exponents {number(ours)} and {number(theirs)}" if known else "too few sizes for an exponent"
-        found.append(Finding(data, ours < theirs if known else None, said))
-    return found
+    ours, theirs = exponent(part, LHAC), exponent(part, GLMNET)
+    known = math.isfinite(ours) and math.isfinite(theirs)
+    said = f"exponents {number(ours)} and {number(theirs)}" if known else "too few sizes for an exponent"
+    return ours < theirs if known else None, said
 
 
-def fewer_flops(tables: Tables) -> list[Finding]:
+def _precisions(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """(data and ε, its row) of Table 2."""
+    for _, row in table2(table).iterrows():
+        yield f"{row['data']}, ε = {row['epsilon']:g}", row
+
+
+def _finest(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """(data, its row) of Table 2 at the smallest ε."""
+    for _, row in table2(table).iterrows():
+        if row["epsilon"] == min(protocol.PRECISIONS):
+            yield str(row["data"]), row
+
+
+@for_each(_precisions, "covariances")
+def fewer_flops(row: pd.Series) -> Answer:
     """LHAC needs fewer flops than QUIC at every ε."""
-    found = []
-    for _, row in table2(tables["covariances"]).iterrows():
-        ours, theirs = row[f"{LHAC} Mflops"], row[f"{QUIC} Mflops"]
-        said = f"LHAC {number(ours)}, QUIC {number(theirs)} Mflops"
-        holds = bool(ours < theirs) if math.isfinite(min(ours, theirs)) else None
-        found.append(Finding(f"{row['data']}, ε = {row['epsilon']:g}", holds, said))
-    return found
+    ours, theirs = row[f"{LHAC} Mflops"], row[f"{QUIC} Mflops"]
+    holds = bool(ours < theirs) if math.isfinite(min(ours, theirs)) else None
+    return holds, f"LHAC {number(ours)}, QUIC {number(theirs)} Mflops"
 
 
-def trade(tables: Tables) -> list[Finding]:
+@for_each(_finest, "covariances")
+def trade(row: pd.Series) -> Answer:
     """QUIC needs fewer iterations, and LHAC fewer flops a coordinate step."""
-    found = []
-    tight = min(protocol.PRECISIONS)
-    for _, row in table2(tables["covariances"]).iterrows():
-        if row["epsilon"] != tight:
-            continue
-        values: list[Any] = [row[f"{name} {what}"] for what in ("iterations", "flops a step") for name in (QUIC, LHAC)]
-        if not all(map(math.isfinite, values)):
-            found.append(Finding(str(row["data"]), None, f"not both got to ε = {tight:g}"))
-            continue
-        k_quic, k_lhac, t_quic, t_lhac = values
-        said = f"iterations {k_quic:.0f} and {k_lhac:.0f}, flops a step {t_quic:.0f} and {t_lhac:.0f} (QUIC, LHAC)"
-        found.append(Finding(str(row["data"]), k_quic < k_lhac and t_lhac < t_quic, said))
-    return found
+    values: list[Any] = [row[f"{name} {what}"] for what in ("iterations", "flops a step") for name in (QUIC, LHAC)]
+    if not all(map(math.isfinite, values)):
+        return None, f"not both got to ε = {row['epsilon']:g}"
+    k_quic, k_lhac, t_quic, t_lhac = values
+    said = f"iterations {k_quic:.0f} and {k_lhac:.0f}, flops a step {t_quic:.0f} and {t_lhac:.0f} (QUIC, LHAC)"
+    return k_quic < k_lhac and t_lhac < t_quic, said
 
 
-def working_set(tables: Tables, name: str, below: bool) -> list[Finding]:
+@for_each(by_data, "covariances")
+def working_set(part: pd.DataFrame, name: str, below: bool) -> Answer:
     """The working set approaches the final size from below (never above it by more than 5 %), or from above (it begins
     above it)."""
-    found = []
-    for data, part in tables["covariances"].groupby("data", sort=False):
-        sets = part.loc[(part["solver"] == name) & (part["iteration"] > 0), "working_set"]
-        if not len(sets):
-            found.append(Finding(str(data), None, f"{name} was not measured"))
-            continue
-        first, most, size = float(sets.iloc[0]), float(sets.max()), float(part["optimum"].iloc[0])
-        holds = first < size and most <= OVER * size if below else first > size
-        found.append(Finding(str(data), holds, f"at first {first:.0f}, at most {most:.0f}; in the end {size:.0f}"))
-    return found
+    sets = part.loc[(part["solver"] == name) & (part["iteration"] > 0), "working_set"]
+    if not len(sets):
+        return None, f"{name} was not measured"
+    first, most, size = float(sets.iloc[0]), float(sets.max()), float(part["optimum"].iloc[0])
+    holds = first < size and most <= OVER * size if below else first > size
+    return holds, f"at first {first:.0f}, at most {most:.0f}; in the end {size:.0f}"
 
 
 CLAIMS = (
