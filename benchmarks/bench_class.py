@@ -144,12 +144,17 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
 
-async def look(server: Server, end: float) -> list[tuple[float, int]]:
-    """Memory and threads of the server now, and every minute until the clock says ``end``."""
+async def look(server: Server, end: float, pages: list[PageClient]) -> list[tuple[float, int]]:
+    """Memory and threads of the server now, and every minute until the clock says ``end``. A server that sends nobody a
+    frame for a whole minute hangs; nobody has to wait for the end of the hour to hear of it."""
     seen = [(server.memory(), server.threads())]
+    frames = sum(len(page.frames_at) for page in pages)
     while (left := end - time.perf_counter()) > 0:
         await asyncio.sleep(min(MINUTE, left))
         seen.append((server.memory(), server.threads()))
+        before, frames = frames, sum(len(page.frames_at) for page in pages)
+        if frames == before and left >= MINUTE:
+            raise RuntimeError(f"no page had a frame for a minute, after {len(seen) - 1} minutes: the server hangs")
     return seen
 
 
@@ -174,7 +179,7 @@ async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, 
         page.bytes = page.running_frames = 0
         page.running_seconds = 0.0
     seen, *_ = await asyncio.gather(
-        look(server, began + seconds), *(student.work(began + seconds) for student in students)
+        look(server, began + seconds, pages), *(student.work(began + seconds) for student in students)
     )
     wall, spent = time.perf_counter() - began, server.seconds() - spent
     in_loop = server.loop_seconds() - in_loop
