@@ -205,7 +205,9 @@ def test_a_vote_before_talking_and_votes_on_other_data_stand_beside_what_is_meas
     reveal = rows.predict(4, "few", sure=3)
     assert "your first vote: about half (sure: 1 of 3)" in reveal, "the first vote is kept"
     places = [case.data for case in rows.lesson.predictions[3].elsewhere]
-    beside = rows.elsewhere(4, {places[0]: True})
+    told: list[str] = []
+    beside = rows.elsewhere(4, {places[0]: True}, told.append)
+    assert beside.splitlines()[1:-1] == told, "each line as soon as it is known"
     assert ("as you said" in beside) != ("you said otherwise" in beside)
     with pytest.raises(AnswerError, match="measured already"):
         rows.vote(4, "half")

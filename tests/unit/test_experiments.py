@@ -39,7 +39,7 @@ from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.paper1.objectives import compare_objectives
 from sparsescope.experiments.pools import Pool, pool
-from sparsescope.experiments.progress import Bars, Report, gather
+from sparsescope.experiments.progress import Report, gather
 from sparsescope.experiments.verdicts import Time, number, points, seconds, slower, times
 from sparsescope.runs.stopping import Iterations
 
@@ -204,7 +204,7 @@ def test_settings_are_checked(changes: dict[str, Any], words: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- progress
 def test_jobs_are_reported_and_their_parts_kept(capsys: pytest.CaptureFixture[str]) -> None:
     parts = [("one", lambda: pd.DataFrame({"a": [1]})), ("two", lambda: pd.DataFrame({"a": [2]}))]
-    report = Bars()
+    report = Report(shown=True)
     report.begin("counting")
     table = gather(parts, report)
     report.end()
@@ -214,7 +214,7 @@ def test_jobs_are_reported_and_their_parts_kept(capsys: pytest.CaptureFixture[st
 
 def test_a_terminal_gets_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    report = Bars()
+    report = Report(shown=True)
     report.begin("counting")
     gather([("one", lambda: pd.DataFrame({"a": [1]}))], report)
     report.end()

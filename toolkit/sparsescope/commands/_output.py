@@ -1,10 +1,9 @@
-"""Output of commands: tables in files, JSON or text, and a progress bar where somebody watches."""
+"""Output of commands: tables in files, JSON or text."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,30 +51,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-class _NoBar:
-    """Stand-in for a progress bar where tqdm is not installed."""
-
-    def __enter__(self) -> _NoBar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    n = 0  # what is done, as tqdm keeps it
-
-    def update(self, count: int = 1) -> None:
-        self.n += count
-
-
-def progress(total: int, unit: str) -> Any:
-    """Return a progress bar on standard error; it shows nothing where that is no terminal, or without tqdm."""
-    if not extras.is_installed("tqdm"):
-        return _NoBar()
-    from tqdm import tqdm
-
-    return tqdm(total=total, unit=unit, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
 
 
 def say(text: str) -> None:

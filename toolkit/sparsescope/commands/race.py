@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from .. import extras
+from ..progress import progress
 from ._arguments import add_output, add_problem, count, positive
 from ._data import load_data, make_problem
-from ._output import as_json, check_table, progress, say, write_table
+from ._output import as_json, check_table, say, write_table
 
 HELP = "let several solvers take turns on one problem, and tell what each needed"
 EXAMPLES = """

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..progress import progress
 from ._arguments import add_output, count, positive
 from ._data import load_data, make_problem
-from ._output import as_json, check_table, progress, say, write_table
+from ._output import as_json, check_table, say, write_table
 
 HELP = "solve many problems, λ, solvers and seeds, and write one table of all results"
 EXAMPLES = """

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .. import extras
 from ..jit.store import replace_file
+from ..progress import progress
 from ..registry import UnknownName
 from ._sources import SOURCES, Source
 from .base import Dataset
@@ -133,10 +134,8 @@ def _progress(what: str, megabytes: int, folder: Path) -> Iterator[None]:
         print(f"Fetching {what} (about {megabytes} MB, only this once)", file=sys.stderr, flush=True)
         yield
         return
-    from tqdm import tqdm
-
     before, done = _bytes_in(folder), threading.Event()
-    with tqdm(total=megabytes * 10**6, desc=f"Fetching {what}", unit="B", unit_scale=True, leave=False) as bar:
+    with progress(megabytes * 10**6, "B", desc=f"Fetching {what}", unit_scale=True) as bar:
 
         def look() -> None:
             while not done.wait(LOOK_SECONDS):

@@ -106,9 +106,9 @@ def _conduct(
     n_jobs: int | None,
 ) -> int:
     from .conduct import conduct
-    from .progress import Bars
+    from .progress import Report
 
-    report = Bars()
+    report = Report(shown=True)
     report.n_jobs = n_jobs
     results = conduct(paper, pools, settings, folder, chosen, report)
     _tell(results, folder, details)

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runs import keeping
 from .base import FAILS, HOLDS, OPEN, Experiment, Paper, Settings
 from .verdicts import Results, Verdict
 
@@ -51,18 +52,15 @@ class Folder:
         if not self.png:
             self.notes.append("Figures are HTML only: for PNG as well, install kaleido.")
 
-    def write(self, name: str, content: str | bytes) -> Path:
+    def write(self, name: str, content: str) -> Path:
         """A file, replaced at once."""
-        path = self.path / name
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return part.replace(path)
+        keeping.write(self.path / name, content.encode())
+        return self.path / name
 
     def table(self, name: str, table: pd.DataFrame) -> None:
         """``name``.csv, and ``name``.parquet where pyarrow is installed."""
-        self.write(f"{name}.csv", table.to_csv(index=False))
-        if self.parquet:
-            self.write(f"{name}.parquet", table.to_parquet(index=False))
+        for suffix in (".csv", ".parquet") if self.parquet else (".csv",):
+            keeping.write_table(table, self.path / f"{name}{suffix}")
 
     def figure(self, name: str, figure: Any) -> None:
         """``name``.html (it reads plotly.min.js beside it, no network), and ``name``.png where kaleido works."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..progress import Silent, progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,25 +17,37 @@ Job = tuple[str, "Callable[[], pd.DataFrame]"]
 
 
 class Report:
-    """Observer of the jobs of a measurement and of its finished parts. This one prints nothing and keeps the parts."""
+    """Observer of the jobs of a measurement that keeps its finished parts.
+
+    shown : a progress bar for each measurement on standard error; where that is no terminal, a line
+    """
 
     n_jobs: int | None = 1  # jobs at a time, as joblib has it; ``None``: what joblib.parallel_config says
 
-    def __init__(self) -> None:
+    def __init__(self, shown: bool = False) -> None:
         self.parts: list[pd.DataFrame] = []
+        self._shown, self._bar = shown, Silent()
 
     def begin(self, title: str) -> None:
         """A measurement begins; the parts of the one before are forgotten."""
         self.parts = []
+        if self._shown:
+            if not sys.stderr.isatty():
+                print(title, file=sys.stderr, flush=True)
+            self._bar = progress(0, desc=title, bar_format=LAYOUT, dynamic_ncols=True, leave=True)
 
     def jobs(self, count: int) -> None:
         """So many jobs will follow."""
+        self._bar.total = (self._bar.total or 0) + count
+        self._bar.refresh()
 
     def job(self, label: str) -> None:
         """The next job begins."""
+        self._bar.set_postfix_str(label)
 
     def done(self) -> None:
         """A job is done."""
+        self._bar.update(1)
 
     def keep(self, part: pd.DataFrame) -> None:
         """A job is done, and this is its part of the table."""
@@ -42,35 +56,6 @@ class Report:
 
     def end(self) -> None:
         """The measurement is over, also when it failed."""
-
-
-class Bars(Report):
-    """A progress bar for each measurement on standard error; where that is no terminal, a line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._bar: Any = None
-
-    def begin(self, title: str) -> None:
-        from tqdm import tqdm
-
-        super().begin(title)
-        terminal = sys.stderr.isatty()
-        if not terminal:
-            print(title, file=sys.stderr, flush=True)
-        self._bar = tqdm(total=0, desc=title, bar_format=LAYOUT, dynamic_ncols=True, disable=not terminal)
-
-    def jobs(self, count: int) -> None:
-        self._bar.total = (self._bar.total or 0) + count
-        self._bar.refresh()
-
-    def job(self, label: str) -> None:
-        self._bar.set_postfix_str(label)
-
-    def done(self) -> None:
-        self._bar.update(1)
-
-    def end(self) -> None:
         self._bar.set_postfix_str("", refresh=False)
         self._bar.close()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..progress import Silent, progress
 from .base import Exercise, Finding, Lesson, Prediction, no_show
 from .kinds import AnswerError
 from .telling import answer_text, elsewhere_text, question_text, reveal_text, scene_text, sentences
@@ -225,7 +226,9 @@ class Attempt:
             self._write()
         return Reveal(("passed: " if mark.passed else "not yet: ") + mark.said, mark.passed)
 
-    def elsewhere(self, k: int, votes: Mapping[str, bool] | None = None) -> Told:
+    def elsewhere(
+        self, k: int, votes: Mapping[str, bool] | None = None, told: Callable[[str], None] | None = None
+    ) -> Told:
         """Run a prediction on the other data sets and say where its claim holds.
 
         Parameters
@@ -234,6 +237,9 @@ class Attempt:
             number of the prediction, from 1.
         votes
             names of data sets, and whether you expect the claim to hold there: ``{"wine": True}``.
+        told
+            called with the line of each data set as soon as it is known, such as ``print``; without it a terminal shows
+            a progress bar.
 
         Returns
         -------
@@ -249,7 +255,13 @@ class Attempt:
         known = [case.data for case in p.elsewhere]
         if unknown := [name for name in votes if name not in known]:
             raise AnswerError(f"prediction {k} does not run on {unknown[0]!r}; vote on {', '.join(known)}")
-        lines = [elsewhere_text(p, case, p.run(case, no_show), votes.get(case.data)) for case in p.elsewhere]
+        lines = []
+        with Silent() if told else progress(len(p.elsewhere), "run", desc=f"Prediction {k} elsewhere") as bar:
+            for case in p.elsewhere:
+                lines.append(elsewhere_text(p, case, p.run(case, no_show), votes.get(case.data)))
+                bar.update()
+                if told is not None:
+                    told(lines[-1])
         return Told("\n".join([f"Claim: {p.claim}", *lines, f"Where: {p.condition}"]))
 
     def given(self, k: int) -> dict[str, Any] | None:
