@@ -19,7 +19,14 @@ from sparsescope.commands._data import site_of
 from sparsescope.registry import app_pages
 from sparsescope.sweeps.folder import Folder
 
-SETTINGS = {"dataset": "iris", "n_lams": "3", "solver1": "bcd-ls", "solver2": "fista-ls", "tol": "1e-5", "seconds": "60"}
+SETTINGS = {
+    "dataset": "iris",
+    "n_lams": "3",
+    "solver1": "bcd-ls",
+    "solver2": "fista-ls",
+    "tol": "1e-5",
+    "seconds": "60",
+}
 PATIENCE = 240.0
 Said = list[dict[str, Any]]
 

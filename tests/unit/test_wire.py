@@ -180,6 +180,37 @@ def test_a_page_that_is_gone_leaves_nothing_behind(page_client: Any) -> None:
     asyncio.run(asyncio.wait_for(go(), LONG))
 
 
+def test_a_page_that_vanishes_in_mid_message_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its writes raise then is nobody's error, and asyncio would print it."""
+    told: list[str] = []
+    bridges: list[Any] = []
+    monkeypatch.setattr(Site, "bridge", lambda _site, _secret: bridges[0])
+    large = SimpleNamespace(packed=b"x" * 5_000_000)  # more than the system takes at once
+
+    async def visit(site: Site, port: int) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["message"]))
+        handlers: list[Any] = []
+        found = SimpleNamespace(join=lambda wire: handlers.append(wire) or True, part=lambda wire: gone.set())
+        gone = asyncio.Event()
+        bridges.append(found)
+        socket = await connected(port)
+        await socket.write_message('{"wire": "any"}')
+        while not handlers:
+            await asyncio.sleep(0.01)
+        for _ in range(2):
+            handlers[0].send(large)
+        socket.stream.close()
+        handlers[0].send(large)
+        await gone.wait()
+        handlers[0].send(large)  # and afterwards
+        await asyncio.sleep(0.05)
+        gc.collect()  # a task tells of its error when it is thrown away
+        await asyncio.sleep(0.05)
+
+    serve(visit)
+    assert told == []
+
+
 def bridge_without_a_server(sent: list[Any]) -> Bridge:
     pane: Any = SimpleNamespace(on_msg=lambda f: None, _send_msg=lambda m: sent.append(json.loads(m["header"])["type"]))
     explorer = SimpleNamespace(on_message=lambda m: None, poll=list, suspend=lambda: None, close=lambda: None)

@@ -14,13 +14,14 @@ import time
 from typing import Any
 
 from tornado.web import HTTPError, RequestHandler
-from tornado.websocket import WebSocketClosedError, WebSocketHandler
+from tornado.websocket import WebSocketHandler
 
 from ..classroom.tallies import as_csv
 from .assets import module_address
 from .gate import port_of
 from .hub import Hub
 from .limits import TooMuch, check_fragment
+from .writing import write
 
 try:
     import segno
@@ -201,10 +202,7 @@ class ClassSocket(_Known, WebSocketHandler):
 
     def say(self, text: str) -> None:
         """Send a text; nobody hears it when the page was closed a moment ago."""
-        try:
-            self.write_message(text)
-        except WebSocketClosedError:
-            logger.debug("a page of the class was closed before it was told")
+        write(self, text)
 
 
 def patterns(hub: Hub) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:

@@ -23,12 +23,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from tornado.iostream import StreamClosedError
 from tornado.web import RequestHandler
-from tornado.websocket import WebSocketClosedError, WebSocketHandler
+from tornado.websocket import WebSocketHandler
 
 from .limits import check_fragment
 from .parcel import Parcel
+from .writing import write
 
 logger = logging.getLogger(__name__)
 
@@ -89,10 +89,7 @@ class WireHandler(WebSocketHandler):
 
     def send(self, parcel: Parcel) -> None:
         """Send one message; a page that was closed a moment ago hears nothing."""
-        try:
-            self.write_message(parcel.packed, binary=isinstance(parcel.packed, bytes))
-        except (WebSocketClosedError, StreamClosedError):
-            logger.debug("a page was closed while a message was on its way to it")
+        write(self, parcel.packed)
 
 
 def patterns(find: Callable[[str], Any]) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:
