@@ -149,7 +149,7 @@ def measure(p: int, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def has_glasso() -> bool:
-    """Whether R and its package are here."""
+    """Return whether R and its package are here."""
     if shutil.which("Rscript") is None:
         return False
     check = ["Rscript", "-e", 'quit(status = !requireNamespace("glasso", quietly = TRUE))']

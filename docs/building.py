@@ -108,7 +108,7 @@ def own_members(module: Any) -> list[str]:
 
 
 def defined_in(made: Any, module: Any) -> bool:
-    """Whether something is a class or function of a module."""
+    """Return whether something is a class or function of a module."""
     return (inspect.isclass(made) or inspect.isfunction(made)) and made.__module__ == module.__name__
 
 

@@ -116,7 +116,7 @@ def lines(fig: Any) -> dict[str, Any]:
 
 
 def has_ink(fig: Any) -> bool:
-    """Whether the figure shows at least one value."""
+    """Return whether the figure shows at least one value."""
     for trace in fig.data:
         values = trace.z if trace.type == "heatmap" else trace.y
         if values is not None and np.isfinite(np.asarray(values, dtype=float)).any():

@@ -161,7 +161,7 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def is_allowed(layer: str, target: str) -> bool:
-    """Whether a layer may import the dotted name `target` of this package."""
+    """Return whether a layer may import the dotted name `target` of this package."""
     return layer_of(target) in {layer, *MAY_IMPORT[layer]}
 
 

@@ -312,7 +312,7 @@ def test_sweeps_grow_from_iteration_to_iteration() -> None:
 
 
 def event_limits(sweeps: list[float]) -> bool:
-    """Whether iteration k made at most 1 + k/2 sweeps."""
+    """Return whether iteration k made at most 1 + k/2 sweeps."""
     return all(count <= 1 + k / 2 for k, count in enumerate(sweeps))
 
 

@@ -488,8 +488,11 @@ def test_after_a_change_a_proximal_method_goes_on_as_if_it_had_just_begun(name: 
 
 
 def worth_compiling(name: str, following: str) -> bool:
-    """Whether the kernels of a switch are met anyway: bcd-ls stands for the methods of rows beside those that take few
-    penalties, since another penalty would compile them all once more."""
+    """Return whether the kernels of a switch are met anyway.
+
+    bcd-ls stands for the methods of rows beside those that take few penalties: another penalty would compile them all
+    once more.
+    """
     both = {name, following}
     return all(not both & {*few} or both <= {*few, "bcd-ls"} for few in (ENTRYWISE, RIDGED))
 

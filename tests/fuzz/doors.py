@@ -30,7 +30,7 @@ LONGEST = 3000  # characters of a sentence; the longest list every part that is 
 
 
 def is_sentence(error: Exception) -> bool:
-    """Whether an error says something to a person."""
+    """Return whether an error says something to a person."""
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     return 8 < len(text) < LONGEST and " " in text.strip()
 

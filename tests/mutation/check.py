@@ -1,4 +1,4 @@
-"""Whether the fast tests notice mistakes: `make mutants`.
+"""Mutation check of the fast tests: `make mutants`.
 
 Sixty mutants are drawn by a seed: the package with one small mistake in it (mutate.py). For each of them the tests that
 run the mistaken function are run, the quickest first, until one fails. Which tests run which functions is measured

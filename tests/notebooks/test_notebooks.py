@@ -21,7 +21,7 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 
 
 def slow(path: Path) -> bool:
-    """Whether the notebook declares in its metadata that it takes long."""
+    """Return whether the notebook declares in its metadata that it takes long."""
     declared = nbformat.read(path, as_version=4).metadata.get("sparsescope", {})
     return bool(declared.get("slow", False))
 

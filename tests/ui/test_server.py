@@ -35,7 +35,7 @@ def workers(program: Program) -> int:
 
 
 def gets_a_place(page: Page, address: str) -> bool:
-    """Whether the page, loaded now, shows the explorer and not the refusal."""
+    """Return whether the page, loaded now, shows the explorer and not the refusal."""
     page.goto(address)
     root, refusal = page.get_by_test_id("explorer-root"), page.get_by_text("places are taken")
     expect(root.or_(refusal).first).to_be_visible()

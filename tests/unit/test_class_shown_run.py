@@ -34,7 +34,7 @@ def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def saw(page: Any, lam_ratio: float) -> bool:
-    """Whether a frame told the page of this λ."""
+    """Return whether a frame told the page of this λ."""
     return any((header.get("settings") or {}).get("lam_ratio") == lam_ratio for header in page.heard)
 
 

@@ -110,7 +110,7 @@ def test_where_the_loss_is_zero_the_subgradient_is_too_and_equal_scores_share_it
 
 
 def takes(name: str) -> bool:
-    """Whether a solver takes the loss."""
+    """Return whether a solver takes the loss."""
     return solvers.create(name).solves(ss.Problem(*iris(), loss=LOSS)) is None
 
 

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from helpers import forms, interpreted, text
 from sparsescope.inputs.class_sums import class_sums
-from sparsescope.inputs.design import BLOCK, Design, columns_matmul, columns_rmatmul
+from sparsescope.inputs.columns import columns_matmul, columns_rmatmul
+from sparsescope.inputs.design import BLOCK, Design
 
 
 def designs(dtype: str = "float64") -> list[Any]:

@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from sparsescope.inputs.design import Design
 from sparsescope.kernels import frank_wolfe as fw
+from sparsescope.kernels import label_search
 from sparsescope.kernels import sparse_rows as sr
 from sparsescope.kernels.sparse_duals import dual_sums, fit_box, take_duals
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
@@ -84,7 +85,7 @@ class Case:
         self.active = sr.empty_rows(self.n, 2 * self.n)
         self.rows = sr.empty_rows(self.d * self.parts, 16)
         self.rows.used[sr.WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
-        self.s = fw.scratch(self.m, self.parts, 3)
+        self.s = label_search.scratch(self.m, self.parts, 3)
         self.gains = np.zeros(self.n)
         self.report = np.zeros(fw.REPORT)
         fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.s)
@@ -278,7 +279,7 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:
     W = np.round(rng.standard_normal((d, m)) * (rng.random((d, m)) < density), 1)  # rounded: equal scores
     sparse = sp.csr_array(W)
     Z = np.asarray(X.todense()) @ W
-    s = fw.scratch(m, 1, 0)
+    s = label_search.scratch(m, 1, 0)
     arrays = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data
     for k in (1, 5, m):
         labels, scores = np.empty((n, k), np.int32), np.empty((n, k))
@@ -313,7 +314,7 @@ def test_features_are_drawn_with_the_right_mean() -> None:
     i = int(np.argmax((c.dense != 0).sum(axis=1)))
     mean = np.zeros(c.m)
     for _ in range(4000):
-        count, _ = fw.search(c.design.sparse_samples, i, c.rows, 1, 0, 2, c.lam4, c.s)
+        count, _ = label_search.search(c.design.sparse_samples, i, c.rows, 1, 0, 2, c.lam4, c.s)
         set_now = c.s.touched[:count] if count >= 0 else np.arange(c.m)
         mean[set_now] += c.s.scores[set_now] / 4000
     assert np.abs(mean).max() > 0.1

@@ -47,7 +47,7 @@ def polled(page: Any, until: Any, seconds: float = 120.0) -> list[dict[str, Any]
 
 
 def done(message: dict[str, Any]) -> bool:
-    """Whether a page has nothing more to say."""
+    """Return whether a page has nothing more to say."""
     if message["type"] == "status":
         return not message.get("running", True)
     return (message["type"] == "picture" and ("panels" in message or "lesson" in message)) or bool(message.get("done"))

@@ -71,9 +71,9 @@ def test_the_first_searches_draw_features_where_they_are_most_of_the_work() -> N
                 break
         else:
             raise AssertionError(f"no gap of 1e-2 with opening={opening}")
-    assert known is not None and not known.opening, "near the end searches are exact"
+    assert known is not None and not known.pacing.opening, "near the end searches are exact"
     assert read[True] < 0.5 * read[False]
-    assert not PDSparse().warm_start_from(problem, known).opening, "a known dual point is not searched roughly"
+    assert not PDSparse().warm_start_from(problem, known).pacing.opening, "a known dual point is not searched roughly"
 
 
 def test_the_margin_is_a_unit() -> None:

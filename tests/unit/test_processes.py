@@ -28,7 +28,7 @@ def until(happened: Callable[[], bool]) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended; one that nobody has asked for its status yet has ended too."""
+    """Return whether a process has ended; one that nobody has asked for its status yet has ended too."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -20,6 +20,10 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "features used" in capsys.readouterr().out.splitlines()[-1]
 
 
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) <= 100
+
+
 def test_every_part_is_named() -> None:
     for parts in (registry.losses, registry.penalties, registry.solvers, registry.views, registry.datasets):
         for name in parts.names():

@@ -20,7 +20,7 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.newton import Newton, Support
-from sparsescope.solvers.shared.pacing import Naps, NewtonPacing
+from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.working_set import LEAST_ROWS
 
 few_pairs = pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
@@ -278,6 +278,29 @@ def test_a_newton_step_that_has_paid_comes_sooner_and_one_that_has_not_later() -
         pacing.stepped(-1.0, 1.0)
         pacing.swept(0.0, 10.0)
         assert pacing.patience == patience
+
+
+def test_searches_draw_features_while_all_samples_move_and_gain() -> None:
+    pacing = SearchPacing(opening=True)
+    assert pacing.is_dear(4.1, 1.0) and not pacing.is_dear(4.0, 1.0)
+    pacing.searched(np.ones(10), drew=True, first=True)
+    assert pacing.opening and pacing.gained == 10.0
+    pacing.searched(np.full(10, 0.6), drew=True, first=False)
+    assert pacing.opening, "more than half of what the search before gained"
+    pacing.searched(np.full(10, 0.3), drew=True, first=False)
+    assert not pacing.opening, "half of it"
+    pacing.searched(np.r_[np.zeros(1), np.full(9, 9.0)], drew=True, first=False)
+    assert not pacing.opening, "nine in ten are not nearly all"
+    pacing.searched(np.full(10, 99.0), drew=False, first=False)
+    assert not pacing.opening, "an exact search"
+
+
+def test_sweeps_without_a_search_end_with_their_share_of_the_work_or_when_they_do_not_pay() -> None:
+    pacing = SearchPacing()
+    pacing.searched(np.array([3.0, 5.0]), drew=False, first=True)
+    assert pacing.goes_on(19.0, 10.0) and not pacing.goes_on(20.0, 10.0)
+    assert pacing.has_paid(4.0, 5.0, 10.0) and not pacing.has_paid(3.9, 5.0, 10.0)  # 8 for 10 is 4 for 5
+    assert pacing.is_most(7.0, 10.0) and not pacing.is_most(6.0, 10.0) and not pacing.is_most(10.0, 10.0)
 
 
 def test_a_sample_that_stands_still_misses_more_searches_each_time() -> None:

@@ -42,7 +42,7 @@ class LessonJob:
 
     @property
     def stopped(self) -> bool:
-        """Whether nobody waits any more."""
+        """True if nobody waits any more."""
         return self._end.is_set()
 
     def stop(self) -> None:

@@ -46,7 +46,7 @@ class Work:
 
     @property
     def stopped(self) -> bool:
-        """Whether :meth:`stop` was called."""
+        """True if :meth:`stop` was called."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
@@ -60,7 +60,7 @@ class Work:
 
     @property
     def resting(self) -> bool:
-        """Whether no further step is made at present."""
+        """True if no further step is made at present."""
         return time.monotonic() < self._rests_until
 
     def pause(self) -> None:
@@ -159,7 +159,7 @@ class WorkingPage(Page):
 
     @property
     def running(self) -> bool:
-        """Whether the computation goes on."""
+        """True if the computation goes on."""
         return self.work is not None and self.work.running
 
     def suspend(self) -> None:

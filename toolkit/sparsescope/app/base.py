@@ -121,7 +121,7 @@ class Page:
         return []
 
     def recordable(self) -> bool:
-        """Whether there is something to record for the present settings."""
+        """Return whether there is something to record for the present settings."""
         return self.records
 
     def shown_again(self) -> None:
@@ -227,7 +227,7 @@ class Page:
     # -------------------------------------------------------------------------------------------------------- server
     @property
     def running(self) -> bool:
-        """Whether the page computes something that takes a while; a subclass that does says so."""
+        """True if the page computes something that takes a while; pages that do override it."""
         return False
 
     crowded: bool = False  # whether other pages share the server; the shell says so

@@ -109,7 +109,7 @@ class LessonPage(Page):
             self.end()
 
     def recordable(self) -> bool:
-        """Whether a lesson is shown; the list of lessons has no runs."""
+        """Return whether a lesson is shown; the list of lessons has no runs."""
         return self._lesson is not None
 
     def told_again(self) -> list[Message]:
@@ -249,7 +249,7 @@ class LessonPage(Page):
 
     @property
     def running(self) -> bool:
-        """Whether a run of the lesson goes on."""
+        """True if a run of the lesson goes on."""
         return self._job is not None and self._job.running
 
     def end(self) -> None:

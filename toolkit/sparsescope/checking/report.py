@@ -71,7 +71,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether something was checked and all of it holds."""
+        """True if something was checked and all of it holds."""
         held = [finding.held for finding in self.findings if finding.held is not None]
         return bool(held) and all(held)
 

@@ -54,7 +54,7 @@ class Keeper:
 
     @property
     def keeps(self) -> bool:
-        """Whether there is a file."""
+        """True if there is a file."""
         return self._base is not None
 
     def all(self, kind: str) -> Iterator[tuple[str, Any]]:

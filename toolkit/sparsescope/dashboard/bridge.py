@@ -378,7 +378,7 @@ class Bridge:
 
     @property
     def connected(self) -> bool:
-        """Whether a browser holds a websocket to this page's session."""
+        """True if a browser holds a websocket to this page's session."""
         session = self._session
         return session is not None and session.connection_count > 0
 

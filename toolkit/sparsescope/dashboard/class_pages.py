@@ -49,7 +49,7 @@ PAGE = (
 
 
 def has_codes() -> bool:
-    """Whether QR codes can be made."""
+    """Return whether QR codes can be made."""
     return segno is not None
 
 
@@ -73,7 +73,7 @@ class _Known(RequestHandler):
 
     @property
     def teacher(self) -> bool:
-        """Whether the browser has the teacher's secret."""
+        """True if the browser has the teacher's secret."""
         return self.hub.is_teacher(self.get_cookie(self._name("teacher")))
 
     def student_key(self, make: bool = False) -> str:

@@ -30,7 +30,7 @@ SESSION_HEADER = "Bokeh-Session-Id"
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a server on this address is reached from this machine only."""
+    """Return whether a server on this address is reached from this machine only."""
     if address in LOOPBACK:
         return True
     number = _number(address)
@@ -97,11 +97,11 @@ class Gate:
 
     @property
     def local(self) -> bool:
-        """Whether only people at this machine come in: then errors may name paths and lines of code."""
+        """True if only people at this machine come in: then errors may name paths and lines of code."""
         return not self.open and not self.extra
 
     def allows_host(self, header: str | None) -> bool:
-        """Whether a ``Host`` header names this server."""
+        """Return whether a ``Host`` header names this server."""
         host = host_of(header or "")
         if host is None:
             return False
@@ -111,7 +111,7 @@ class Gate:
         return host in self.names
 
     def allows_origin(self, origin: str | None, host: str | None) -> bool:
-        """Whether a page of this ``Origin`` may talk to the server it calls ``host``; without an Origin it may."""
+        """Return whether a page of this ``Origin`` may talk to the server at ``host``; without an Origin it may."""
         if origin is None:
             return True
         try:
@@ -129,7 +129,7 @@ class Gate:
         return f"sparsescope-token-{port}"
 
     def knows(self, given: str | None) -> bool:
-        """Whether this is the token; takes the same time for every wrong one."""
+        """Return whether this is the token; takes the same time for every wrong one."""
         return self.token is None or hmac.compare_digest((given or "").encode(), self.token.encode())
 
     def refusal(self, request: HTTPServerRequest) -> Refusal | None:

@@ -85,7 +85,7 @@ class Hub:
         return str(kept[name])
 
     def is_teacher(self, key: str | None) -> bool:
-        """Whether this is the teacher's secret."""
+        """Return whether this is the teacher's secret."""
         return hmac.compare_digest((key or "").encode(), self.key.encode())
 
     # ----------------------------------------------------------------------------------------------------- connections

@@ -118,23 +118,25 @@ class Site:
 
     @property
     def full(self) -> bool:
-        """Whether no further explorer may start. A page takes a place when its websocket is ready: one
-        that was only fetched takes none."""
+        """True if no further explorer may start.
+
+        A page takes a place when its websocket is ready: one that was only fetched takes none.
+        """
         return 0 < self.max_sessions <= self.explorers
 
     @property
     def _awaits_somebody(self) -> bool:
-        """Whether an explorer has lost its page and may be requested again, by the page's secret only."""
+        """True if an explorer has lost its page and may be requested again, by the page's secret only."""
         return any(bridge.explorer is not None and not bridge.connected for bridge in self.open)
 
     @property
     def _was_here(self) -> bool:
-        """Whether this browser has a place: the page may be one that is loaded again, which only its secret proves."""
+        """True if this browser has a place: the page may be one that is loaded again, which only its secret proves."""
         places = (pn.state.cookies or {}).get(PLACES, "").split(".")
         return any(bridge.explorer is not None and bridge.place in places for bridge in self.open)
 
     def _held(self, token: str) -> bool:
-        """Whether the page with this token is there and connected."""
+        """Return whether the page with this token is there and connected."""
         return any(
             hmac.compare_digest(bridge.token.encode(), token.encode())
             and bridge.explorer is not None
@@ -300,7 +302,7 @@ def _when_loaded(apply: Callable[[], Any]) -> None:
 
 
 def _dark() -> bool:
-    """Whether this browser was dark last time."""
+    """Return whether this browser was dark last time."""
     return (pn.state.cookies or {}).get(COOKIE) == "dark"
 
 

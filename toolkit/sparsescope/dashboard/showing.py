@@ -53,11 +53,11 @@ class Showing:
 
     @property
     def on(self) -> bool:
-        """Whether a run is shown."""
+        """True if a run is shown."""
         return self._relay is not None
 
     def is_apart(self, student: str) -> bool:
-        """Whether a student has left to go on alone."""
+        """Return whether a student has left to go on alone."""
         return self._wish.get(student) is False
 
     def invite(self) -> None:
@@ -158,5 +158,5 @@ class Showing:
 
 
 def can_show(bridge: Bridge) -> bool:
-    """Whether the page has a run of the kind that others can watch."""
+    """Return whether the page has a run of the kind that others can watch."""
     return hasattr(bridge.explorer, "so_far")

@@ -173,7 +173,7 @@ class Dataset:
 
     @property
     def multilabel(self) -> bool:
-        """Whether every example has a set of labels; else it has one class."""
+        """True if every example has a set of labels; else it has one class."""
         return self.y.ndim == 2
 
     @property

@@ -34,7 +34,7 @@ KNOWN_IMAGES = {
 
 
 def looks_like_dataset(path: Path) -> bool:
-    """Whether a .npz file has the keys of a data set; reads only its table of contents, and that once.
+    """Return whether a .npz file has the keys of a data set; reads only its table of contents, and that once.
 
     Menus ask for the names of data sets at every change of a page.
     """

@@ -273,7 +273,7 @@ def _stream_svmlight(
 
 
 def _has_sets(text: bytes) -> bool:
-    """Whether a line has several labels, or none (it begins with index:value)."""
+    """Return whether a line has several labels, or none (it begins with index:value)."""
     heads = (line.split(None, 1)[:1] for line in text.splitlines() if line[:1] != b"#")
     return any(b"," in head[0] or b":" in head[0] for head in heads if head)
 

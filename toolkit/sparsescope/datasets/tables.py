@@ -202,7 +202,7 @@ def _is_number(cell: str) -> bool:
 
 
 def looks_like_svmlight(path: Path) -> bool:
-    """Whether the first line of data reads "label index:value index:value ..."."""
+    """Return whether the first line of data reads "label index:value index:value ..."."""
     try:
         return bool(SVMLIGHT_LINE.match(first_line(path, comments=True).strip()))
     except ValueError:
@@ -210,7 +210,7 @@ def looks_like_svmlight(path: Path) -> bool:
 
 
 def look_through(path: Path) -> bool:
-    """Whether a line of an svmlight file has several labels, or none (it begins with index:value).
+    """Return whether a line of an svmlight file has several labels, or none (it begins with index:value).
 
     Raises ValueError if the file would need more memory than allowed: the largest feature number is known from the last
     pair of each line (they are sorted), long before anything is built.

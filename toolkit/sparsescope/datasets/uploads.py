@@ -102,7 +102,7 @@ class Upload:
 
     @property
     def splits(self) -> bool:
-        """Whether the split into training and test samples can be made anew."""
+        """True if the split into training and test samples can be made anew."""
         return self.table is not None or self.raw is not None
 
     @property

@@ -22,7 +22,7 @@ NAN = float("nan")
 
 
 def _goes_on(estimator: Any) -> bool:
-    """Whether the solver can go on with further samples; ``AttributeError`` if not."""
+    """Return whether the solver can go on with further samples; ``AttributeError`` if not."""
     given = estimator.solver
     kind = solvers[given] if isinstance(given, str) and given in solvers else given
     if getattr(kind, "online", False):

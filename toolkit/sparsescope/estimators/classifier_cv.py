@@ -262,7 +262,7 @@ def _one_fold(
 
 
 def _is_accuracy(scorer: Any, targets: Targets, held_out: dict[str, Any]) -> bool:
-    """Whether a scorer calls :meth:`SparseClassifier.score` on classes, which is the accuracy."""
+    """Return whether a scorer calls :meth:`SparseClassifier.score` on classes, which is the accuracy."""
     return isinstance(scorer, _PassthroughScorer) and not targets.multilabel and held_out.keys() <= {"sample_weight"}
 
 

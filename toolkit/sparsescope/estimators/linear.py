@@ -141,7 +141,7 @@ class LinearModel(Classifier):
 
 
 def _sees_no_constant(loss: Any, m: int) -> bool:
-    """Whether a constant added to all scores of a sample changes nothing, so that intercepts can be centred: two
+    """Return whether a constant added to all scores of a sample changes nothing, so that intercepts can be centred: two
     solutions that differ by it alone are then shown as one."""
     z = np.linspace(-1.0, 1.5, m)
     y: Any = 0 if "classes" in loss.target_types else (np.arange(m) < max(1, m // 2)).astype(np.uint8)

@@ -104,7 +104,7 @@ class Classifier(ShownFit, Savable, ClassifierMixin, CallbackSupportMixin, BaseE
             yield self._scores(X[start : start + size])
 
     def _folds(self) -> bool:
-        """Whether there are two classes with a score each: what people see is the difference of the two."""
+        """Return whether there are two classes with a score each: what people see is the difference of the two."""
         return not self.multilabel_ and self._width() == 2
 
     def _decision(self, Z: np.ndarray) -> np.ndarray:

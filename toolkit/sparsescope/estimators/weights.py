@@ -79,7 +79,7 @@ class Weights:
 
     @property
     def sparse(self) -> bool:
-        """Whether the values are a sparse matrix."""
+        """True if the values are a sparse matrix."""
         return bool(sp.issparse(self.values))
 
     def full(self) -> Any:

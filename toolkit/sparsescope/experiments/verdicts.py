@@ -172,7 +172,7 @@ def agreed(answers: Iterable[bool]) -> bool | None:
 
 
 def slower(slow: Time, fast: Time, least: float = 1.0) -> bool | None:
-    """Whether ``slow`` takes more than ``least`` times as long as ``fast``; ``None`` where repeated runs disagree."""
+    """Return whether ``slow`` takes more than ``least`` times as long as ``fast``; ``None`` where repeats disagree."""
     return agreed(ratio > least for ratio in slow.over(fast))
 
 

@@ -50,7 +50,7 @@ class Blocks:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number (and not a truth value)."""
+    """Return whether a value is a whole number (and not a truth value)."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

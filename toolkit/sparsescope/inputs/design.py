@@ -15,8 +15,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..jit.parts import helper, kernel, struct
+from .columns import (
+    DenseColumns,
+    SparseColumns,
+    chosen_matmul,
+    chosen_rmatmul,
+    columns_matmul,
+    columns_rmatmul,
+    listed_matmul,
+)
+from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
+from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
 
 BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
@@ -26,140 +36,7 @@ MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
 
 
-@struct
-class DenseColumns:
-    """Columns of a dense matrix; ``XT`` is d×n in C order.
-
-    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value. Samples
-    are unsigned, as is every index here: one that might be negative costs instructions at each use.
-    """
-
-    XT: np.ndarray
-
-    def start(self, j):
-        return 0
-
-    def stop(self, j):
-        return self.XT.shape[1]
-
-    def row(self, p, j):
-        return np.uintp(p)
-
-    def entry(self, p, j):
-        return self.XT[j, np.uintp(p)]
-
-
-@struct
-class SparseColumns:
-    """Columns of a CSC matrix, with the same four functions."""
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
-
-    def start(self, j):
-        return self.indptr[j]
-
-    def stop(self, j):
-        return self.indptr[j + 1]
-
-    def row(self, p, j):
-        return np.uintp(self.indices[np.uintp(p)])
-
-    def entry(self, p, j):
-        return self.data[np.uintp(p)]
-
-
-@helper
-def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
-    """Z_i += x_ij·w for the samples of column j: what row j of W contributes to the scores."""
-    for p in range(columns.start(j), columns.stop(j)):
-        x = columns.entry(p, j)
-        z = Z[columns.row(p, j)]
-        for k in range(w.size):
-            z[k] += x * w[k]
-
-
-@kernel
-def columns_matmul(columns, W, Z):
-    """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
-    Z[:] = 0.0
-    for j in range(W.shape[0]):
-        used = False
-        for k in range(W.shape[1]):
-            used = used or W[j, k] != 0.0
-        if used:
-            add_column(columns, j, W[j], Z)
-
-
-@kernel
-def listed_matmul(columns, rows, W, Z):
-    """Z = Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
-    Z[:] = 0.0
-    for position in range(rows.size):
-        add_column(columns, rows[position], W[rows[position]], Z)
-
-
-@kernel
-def columns_rmatmul(columns, U, start, stop, G):
-    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m).
-
-    Two entries are taken at a time: half as many loads and stores of the row that they are added to.
-    """
-    m = U.shape[1]
-    for j in range(start, stop):
-        g = G[j - start]
-        for k in range(m):
-            g[k] = 0.0
-        p = columns.start(j)
-        end = columns.stop(j)
-        while p + 1 < end:
-            a = columns.entry(p, j)
-            b = columns.entry(p + 1, j)
-            u = U[columns.row(p, j)]
-            v = U[columns.row(p + 1, j)]
-            for k in range(m):
-                g[k] += a * u[k] + b * v[k]
-            p += 2
-        if p < end:
-            a = columns.entry(p, j)
-            u = U[columns.row(p, j)]
-            for k in range(m):
-                g[k] += a * u[k]
-
-
-@kernel
-def chosen_matmul(columns, rows, V, E):
-    """E = Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
-    m = E.shape[1]
-    E[:] = 0.0
-    for q in range(rows.size):
-        j = rows[q]
-        v = V[q]
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
-            e = E[columns.row(p, j)]
-            for k in range(m):
-                e[k] += x * v[k]
-
-
-@kernel
-def chosen_rmatmul(columns, rows, U, G):
-    """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
-    m = U.shape[1]
-    for q in range(rows.size):
-        j = rows[q]
-        g = G[q]
-        for k in range(m):
-            g[k] = 0.0
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
-            u = U[columns.row(p, j)]
-            for k in range(m):
-                g[k] += x * u[k]
-
-
-class Design:
+class Design(DesignSums):
     """Design matrix of n samples by d features: one interface to dense, CSR and CSC input; validates input.
 
     Parameters
@@ -195,21 +72,21 @@ class Design:
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
             matrix = sp.csc_array(check_sparse(X, "X")) if X.ndim == 2 else X
-            matrix = _as_float(matrix)
+            matrix = as_float(matrix)
             if not matrix.has_canonical_format:
                 matrix = matrix.copy()
                 matrix.sum_duplicates()
             values = matrix.data
         else:
-            given = _array(X)
-            values = matrix = np.asfortranarray(_as_float(given))
+            given = as_array(X)
+            values = matrix = np.asfortranarray(as_float(given))
         if 0 in matrix.shape:
             raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if matrix.ndim != 2:
             raise ValueError(f"X has {matrix.ndim} dimension(s); a matrix of shape (n samples, d features) is needed")
         self.n, self.d = (int(s) for s in matrix.shape)
         if not np.isfinite(values).all():
-            self._complain_not_finite(matrix)
+            refuse_not_finite(matrix)
         self.frame: Frame | None = find_frame(matrix, centre, standardize, weights) if centre or standardize else None
         if self.frame is not None:
             own = not self.is_sparse and not np.may_share_memory(matrix, given)
@@ -228,17 +105,6 @@ class Design:
             )
         else:
             self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
-
-    @staticmethod
-    def _complain_not_finite(matrix: Any) -> None:
-        coo = sp.coo_array(matrix)
-        bad = np.flatnonzero(~np.isfinite(coo.data))
-        rows, cols = coo.coords
-        i, j = int(rows[bad[0]]), int(cols[bad[0]])
-        raise ValueError(
-            f"X has {bad.size} entries that are not finite (NaN or infinite), the first at sample {i}, feature {j}; "
-            "remove or impute them first"
-        )
 
     def plain(self) -> Design:
         """Return X as it was given, up to rounding; this design itself if it has no frame.
@@ -275,12 +141,6 @@ class Design:
         made = Design(matrix, **frame)
         made.feature_names = self.feature_names
         return made
-
-    @cached_property
-    def magnitude(self) -> float:
-        """Largest absolute value of an entry of X."""
-        values = self.matrix.data if self.is_sparse else self.matrix
-        return max(float(values.max()), -float(values.min())) if values.size else 0.0
 
     def rescaled(self, factor: float) -> Design:
         """Return a copy with all entries times a factor; its frame undoes it for weights.
@@ -499,56 +359,6 @@ class Design:
         index = self.columns.indices.dtype
         return SparseColumns(ones[0], np.arange(self.n, dtype=index), np.array([0, self.n], index))  # type: ignore[call-arg]
 
-    @cached_property
-    def squared_norms(self) -> np.ndarray:
-        """Σ_i x_ij² of every column, shape (d,), float64."""
-        if self.is_sparse:
-            squares = sp.csc_array(
-                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
-                shape=self.matrix.shape,
-            )
-            return np.asarray(squares.sum(axis=0)).ravel()
-        return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
-
-    def target_sums(self, weights: Any) -> np.ndarray:
-        """Compute Σ_i x_ij² D_ic.
-
-        Parameters
-        ----------
-        weights
-            D (n, k), dense or sparse.
-
-        Returns
-        -------
-        np.ndarray
-            the sums (d, k), float64.
-        """
-        if self.is_sparse:
-            squares = sp.csc_array(
-                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
-                shape=self.matrix.shape,
-            )
-            sums = squares.T @ weights
-            return np.asarray(sums.todense() if sp.issparse(sums) else sums)
-        return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
-
-    @cached_property
-    def column_counts(self) -> np.ndarray:
-        """Non-zero entries of every column, shape (d,), the same for dense and sparse storage."""
-        if self.is_sparse:
-            if self.matrix.data.all():
-                return np.diff(self.matrix.indptr)
-            return np.asarray((self.matrix != 0).sum(axis=0)).ravel()
-        return np.count_nonzero(self.matrix, axis=0)
-
-    @cached_property
-    def most_in_a_row(self) -> int:
-        """ω: the largest number of non-zero entries of a sample."""
-        if self.is_sparse:
-            used = self.matrix.indices[self.matrix.data != 0]
-            return int(np.bincount(used, minlength=1).max()) if used.size else 0
-        return int(np.count_nonzero(self.matrix, axis=1).max())
-
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
         return f"Design({self.n} samples × {self.d} features, {kind}, {self.dtype})"
@@ -557,18 +367,3 @@ class Design:
 def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
     converted = array.astype(dtype, copy=False)
     return converted if converted.flags.writeable else converted.copy()
-
-
-def _array(X: Any) -> np.ndarray:
-    try:
-        return np.asarray(X)
-    except ValueError:  # of nested lists
-        raise ValueError("X is not a matrix: its rows have different lengths") from None
-
-
-def _as_float(matrix: Any) -> Any:
-    if matrix.dtype.kind == "f" and matrix.dtype.itemsize in (4, 8):
-        return matrix if matrix.dtype.isnative else matrix.astype(matrix.dtype.newbyteorder("="))
-    if matrix.dtype.kind in "buif":
-        return matrix.astype(np.float64)
-    raise TypeError(f"X holds {matrix.dtype} values; a matrix of real numbers is needed")

@@ -11,7 +11,7 @@ from .row_blocks import Block, Facts, HeldBlock, LazyBlock
 
 
 def in_blocks(X: Any) -> bool:
-    """Whether X is a dask collection, or a list or tuple of blocks of rows.
+    """Return whether X is a dask collection, or a list or tuple of blocks of rows.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def joined_labels(y: Any) -> Any:
 
 
 def is_frame(part: Any) -> bool:
-    """Whether a part is a data frame in this process."""
+    """Return whether a part is a data frame in this process."""
     return not _remote(part) and hasattr(part, "columns") and hasattr(part, "to_numpy")
 
 
@@ -67,7 +67,7 @@ def _remote(part: Any) -> bool:
 
 
 def is_future(part: Any) -> bool:
-    """Whether a part is a future of a cluster."""
+    """Return whether a part is a future of a cluster."""
     # A delayed object has whatever attribute it is asked for.
     return not hasattr(part, "__dask_graph__") and hasattr(part, "key") and hasattr(part, "client")
 

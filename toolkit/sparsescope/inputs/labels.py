@@ -88,7 +88,7 @@ class LabelSets:
 
 
 def holds_sets(y: Any, n: int | None = None) -> bool:
-    """Whether ``y`` holds label sets: an indicator matrix (two columns or more, dense or sparse) or a list of lists.
+    """Return whether ``y`` holds label sets: an indicator matrix (two columns or more) or a list of lists.
 
     A list of lists of numbers, all of the same length, is a matrix and not a list of label lists; sets of labels are
     always label sets. A single row of n numbers is n class labels, unless there is one sample only.

@@ -62,7 +62,7 @@ def note(kind: type, names: tuple[str, ...], reason: str = "") -> str:
 
 
 def has_callbacks(sig: tuple[Any, ...]) -> bool:
-    """Whether a part among the argument types of a kernel has functions that are called back."""
+    """Return whether a part among the argument types of a kernel has functions that are called back."""
     tuples: list[Any] = [kind for kind in sig if isinstance(kind, types.BaseTuple)]
     return any(
         getattr(kind, "instance_class", tuple).__name__ in _names or has_callbacks(tuple(kind)) for kind in tuples

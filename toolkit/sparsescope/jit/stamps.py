@@ -19,8 +19,8 @@ import numba
 PACKAGE = Path(__file__).resolve().parents[1]
 NAME = __name__.split(".")[0]  # of this package, in module names
 # Folders and files whose code is compiled into kernels, and those of them that every kernel is made with.
-SOURCES = ("jit", "inputs/design.py", "kernels", "losses", "penalties")
-ALWAYS = ("jit", "inputs/design.py")
+SOURCES = ("jit", "inputs/columns.py", "kernels", "losses", "penalties")
+ALWAYS = ("jit", "inputs/columns.py")
 
 IMPORT = re.compile(
     rf"^[ \t]*from[ \t]+(?P<base>\.[\w.]*|{NAME}[\w.]*)[ \t]+import[ \t]+(?P<names>\([^)]*\)|.*)", re.MULTILINE

@@ -35,7 +35,7 @@ _told: set[str] = set()  # what was logged already: one line each
 
 # ------------------------------------------------------------------------------------------------------ whom to trust
 def is_trusted(found: os.stat_result) -> bool:
-    """Whether a file or folder belongs to this user or to root, and nobody else can write to it."""
+    """Return whether a file or folder belongs to this user or to root, and nobody else can write to it."""
     if not hasattr(os, "getuid"):
         return True  # Windows: the user's folders are private, and modes say nothing
     return found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -221,6 +221,53 @@ def exact_descent(columns, ones, rows, classes, w, t, ridge, C, R, new, sweeps, 
     return seed
 
 
+@helper
+def add_entries(columns, rows, classes, at, P, E):  # type: ignore[no-untyped-def]
+    """E = Xp for the direction p with the entries P (s,) at positions ``at`` of (rows, classes)."""
+    E[:] = 0.0
+    for c in range(at.size):
+        j = rows[at[c]]
+        k = classes[at[c]]
+        if j >= 0:
+            for p in range(columns.start(j), columns.stop(j)):
+                E[columns.row(p, j), k] += P[c] * columns.entry(p, j)
+        else:
+            for i in range(E.shape[0]):
+                E[i, k] += P[c]
+
+
+@helper
+def times_curvature(C, E, row):  # type: ignore[no-untyped-def]
+    """E_i ← C_i E_i for every sample; returns Σ_i E_iᵀC_iE_i. ``row`` (m,) is scratch."""
+    m = E.shape[1]
+    curve = 0.0
+    for i in range(E.shape[0]):
+        for k in range(m):
+            row[k] = E[i, k]
+        for k in range(m):
+            total = 0.0
+            for q in range(m):
+                total += C[i, k, q] * row[q]
+            curve += total * row[k]
+            E[i, k] = total
+    return curve
+
+
+@helper
+def move_to_first_zero(new, at, t, move):  # type: ignore[no-untyped-def]
+    """new += a share of the move, at most all of it, that ends where the first entry with a threshold becomes zero."""
+    part = 1.0
+    for c in range(at.size):
+        w = new[at[c]]
+        if t[at[c]] > 0.0 and w * (w + move[c]) < 0.0:
+            part = min(part, -w / move[c])
+    for c in range(at.size):
+        a = at[c]
+        w = new[a]
+        crossed = t[a] > 0.0 and w * (w + move[c]) < 0.0 and -w / move[c] <= part
+        new[a] = 0.0 if crossed else w + part * move[c]
+
+
 @kernel
 def exact_conjugate(columns, ones, rows, classes, t, ridge, C, R, new, steps, share, report):
     """Conjugate gradients on the same model over the entries with new ≠ 0 or without a threshold, as long as no entry
@@ -265,26 +312,8 @@ def exact_conjugate(columns, ones, rows, classes, t, ridge, C, R, new, steps, sh
     for _ in range(steps):
         if rho <= target:
             break
-        E[:] = 0.0
-        for c in range(s):
-            j = rows[at[c]]
-            k = classes[at[c]]
-            if j >= 0:
-                for p in range(columns.start(j), columns.stop(j)):
-                    E[columns.row(p, j), k] += P[c] * columns.entry(p, j)
-            else:
-                for i in range(R.shape[0]):
-                    E[i, k] += P[c]
-        curve = 0.0
-        for i in range(R.shape[0]):
-            for k in range(m):
-                row[k] = E[i, k]
-            for k in range(m):
-                total = 0.0
-                for q in range(m):
-                    total += C[i, k, q] * row[q]
-                curve += total * row[k]
-                E[i, k] = total
+        add_entries(columns, rows, classes, at, P, E)
+        curve = times_curvature(C, E, row)
         for c in range(s):
             curve += ridge[at[c]] * P[c] * P[c]
         if curve <= 0.0:
@@ -305,16 +334,7 @@ def exact_conjugate(columns, ones, rows, classes, t, ridge, C, R, new, steps, sh
         report[SWEEPS] += 1.0
         report[STEPS] += s
         report[FLOPS] += 4.0 * length + R.size * (2.0 * m + 2.0) + 10.0 * s
-    part = 1.0
-    for c in range(s):
-        w = new[at[c]]
-        if t[at[c]] > 0.0 and w * (w + move[c]) < 0.0:
-            part = min(part, -w / move[c])
-    for c in range(s):
-        a = at[c]
-        w = new[a]
-        crossed = t[a] > 0.0 and w * (w + move[c]) < 0.0 and -w / move[c] <= part
-        new[a] = 0.0 if crossed else w + part * move[c]
+    move_to_first_zero(new, at, t, move)
 
 
 @kernel

@@ -132,6 +132,25 @@ def hessian_product(Sigma, rows, columns, P, V, out):
         out[a] = slope_of(Sigma, u, rows[a])
 
 
+@helper
+def move_to_first_zero(rows, columns, move, new):  # type: ignore[no-untyped-def]
+    """Add a share of the move to the pairs of ``new``, at most all of it: it ends where the first one becomes zero."""
+    length = 1.0
+    for k in range(rows.size):
+        c = new[rows[k], columns[k]]
+        if c * (c + move[k]) < 0.0:
+            length = min(length, -c / move[k])
+    for k in range(rows.size):
+        i = rows[k]
+        j = columns[k]
+        c = new[i, j]
+        moved = c + length * move[k]
+        if c * (c + move[k]) < 0.0 and -c / move[k] <= length:
+            moved = 0.0
+        new[i, j] = moved
+        new[j, i] = moved
+
+
 @kernel
 def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
     """Conjugate gradients on the model over the pairs with new_ij ≠ 0, as long as no entry changes its sign: coordinate
@@ -197,20 +216,7 @@ def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
         report[SWEEPS] += 1.0
         report[STEPS] += s
         report[FLOPS] += s * (6.0 * p + 12.0)
-    length = 1.0
-    for k in range(s):
-        c = new[at_rows[k], at_columns[k]]
-        if c * (c + move[k]) < 0.0:
-            length = min(length, -c / move[k])
-    for k in range(s):
-        i = at_rows[k]
-        j = at_columns[k]
-        c = new[i, j]
-        moved = c + length * move[k]
-        if c * (c + move[k]) < 0.0 and -c / move[k] <= length:
-            moved = 0.0
-        new[i, j] = moved
-        new[j, i] = moved
+    move_to_first_zero(at_rows, at_columns, move, new)
 
 
 @kernel

@@ -51,7 +51,7 @@ class AllBut:
     out: int
 
     def has(self, k):  # type: ignore[no-untyped-def]
-        """Whether entry k is one of them."""
+        """Return whether entry k is one of them."""
         return k != self.out
 
 
@@ -63,7 +63,7 @@ class Side:
     inside: bool
 
     def has(self, k):  # type: ignore[no-untyped-def]
-        """Whether label k is one of them."""
+        """Return whether label k is one of them."""
         return (self.y[k] != 0) == self.inside
 
 

@@ -100,7 +100,7 @@ def place(label, bits):  # type: ignore[no-untyped-def]
 
 @small
 def ordered(rows, r):  # type: ignore[no-untyped-def]
-    """Whether row r stands by label."""
+    """Return whether row r stands by label."""
     return rows.head[r, BITS] >= ORDERED
 
 

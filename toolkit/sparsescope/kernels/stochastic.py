@@ -36,6 +36,21 @@ def catch_up(w, penalty, adds_up, taus, sums, first, last):  # type: ignore[no-u
     return True
 
 
+@helper
+def subtract_step(samples, i, u, penalised, coef, used):  # type: ignore[no-untyped-def]
+    """W ← W − x_i uᵀ, and the intercept in the rows from ``penalised`` on likewise; the rows that move are ``used``."""
+    for p in range(samples.start(i), samples.stop(i)):
+        x = samples.entry(p, i)
+        if x != 0.0:
+            w = coef[samples.row(p, i)]
+            for k in range(u.size):
+                w[k] -= x * u[k]
+            used[samples.row(p, i)] = 1
+    for j in range(penalised, coef.shape[0]):
+        for k in range(u.size):
+            coef[j, k] -= u[k]
+
+
 @kernel
 def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta0, taken, adds_up, done, used, report):
     """One step for each sample named in ``order``: W ← prox_{λη_t}(W − η_t x_i u_iᵀ), η_t = η₀/√t, t = taken+1, ….
@@ -91,16 +106,7 @@ def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta
             u[k] *= eta
             size += abs(u[k])
         if size != 0.0:
-            for p in range(samples.start(i), samples.stop(i)):
-                x = samples.entry(p, i)
-                if x != 0.0:
-                    w = coef[samples.row(p, i)]
-                    for k in range(m):
-                        w[k] -= x * u[k]
-                    used[samples.row(p, i)] = 1
-            for j in range(penalised, coef.shape[0]):
-                for k in range(m):
-                    coef[j, k] -= u[k]
+            subtract_step(samples, i, u, penalised, coef, used)
             report[READ] += samples.stop(i) - samples.start(i)
         report[STEP] = eta
     for j in range(penalised):

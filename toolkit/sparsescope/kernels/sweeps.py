@@ -153,7 +153,7 @@ def move_column(columns, j, factor, delta, Z, Y, loss, kept, work):  # type: ign
 
 @lean
 def is_zero(coef, j):  # type: ignore[no-untyped-def]
-    """Whether row j of coef is zero. Adds up instead of leaving early: vector instructions."""
+    """Return whether row j of coef is zero. Adds up instead of leaving early: vector instructions."""
     total = 0.0
     for k in range(coef.shape[1]):
         total += abs(coef[j, k])

@@ -429,7 +429,8 @@ LESSON = Lesson(
     },
     sources=(
         Source("Yen, Huang, Zhong, Ravikumar, Dhillon (2016)", "Eq. 2, 14–22, Alg. 1 and 2, Table 3",
-               ("solvers/pd_sparse.py", "kernels/sparse_duals.py", "kernels/frank_wolfe.py")),
+               ("solvers/pd_sparse.py", "kernels/sparse_duals.py", "kernels/frank_wolfe.py",
+                "kernels/label_search.py")),
         Source("docs/benchmarks.md", "Growth to 100 000 classes"),
     ),
     afterwards=(

@@ -15,6 +15,7 @@ from pathlib import Path
 STATIC = Path(__file__).resolve().parent / "static"
 ENTRY = "main.js"
 STYLE = "explorer.css"
+FOLLOWING = {STYLE: ("pages.css",)}  # further files of a style sheet, in this order
 ASSETS = {"js": STATIC / "js", "css": STATIC / STYLE}
 PLAYING = "replay/messages.js"  # plays what a page beside the explorer was sent
 RECORDING = "replay.js"  # the first file of a recording's page
@@ -63,7 +64,7 @@ def join_modules(folder: Path = STATIC / "js", entry: str = ENTRY, *more: str) -
 @cache
 def css_text(name: str = STYLE) -> str:
     """Return a style sheet. ``esm_text`` holds it already; shells need it only if they want it elsewhere."""
-    return (STATIC / name).read_text(encoding="utf-8")
+    return "\n".join((STATIC / file).read_text(encoding="utf-8") for file in (name, *FOLLOWING.get(name, ())))
 
 
 @cache

@@ -28,7 +28,7 @@ class Beat:
 
     @property
     def late(self) -> bool:
-        """Whether the server is so busy that its pages say so."""
+        """True if the server is so busy that its pages say so."""
         return self._interval > LATE or self.lateness > LATE_LOOP
 
     @property

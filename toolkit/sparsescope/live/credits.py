@@ -32,7 +32,7 @@ class Credits:
 
     @property
     def left(self) -> bool:
-        """Whether the page has asked for a frame that it did not get yet."""
+        """True if the page has asked for a frame that it did not get yet."""
         return self._ready and self._credits > 0
 
     def start(self) -> None:
@@ -59,7 +59,7 @@ class Credits:
         return self._clock() - self._sent
 
     def may_send(self, answer: bool = False) -> bool:
-        """Whether a frame may be sent now; an answer to a command may exceed the credits by one."""
+        """Return whether a frame may be sent now; an answer to a command may exceed the credits by one."""
         if not self._ready:
             return False
         if self._credits > (-1 if answer else 0):

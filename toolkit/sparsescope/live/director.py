@@ -73,7 +73,7 @@ class Director:
 
     @property
     def loading(self) -> bool:
-        """Whether the problem on the page is about to be replaced (or has not come yet)."""
+        """True if the problem on the page is about to be replaced (or has not come yet)."""
         return self._under_way is not None and (self._under_way[1] or self.stage is None)
 
     def mode(self) -> tuple[str, str, float | None]:
@@ -112,7 +112,7 @@ class Director:
         return self._goal[2]
 
     def playing(self, mode: str) -> bool:
-        """Whether it runs, or will as soon as loading and compiling are done."""
+        """Return whether it runs, or will as soon as loading and compiling are done."""
         return mode == "running" or (self.wants_run and mode in ("loading", "compiling", "idle"))
 
     # -------------------------------------------------------------------------------------------------------- commands

@@ -51,7 +51,7 @@ class Effects:
 
     @property
     def pending(self) -> bool:
-        """Whether there are ids to tell the page."""
+        """True if there are ids to tell the page."""
         return bool(self._done)
 
     def collect(self) -> list[str]:

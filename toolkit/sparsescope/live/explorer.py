@@ -128,7 +128,7 @@ class Explorer:
 
     @property
     def running(self) -> bool:
-        """Whether the run is going on."""
+        """True if the run is going on."""
         session = self.session
         return session is not None and session.status().mode == "running"
 
@@ -378,7 +378,7 @@ class Explorer:
         return without_news(self._seq, self._stream, self._director.epoch, generation, state)
 
     def _may_send(self, answer: bool) -> bool:
-        """Whether a frame may go out: by the page's credits, for those who watch too, unless it draws nothing."""
+        """Return whether a frame may go out: by credits, those of watchers too, unless the page draws nothing."""
         hidden = self.watched and self._link.silent
         return self._link.may_send(answer) or (hidden and self._link.since_sent() >= WATCHED_PERIOD)
 
@@ -450,7 +450,7 @@ def _id(given: Any) -> str:
 
 
 def _is_index(value: Any) -> TypeGuard[int]:
-    """Whether this is a whole number that an array may be asked for."""
+    """Return whether this is a whole number that an array may be asked for."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 

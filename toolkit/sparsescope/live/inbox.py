@@ -61,7 +61,7 @@ def _same_command(last: Message, message: Message) -> bool:
 
 
 def _is_plain(message: Message) -> bool:
-    """Whether every value is one that is judged by itself: a wrong one must not take others with it."""
+    """Return whether every value is one that is judged by itself: a wrong one must not take others with it."""
     changes = message.get("changes")
     return isinstance(changes, dict) and all(
         isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 2**63)

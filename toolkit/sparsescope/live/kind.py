@@ -126,7 +126,7 @@ class Kind:
         return None
 
     def bound(self, problem: Any) -> bool:
-        """Whether λ_max is only an upper bound."""
+        """Return whether λ_max is only an upper bound."""
         return False
 
     @property

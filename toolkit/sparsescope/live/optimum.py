@@ -61,7 +61,7 @@ class Optimum:
         self._drop()
 
     def _closed(self, trace: Any) -> bool:
-        """Whether the run's own bounds are as near to each other as a reference's would be."""
+        """Return whether the run's own bounds are as near to each other as a reference's would be."""
         width, scale = trace.best() - trace.lower(), max(abs(trace.best()), float(trace.info.get("least_scale", 0.0)))
         return bool(0.0 <= width <= TOL * scale)
 

@@ -191,7 +191,7 @@ class Packer:
         return self._support.order
 
     def pending(self) -> bool:
-        """Whether the trace has something that the page has not."""
+        """Return whether the trace has something that the page has not."""
         trace = self.trace
         return len(trace) > self.sent or len(trace.marks) > self.marks or trace.optima > self._optima
 

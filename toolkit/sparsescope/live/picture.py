@@ -210,11 +210,7 @@ def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
         for key, j, c in asks
         if 0 <= j < d and 0 <= c < m
     )
-    blocks, names = None, None
-    if groups is not None:
-        blocks = groups.of_feature[rows].astype(np.int32)
-        if groups.names is not None:
-            names = {b: groups.name(b) for b in np.unique(blocks).tolist()}
+    blocks, names = _blocks_of(groups, rows)
     row_values = None
     if row is not None:
         row_values, inspected = _inspected(np.array(_full(weights[[row]])[0], dtype=np.float64))
@@ -237,6 +233,15 @@ def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
         names,
         **more,
     )
+
+
+def _blocks_of(groups: Any, rows: np.ndarray) -> tuple[np.ndarray | None, dict[int, str] | None]:
+    """Return the block of each row, and the names of these blocks; ``None`` where there are none."""
+    if groups is None:
+        return None, None
+    blocks = groups.of_feature[rows].astype(np.int32)
+    names = None if groups.names is None else {b: groups.name(b) for b in np.unique(blocks).tolist()}
+    return blocks, names
 
 
 def _inspected(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:

@@ -362,6 +362,6 @@ def part_text(settings: Mapping[str, Any], kind: str, registry_name: str) -> str
 
 
 def _has_blocks(penalty: Any) -> bool:
-    """Whether this name is that of a penalty over blocks of features."""
+    """Return whether this name is that of a penalty over blocks of features."""
     known = isinstance(penalty, str) and penalty in registry.penalties
     return known and hasattr(registry.penalties[penalty], "resolve")

@@ -252,12 +252,12 @@ class Stage:
         ]
 
     def pending(self) -> bool:
-        """Whether the page lacks something."""
+        """Return whether the page lacks something."""
         return self.packer.pending() or self._shot is not None or self._strip is not None
 
     @property
     def asked(self) -> bool:
-        """Whether somebody asked for weights, which come with a picture."""
+        """True if somebody asked for weights, which come with a picture."""
         return bool(self._asks or self._cells)
 
     @property
@@ -268,7 +268,7 @@ class Stage:
 
     @property
     def awaiting(self) -> bool:
-        """Whether a picture is about to come: charts and pictures then go into one frame, of one iteration."""
+        """True if a picture is about to come: charts and pictures then go into one frame, of one iteration."""
         return self._pending and self._shot is None and self._clock() - self._asked_at < TOGETHER
 
     def frame(self, header: dict[str, Any], whole: bool = True) -> tuple[dict[str, Any], list[bytes]]:

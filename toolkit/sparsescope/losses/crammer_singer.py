@@ -7,7 +7,8 @@ import numpy as np
 from ..jit.parts import part
 from ..kernels.projections import cut_to_flows
 from ..registry import field, losses
-from .base import DOMAIN_SLACK, OFF_FACE, Loss, repair_flows, worst_pairs
+from .base import DOMAIN_SLACK, OFF_FACE, Loss
+from .flows import repair_flows, worst_pairs
 from .reference import balanced, shifted
 
 SHIFTS = 32  # circulations that are averaged at W = 0 with an intercept

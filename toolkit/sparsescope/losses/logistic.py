@@ -6,7 +6,8 @@ import numpy as np
 
 from ..jit.parts import exponential, helper, part
 from ..registry import field, losses
-from .base import DOMAIN_SLACK, Loss, repair_flows
+from .base import DOMAIN_SLACK, Loss
+from .flows import repair_flows
 from .reference import indicator, shifted
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..jit.parts import part
 from ..registry import losses
-from .base import DOMAIN_SLACK, Loss, repair_flows
+from .base import DOMAIN_SLACK, Loss
+from .flows import repair_flows
 from .reference import balanced, shifted
 
 # The own class's term is 1 and is taken out of sums after the fact; what is left of an idle sample's sum is less than

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from ..jit.parts import part, two_forms
 from ..kernels.projections import cut_to_set_flows
 from ..registry import losses
-from .base import DOMAIN_SLACK, OFF_FACE, Loss, worst_pairs
+from .base import DOMAIN_SLACK, OFF_FACE, Loss
 from .crammer_singer import CrammerSinger
+from .flows import worst_pairs
 from .label_flows import repair_label_flows
 from .reference import indicator
 

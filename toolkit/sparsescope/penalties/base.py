@@ -8,159 +8,7 @@ import numpy as np
 
 from ..jit.parts import helper
 from ..registry import LAST, Field, RowFunctions
-
-
-def _value_face(function: Any, penalty: Any, w: Any) -> Any:
-    """Ω of one row (m,), or of a whole W (d, m): the sum over its rows."""
-    return function(penalty, w) if np.ndim(w) == 1 else float(sum(function(penalty, row) for row in np.asarray(w)))
-
-
-def _prox_face(function: Any, penalty: Any, v: Any, tau: float, out: Any = None) -> Any:
-    """prox_{τΩ} of one row, or of every row of a W: written into ``out`` where it is given, else returned."""
-    if out is not None:
-        return function(penalty, v, tau, out)
-    if not tau >= 0.0:
-        raise ValueError(f"the step of a prox is {tau!r}; a number of at least 0 is needed")
-    given = np.array(v, dtype=np.float64)
-    found = np.empty_like(given)
-    for row, result in zip(np.atleast_2d(given), np.atleast_2d(found), strict=True):
-        function(penalty, row, tau, result)
-    return found
-
-
-# Docstrings of the functions of one row, which every penalty defines.
-ROW_DOCS = {
-    "value": """Evaluate Ω(w).
-
-    Parameters
-    ----------
-    w
-        a row (m,), or a whole W (d, m), whose rows are summed.
-
-    Returns
-    -------
-    float
-        Ω.
-    """,
-    "prox": """Compute out = argmin ½‖w − v‖² + τΩ(w); called from Python without ``out``, return it.
-
-    Parameters
-    ----------
-    v
-        a row (m,), or from Python rows (k, m).
-    tau
-        τ ≥ 0.
-    out
-        array to write to; it may be ``v``.
-    """,
-    "violation": """Evaluate dist(−g, λ∂Ω(w)), the exact optimality violation of a row.
-
-    Parameters
-    ----------
-    g
-        gradient of the loss part, (m,).
-    w
-        row of W, (m,).
-    lam
-        λ.
-
-    Returns
-    -------
-    float
-        the distance.
-    """,
-    "dual_norm": """Evaluate the gauge of the domain of Ω*: Ω*(v/t) is finite exactly for t ≥ dual_norm(v).
-
-    Parameters
-    ----------
-    v
-        row (m,).
-
-    Returns
-    -------
-    float
-        the gauge; 0 if Ω* is finite everywhere.
-    """,
-    "conjugate": """Evaluate Ω*(v) inside its domain.
-
-    Parameters
-    ----------
-    v
-        row (m,).
-
-    Returns
-    -------
-    float
-        the value.
-    """,
-    "zero_threshold": """Return the smallest λ at which a zero row with gradient g stays zero.
-
-    Parameters
-    ----------
-    g
-        gradient of the loss part, (m,).
-
-    Returns
-    -------
-    float
-        the λ; +∞ if there is none.
-    """,
-    "project_tangent": """Project v in place on the tangent space of the smooth piece of Ω that w lies on.
-
-    Parameters
-    ----------
-    w
-        row (m,).
-    v
-        direction (m,), changed in place.
-    """,
-    "gradient": """Add λ∇Ω(w), the gradient along the smooth piece, to out.
-
-    Parameters
-    ----------
-    w
-        row (m,).
-    lam
-        λ.
-    out
-        array (m,) that is added to.
-    """,
-    "hessian_vec": """Add λ∇²Ω(w)·v, along the smooth piece, to out.
-
-    Parameters
-    ----------
-    w
-        row (m,).
-    lam
-        λ.
-    v
-        tangent direction (m,).
-    out
-        array (m,) that is added to.
-    """,
-    "curvature_bound": """Return a bound of the eigenvalues of λ∇²Ω(w) along the smooth piece.
-
-    Parameters
-    ----------
-    w
-        row (m,).
-    lam
-        λ.
-
-    Returns
-    -------
-    float
-        the bound.
-    """,
-}
-
-
-ROW_RETURNS = {
-    **dict.fromkeys(("value", "violation", "dual_norm", "conjugate"), "float64"),
-    **dict.fromkeys(("zero_threshold", "addend", "curvature_bound"), "float64"),
-    **dict.fromkeys(("prox", "prox_added", "project_tangent", "gradient", "hessian_vec"), ""),
-    "stays_zero": "boolean",
-}
+from .row_functions import ROW_DOCS, ROW_RETURNS, prox_face, value_face
 
 
 class Penalty(RowFunctions):
@@ -206,7 +54,7 @@ class Penalty(RowFunctions):
     row_docs: ClassVar[dict[str, str]] = ROW_DOCS
     row_returns: ClassVar[dict[str, str]] = ROW_RETURNS
     # Called from Python, ``value(W)`` takes a row or a whole W, and ``prox(v, step)`` returns an array.
-    faces: ClassVar[dict[str, Any]] = {"value": _value_face, "prox": _prox_face}
+    faces: ClassVar[dict[str, Any]] = {"value": value_face, "prox": prox_face}
     fields: ClassVar[tuple[Field, ...]] = ()
     title: ClassVar[str] = ""
     doc: ClassVar[str] = ""
@@ -334,7 +182,7 @@ class Penalty(RowFunctions):
         return self
 
     def stays_zero(self, g, lam):  # type: ignore[no-untyped-def]
-        """Whether a zero row with gradient g is optimal: zero_threshold(g) ≤ λ.
+        """Return whether a zero row with gradient g is optimal: zero_threshold(g) ≤ λ.
 
         Parameters
         ----------
@@ -428,7 +276,7 @@ def largest_positive(v):  # type: ignore[no-untyped-def]
 
 @helper
 def has_negative(w):  # type: ignore[no-untyped-def]
-    """Whether an entry of a row is below 0."""
+    """Return whether an entry of a row is below 0."""
     return np.min(w) < 0.0
 
 

@@ -101,10 +101,10 @@ class FeaturePenalty(Penalty):
 
     @property
     def zeroes_rows(self) -> bool:  # type: ignore[override]
-        """Whether Ω can set whole rows to zero."""
+        """True if Ω can set whole rows to zero."""
         return bool(self.base.zeroes_rows)
 
     @property
     def is_norm(self) -> bool:  # type: ignore[override]
-        """Whether Ω is a norm: it is not, where features are free."""
+        """True if Ω is a norm: it is not, where features are free."""
         return bool(self.base.is_norm and self.weights.all())

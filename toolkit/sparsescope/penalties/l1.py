@@ -25,7 +25,7 @@ class L1(Penalty):
 
     @property
     def is_norm(self) -> bool:  # type: ignore[override]
-        """Whether Ω is a norm: without a restriction of the sign."""
+        """True if Ω is a norm: without a restriction of the sign."""
         return not self.nonnegative
 
     def entry_terms(self) -> tuple[float, float] | None:

@@ -104,7 +104,7 @@ class Workspace:
 
 
 def is_double(problem: PenalisedLoss) -> bool:
-    """Whether the data are in double precision."""
+    """Return whether the data are in double precision."""
     return problem.dtype == np.float64
 
 
@@ -191,33 +191,17 @@ def certify(
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
     pause()
     if repairs:
-        fitted = None if free is None else free.solve(problem, Z, work.U)
-        if fitted is None and problem.intercept:
-            repair_dual(work.U, *problem.terms)
-        for start, stop, G in work.gradients(problem):
-            if fitted is not None and regulariser.free is not None:
-                G[regulariser.free[start:stop]] = 0.0  # rounding
-            pause()
-            if work.levels is not None:
-                regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
-            norm, star = regulariser.duals(G, 1.0 / n, lam)
-            top, conjugate = max(top, norm), conjugate + star
-            if local is not None:
-                regulariser.levels(G, 1.0 / n, local.levels[start:stop])
+        fitted, top, conjugate = _repaired(problem, Z, work, free, local)
     elif work.levels is not None:
         work.dual_levels[:] = work.levels
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
     work.scale = scale
-    if fitted is not None:
-        loss_part = conjugate_sum(fitted, work.U, scale, *problem.terms)
-    else:
-        conjugates: Any = repaired_conjugate_sum if problem.intercept else conjugate_sum
-        loss_part = conjugates(Z, work.U, scale, *problem.terms)
-    dual = -loss_part / n - lam * conjugate
+    at = Z if fitted is None else fitted
+    conjugates: Any = repaired_conjugate_sum if problem.intercept and fitted is None else conjugate_sum
+    dual = -conjugates(at, work.U, scale, *problem.terms) / n - lam * conjugate
     require_finite(weights=coef, scores=Z, duals=work.U)
     objective = loss + lam * omega
-    gap = objective - dual
-    work.gap = gap
+    work.gap = gap = objective - dual
     if local is not None and top > lam and gap <= WORTH_TRYING * problem.scale(objective):
         dual = max(dual, local.dual(problem, Z, work.U, top, work.gradients))
         gap = objective - dual
@@ -235,3 +219,25 @@ def certify(
         nonzero_rows=rows,
         nonzero_entries=entries,
     )
+
+
+def _repaired(
+    problem: PenalisedLoss, Z: np.ndarray, work: Workspace, free: Any, local: Any
+) -> tuple[np.ndarray | None, float, float]:
+    """Make U orthogonal to what is not penalised: the scores where it was refitted, Ω°(XᵀU/n), and Σ_j Ω*(·)."""
+    n, lam, regulariser = problem.n, problem.lam, problem.regulariser
+    top, conjugate = 0.0, 0.0
+    fitted = None if free is None else free.solve(problem, Z, work.U)
+    if fitted is None and problem.intercept:
+        repair_dual(work.U, *problem.terms)
+    for start, stop, G in work.gradients(problem):
+        if fitted is not None and regulariser.free is not None:
+            G[regulariser.free[start:stop]] = 0.0  # rounding
+        pause()
+        if work.levels is not None:
+            regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
+        norm, star = regulariser.duals(G, 1.0 / n, lam)
+        top, conjugate = max(top, norm), conjugate + star
+        if local is not None:
+            regulariser.levels(G, 1.0 / n, local.levels[start:stop])
+    return fitted, top, conjugate

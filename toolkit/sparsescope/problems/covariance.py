@@ -1,4 +1,4 @@
-"""CovarianceProblem: which pairs of features are tied to each other when all others are known.
+"""CovarianceProblem: conditional dependence graph of features (sparse inverse covariance).
 
     minimise over Θ ≻ 0   −logdet Θ + tr(SΘ) + λ Σ_ij C_ij|Θ_ij|                (Tang and Scheinberg 2013, Eq. 27)
 
@@ -9,24 +9,19 @@ Friedman and Simon 2011): an isolated feature has Θ_ii = 1/(S_ii + λC_ii).
 
 from __future__ import annotations
 
-import hashlib
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..inputs.html import facts_table
 from ..registry import problems
-from .base import BaseProblem, Certificate
-from .covariance_certificate import certify_covariance
 from .covariance_input import Covariance, check_weights, from_samples, given_covariance
-from .linear_algebra import cholesky, inner, inverse, logdet
+from .covariance_point import CovarianceProblemPoint
+from .linear_algebra import cholesky
 
 DEFAULT_LAM = 0.5
 
 
-class CovarianceProblem(BaseProblem):
+class CovarianceProblem(CovarianceProblemPoint):
     """Sparse inverse covariance (graphical lasso): minimise tr(SΘ) − log det Θ + λ Σ C_ij ``|Θ_ij|``.
 
     A problem never changes; :meth:`with_` returns a sibling that shares S. The weights of states and results are Θ, so
@@ -200,65 +195,6 @@ class CovarianceProblem(BaseProblem):
         )
         return sibling
 
-    # ---------------------------------------------------------------------------------------------------------- facts
-    @property
-    def S(self) -> np.ndarray:
-        """The covariance matrix, (p, p) float64, read-only."""
-        return self._data.S
-
-    @property
-    def d(self) -> int:
-        """Number of features p: rows of Θ."""
-        return self.S.shape[0]
-
-    @property
-    def m(self) -> int:
-        """Columns of Θ: p."""
-        return self.S.shape[0]
-
-    @property
-    def n(self) -> int:
-        """Number of samples S is made of; 0 if it was given."""
-        return self._data.n
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float64."""
-        return self.S.dtype
-
-    @property
-    def name(self) -> str | None:
-        """Name of the data set, if it has one."""
-        return self._data.name
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the p features, or ``None``."""
-        return self._data.names
-
-    @property
-    def kept(self) -> np.ndarray | None:
-        """Numbers of the samples' features that S is made of, (p,); ``None`` if they were not chosen."""
-        return self._data.kept
-
-    @property
-    def constant(self) -> tuple[str, ...]:
-        """Names of the samples' features that were left out because they are constant."""
-        return self._data.constant
-
-    @property
-    def score_names(self) -> list[str]:
-        """Names of the columns of Θ."""
-        return [self.feature_name(j) for j in range(self.d)]
-
-    @cached_property
-    def parts(self) -> dict[str, Any]:
-        """Whether the diagonal is penalised, and with which weights."""
-        weights = "equal"
-        if self.weights is not None:
-            weights = f"given ({hashlib.blake2b(self.weights.tobytes(), digest_size=4).hexdigest()})"
-        return {"diagonal": "penalised" if self.diagonal else "free", "weights": weights}
-
     def tiny_sibling(self) -> CovarianceProblem:
         """Return a problem of three dependent features: all covariance problems need the same kernels.
 
@@ -268,278 +204,6 @@ class CovarianceProblem(BaseProblem):
             the tiny problem.
         """
         return CovarianceProblem(np.eye(3) + 0.5, lam=0.1)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Key of the problem among its siblings: diagonal, weights and λ."""
-        return (*self.parts.values(), self.lam)
-
-    def describe_sparsity(self, rows: int, entries: int) -> str:
-        """Describe the sparsity of Θ by the number of edges of its graph.
-
-        Parameters
-        ----------
-        rows
-            non-zero rows.
-        entries
-            non-zero entries.
-
-        Returns
-        -------
-        str
-            the description.
-        """
-        return f"{(entries - self.d) // 2} edges between {rows} of {self.d} features"
-
-    def incompatibility_reason(self, other: Any) -> str | None:
-        """Return why a run cannot continue on another problem: a live change keeps S.
-
-        Parameters
-        ----------
-        other
-            the other problem.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if other.kind != self.kind or other.S is not self.S:
-            return "a live change keeps the data (S); start a new run for other data"
-        return None
-
-    def __repr__(self) -> str:
-        where = f"{self.name}: " if self.name else ""
-        samples = f"n={self.n}, " if self.n else ""
-        return f"CovarianceProblem({where}{samples}p={self.d}, λ={self.lam:.3g}, diagonal {self.parts['diagonal']})"
-
-    def _repr_html_(self) -> str:
-        return facts_table(
-            "CovarianceProblem" + (f" on {self.name}" if self.name else ""),
-            [
-                ("features", self.d),
-                ("samples", self.n or None),
-                ("λ", self.lam),
-                ("λ_max", self.lam_max),
-                *self.parts.items(),
-            ],
-        )
-
-    # ------------------------------------------------------------------------------------------------------ the point
-    def thresholds(self, at: np.ndarray | None = None) -> np.ndarray:
-        """Return λC of some features, as a new array.
-
-        Parameters
-        ----------
-        at
-            numbers of the features; ``None``: all.
-
-        Returns
-        -------
-        np.ndarray
-            λC, (k, k).
-        """
-        k = self.d if at is None else at.size
-        if self.weights is None:
-            Lam = np.full((k, k), self.lam)
-        else:
-            Lam = self.lam * (self.weights if at is None else self.weights[np.ix_(at, at)])
-        if not self.diagonal:
-            np.fill_diagonal(Lam, 0.0)
-        return Lam
-
-    @cached_property
-    def diagonal_thresholds(self) -> np.ndarray:
-        """λC_ii, (p,)."""
-        if not self.diagonal:
-            return np.zeros(self.d)
-        return self.lam * (np.ones(self.d) if self.weights is None else np.diag(self.weights))
-
-    @cached_property
-    def components(self) -> np.ndarray:
-        """The component of each feature, (p,): Θ_ij = 0 at the solution where they differ."""
-        from scipy.sparse.csgraph import connected_components  # slow to import, and only this kind of problem needs it
-
-        tied = np.abs(self.S) > (self.lam if self.weights is None else self.lam * self.weights)
-        np.fill_diagonal(tied, False)
-        return np.asarray(connected_components(sp.csr_array(tied), directed=False)[1])
-
-    @property
-    def null(self) -> np.ndarray:
-        """The best diagonal Θ, its diagonal (p,): 1/(S_ii + λC_ii)."""
-        return 1.0 / (np.diag(self.S) + self.diagonal_thresholds)
-
-    def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """Return a Θ to start from, as a new array.
-
-        Parameters
-        ----------
-        W
-            symmetric and positive definite (p, p); ``None``: the best diagonal Θ.
-        b
-            not used: there is no intercept.
-
-        Returns
-        -------
-        np.ndarray
-            Θ (p, p).
-
-        Raises
-        ------
-        ValueError
-            for another shape, and unless W is symmetric and positive definite.
-        """
-        if b is not None:
-            raise ValueError("b is given, and a covariance problem has no intercept")
-        if W is None:
-            return np.diag(self.null)
-        W = np.array(W.toarray() if sp.issparse(W) else W, dtype=np.float64)
-        if W.shape != (self.d, self.d):
-            raise ValueError(f"Θ has shape {W.shape}; (p, p) = ({self.d}, {self.d}) is needed")
-        if not np.isfinite(W).all():
-            raise ValueError("Θ has entries that are not finite")
-        if np.abs(W - W.T).max() > 1e-8 * np.abs(W).max():
-            raise ValueError("Θ is not symmetric")
-        W = np.ascontiguousarray(0.5 * (W + W.T))
-        if cholesky(W) is None:
-            raise ValueError("Θ is not positive definite; the objective is infinite there")
-        return W
-
-    def objective(self, Theta: Any) -> float:
-        """Evaluate F(Θ).
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        float
-            the objective; +∞ where Θ is not positive definite.
-        """
-        Theta = np.asarray(Theta, dtype=np.float64)
-        factor = cholesky(Theta)
-        if factor is None:
-            return float("inf")
-        return -logdet(factor) + inner(self.S, Theta) + self.lam * self.penalty_of(Theta)
-
-    def penalty_of(self, Theta: np.ndarray) -> float:
-        """Evaluate Σ C_ij ``|Θ_ij|``.
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        float
-            the penalty.
-        """
-        sizes = np.abs(Theta)
-        total = float(sizes.sum() if self.weights is None else inner(self.weights, sizes))
-        if not self.diagonal:
-            own = np.diag(sizes)
-            total -= float(own.sum() if self.weights is None else np.diag(self.weights) @ own)
-        return total
-
-    def gradient(self, Theta: Any) -> np.ndarray:
-        """Evaluate S − Θ⁻¹, the gradient of the smooth part.
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        np.ndarray
-            the gradient (p, p).
-
-        Raises
-        ------
-        ValueError
-            if Θ is not positive definite.
-        """
-        return self.S - inverse(cholesky(self.coefficients(Theta)))
-
-    def certificate(self, Theta: Any) -> Certificate:
-        """Evaluate objective, dual value, gap and violations at a positive definite Θ.
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        Certificate
-            see :func:`sparsescope.problems.covariance_certificate.certify_covariance`.
-        """
-        return certify_covariance(self, self.coefficients(Theta))
-
-    def gap(self, Theta: Any) -> float:
-        """Evaluate the duality gap F − D ≥ F − F*.
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        float
-            the gap.
-        """
-        return self.certificate(Theta).gap
-
-    def violation(self, Theta: Any) -> float:
-        """Evaluate the largest norm of a row of optimality violations.
-
-        Parameters
-        ----------
-        Theta
-            Θ (p, p).
-
-        Returns
-        -------
-        float
-            the violation.
-        """
-        return self.certificate(Theta).violation
-
-    # -------------------------------------------------------------------------------------------------------------- λ
-    @cached_property
-    def lam_max(self) -> float:
-        """Smallest λ whose Θ is diagonal: the maximum of ``|S_ij|``/C_ij over i ≠ j.
-
-        It is +∞ if a pair without penalty keeps Θ from being diagonal at any λ.
-        """
-        if self.weights is not None:
-            free = (self.weights == 0.0) & (self.S != 0.0)
-            np.fill_diagonal(free, False)
-            if free.any():
-                return float("inf")
-        return self._critical()
-
-    @property
-    def lam_reference(self) -> float:
-        """Unit of λ sliders: the largest ``|S_ij|``/C_ij of penalised pairs.
-
-        ``ValueError`` if it is 0: then S is diagonal, and so is Θ for every λ.
-        """
-        unit = self._critical()
-        if unit <= 0.0:
-            raise ValueError("S is diagonal where Θ is penalised: Θ is the same for every λ there, and λ has no scale")
-        return unit
-
-    def _critical(self) -> float:
-        sizes = np.abs(self.S)
-        if self.weights is not None:
-            sizes = np.divide(sizes, self.weights, out=np.zeros_like(sizes), where=self.weights > 0.0)
-        np.fill_diagonal(sizes, 0.0)
-        return float(sizes.max(initial=0.0))
 
 
 problems.add(CovarianceProblem.kind, CovarianceProblem)

@@ -42,7 +42,7 @@ class FreeFit:
         self.norms = np.maximum(norms, 1e-300)[:, None]
 
     def fits(self, problem: Any) -> bool:
-        """Whether it was made for this penalty and these data."""
+        """Return whether it was made for this penalty and these data."""
         return problem.regulariser is self.regulariser and problem.design is self.problem.design
 
     def _forward(self, C: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.labels import LabelSets
-from ..kernels.frank_wolfe import scratch
+from ..kernels.label_search import scratch
 from ..kernels.ranks import (
     DEPTHS,
     EXACT,

@@ -179,7 +179,7 @@ def between(problem: Any, regulariser: Any, faces: Any, upper: float, close: flo
 
 
 def _balanced(problem: Any, path: NullPath, U: np.ndarray) -> bool:
-    """Whether the columns of U sum to zero, or do after a repair that stays among the subgradients."""
+    """Return whether the columns of U sum to zero, or do after a repair that stays among the subgradients."""
     most = BALANCED * problem.n
     if np.abs(U.sum(axis=0)).max() <= most:
         return True

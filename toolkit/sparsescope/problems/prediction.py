@@ -15,31 +15,26 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inputs.design import Design
-from ..inputs.given_blocks import in_blocks, joined_labels
-from ..inputs.labels import LabelSets, check_labels, fits_dense
+from ..inputs.labels import LabelSets
 from ..inputs.partitioned import PartitionedDesign
-from ..kernels.rows import loss_gradient, loss_sum
 from ..losses import Loss
 from ..penalties import ElasticNet, Penalty
 from ..registry import losses, penalties, problems
 from . import natural, sample_weights, scalings
-from .base import Certificate
-from .certificate import Workspace, certify, double_scores
+from .certificate import Workspace
 from .measuring import Accuracies
 from .predictor import Predictor, handed_on
-from .problem_constants import ProblemConstants
-from .problem_facts import SharedData
+from .problem_data import SharedData, shared_data
+from .problem_point import ProblemPoint
 from .regulariser import Regulariser
 
-SPARSE_INSTEAD = "use a solver whose weights are sparse"
-MOST_NUMBERS = 50_000_000  # in the scores of zero weights that are evaluated for F(0)
 MOST_NAMES = 5  # classes that a message lists
 DEFAULT_LAM = 1e-3
 # The loss of a problem that names none.
 DEFAULT_LOSS = {"classes": "multiclass-squared-hinge", "sets": "label-ranking-squared-hinge"}
 
 
-class Problem(ProblemConstants):
+class Problem(ProblemPoint):
     """Penalised multiclass or multilabel problem: min (1/n) Σ_i ℓ(Wᵀx_i + b, y_i) + λ Ω(W).
 
     A problem never changes; :meth:`with_` returns a sibling that shares the data.
@@ -115,47 +110,19 @@ class Problem(ProblemConstants):
         feature_weights: Any = None,
         client: Any = None,
     ) -> None:
-        name, image_shape = None, None
-        if hasattr(X, "feature_names") and hasattr(X, "X"):  # a Dataset
-            if y is not None:
-                raise ValueError("y is given twice: the data set carries its labels; leave y out")
-            dataset = X
-            class_names = dataset.class_names if class_names is None else class_names
-            feature_names = dataset.feature_names if feature_names is None else feature_names
-            name, image_shape = dataset.name, dataset.image_shape
-            X, y = dataset.X, dataset.y
-        if y is None:
-            raise ValueError("y is missing: one class label, or a label set, for each sample is needed")
-        if in_blocks(X):
-            X = PartitionedDesign(X, client=client)
-        elif client is not None:
-            raise ValueError(
-                "client= is for data in blocks of rows, and X is one matrix; give a list of blocks, a dask array, or "
-                "ss.PartitionedDesign(blocks, client=client)"
-            )
-        if isinstance(X, PartitionedDesign):
-            y = joined_labels(y)
-        centre = bool(intercept) and self.centres
-        if sample_weight is not None or class_weight is not None:  # means and deviations need the weights first
-            design = X if isinstance(X, Design) else Design(X)
-        else:
-            design = (
-                X.framed(centre, bool(standardize))
-                if isinstance(X, Design)
-                else Design(X, centre=centre, standardize=bool(standardize))
-            )
-        labels, names, values = check_labels(y, design.n, None if class_names is None else list(class_names))
-        features = list(feature_names) if feature_names is not None else design.feature_names
-        if features is not None and len(features) != design.d:
-            raise ValueError(f"{len(features)} feature names for {design.d} features; the numbers must be equal")
-        classes = None if isinstance(labels, LabelSets) else labels
-        weights = sample_weights.combined(sample_weight, class_weight, classes, design.n, names, values)
-        if weights is not None:
-            design, labels, weights = _without_weightless(design.plain(), labels, weights)
-            design = design.framed(centre, bool(standardize), weights)
-        self._data = SharedData(design, labels, names, features, bool(intercept), name, image_shape, values, weights)
-        self._data.standardize = bool(standardize)
-        self._data.feature_weights = sample_weights.feature_weights(feature_weights, design.d)
+        self._data = shared_data(
+            X,
+            y,
+            centred=self.centres,
+            intercept=bool(intercept),
+            standardize=bool(standardize),
+            class_names=class_names,
+            feature_names=feature_names,
+            sample_weight=sample_weight,
+            class_weight=class_weight,
+            feature_weights=feature_weights,
+            client=client,
+        )
         self._set(
             loss if loss is not None else DEFAULT_LOSS["sets" if self.multilabel else "classes"],
             penalty,
@@ -374,162 +341,6 @@ class Problem(ProblemConstants):
         made.units = (unit, factor)  # type: ignore[misc]
         return made
 
-    # ------------------------------------------------------------------------------------------------------ the point
-    def coefficients(self, W: Any = None, b: Any = None) -> np.ndarray:
-        """Return W and b as the one array of solvers, in the frame of :attr:`design`; zeros where they are left out.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-
-        Returns
-        -------
-        np.ndarray
-            the array (rows, m).
-
-        Raises
-        ------
-        ValueError
-            for other shapes, for entries that are not finite, and for an array of more than 4 GB.
-        """
-        return self.design.inward(self._given(W, b))
-
-    def _given(self, W: Any, b: Any) -> np.ndarray:
-        """W and b in one array, as they are."""
-        fits_dense("W", self.rows, self.m, self.dtype.itemsize, SPARSE_INSTEAD)
-        coef = np.zeros((self.rows, self.m), dtype=self.dtype)
-        if W is not None:
-            W = W.toarray() if sp.issparse(W) else np.asarray(W)
-            if W.shape != (self.d, self.m):
-                raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
-            if not np.isfinite(W).all():
-                raise ValueError("W has entries that are not finite")
-            coef[: self.d] = W
-        if b is not None:
-            if not self.intercept:
-                raise ValueError("b is given, but the problem has no intercept (intercept=True adds one)")
-            if np.shape(b) != (self.m,):
-                raise ValueError(f"b has shape {np.shape(b)}; ({self.m},) is needed")
-            coef[self.d] = b
-        return coef
-
-    def objective(self, W: Any, b: Any = None) -> float:
-        """Evaluate the objective F(W, b).
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-
-        Returns
-        -------
-        float
-            F.
-        """
-        if self.natural is not self:
-            return self.natural.objective(W, b)
-        coef = self.coefficients(W, b)
-        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
-        return loss_sum(Z, *self.terms) / self.n + self.lam * self.regulariser.value(coef[: self.d])[0]
-
-    @property
-    def null_objective(self) -> float:
-        """F of zero weights with the best intercept; NaN where scores or weights would take too much memory."""
-        if max(self.n, self.rows) * self.m > MOST_NUMBERS:
-            return float("nan")
-        return self._data.cached(
-            ("null objective", self.loss), lambda: self.objective(None, self.null_intercept if self.intercept else None)
-        )
-
-    def gradient(self, W: Any, b: Any = None) -> Any:
-        """Evaluate the gradient of the loss part with respect to W.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-
-        Returns
-        -------
-        Any
-            the gradient (d, m); with an intercept the pair (G, g_b).
-        """
-        coef = self.coefficients(W, b)
-        Z = self.design.matmul(coef, np.empty((self.n, self.m), dtype=self.dtype))
-        U = np.empty_like(Z)
-        loss_gradient(Z, *self.terms, U)
-        G = self.design.rmatmul(U, np.empty_like(coef)) / self.n
-        bias, frame = (G[self.d] if self.intercept else None), self.design.frame
-        G = G[: self.d] if frame is None else frame.gradient(G[: self.d], bias)
-        return (G, bias) if self.intercept else G
-
-    def certificate(self, W: Any, b: Any = None) -> Certificate:
-        """Evaluate objective, dual value, gap and violations at a point.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-
-        Returns
-        -------
-        Certificate
-            the certificate, evaluated in double precision.
-        """
-        if self.natural is not self:
-            return natural.as_given(self.natural, self.natural.certificate(W, b), budget=False)
-        coef = self.coefficients(W, b)
-        work = Workspace(self)
-        return certify(self, coef, double_scores(self, coef, work.Z), work)
-
-    def violation(self, W: Any, b: Any = None, *, paper: bool = False) -> float:
-        """Evaluate the largest optimality violation of a row (and of the intercept).
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-        paper
-            True takes Eq. 9 of Blondel et al. (2013). It is necessary but not sufficient: it does not see a wrong
-            direction of a non-zero row (docs/mathematics.md, section 3). It is NaN for penalties that are not
-            norms.
-
-        Returns
-        -------
-        float
-            the violation.
-        """
-        found = self.certificate(W, b)
-        return found.paper_violation if paper else found.violation
-
-    def gap(self, W: Any, b: Any = None) -> float:
-        """Evaluate the duality gap F − D ≥ F − F* at a point.
-
-        Parameters
-        ----------
-        W
-            weights (d, m), dense or sparse.
-        b
-            intercept (m,).
-
-        Returns
-        -------
-        float
-            the gap.
-        """
-        return self.certificate(W, b).gap
-
     # ------------------------------------------------------------------------------------------------------ prediction
     @property
     def predictor(self) -> Predictor:
@@ -615,25 +426,6 @@ class Problem(ProblemConstants):
             for held-out samples that do not fit.
         """
         return Accuracies(self, test)
-
-
-def _without_weightless(design: Design, labels: Any, weights: np.ndarray) -> tuple[Design, Any, np.ndarray]:
-    """The samples whose weight is not 0; ``ValueError`` where they have too few labels left to tell apart."""
-    if weights.all():
-        return design, labels, weights
-    kept = np.flatnonzero(weights)
-    if isinstance(labels, LabelSets):
-        labels = LabelSets.of(labels.sparse()[kept])
-        left = bool(labels.partial.any())
-    else:
-        labels = labels[kept]
-        left = np.ptp(labels) > 0
-    if not left:
-        raise ValueError(
-            "the samples whose weight is not 0 have one class only, or label sets that are empty or full: "
-            "there is nothing to tell apart"
-        )
-    return Design(design.matrix[kept]), labels, weights[kept]
 
 
 def _part(registry: Any, base: type, given: Any) -> Any:

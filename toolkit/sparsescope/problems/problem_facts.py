@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -13,46 +12,8 @@ from ..inputs.labels import LabelSets
 from ..inputs.partitioned import PartitionedDesign
 from ..losses.weighted import WeightedLoss
 from .base import BaseProblem
+from .problem_data import SharedData
 from .regulariser import Regulariser
-
-
-class SharedData:
-    """Data that siblings of a problem share, with their names and cached constants."""
-
-    def __init__(
-        self,
-        design: Design,
-        targets: np.ndarray | LabelSets,
-        class_names: list[str],
-        feature_names: list[str] | None,
-        intercept: bool,
-        name: str | None,
-        image_shape: tuple[int, int] | None,
-        label_values: np.ndarray | None,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        self.design, self.targets, self.label_values = design, targets, label_values
-        self.total = float(design.n if weights is None else weights.sum())  # Σw
-        # ω; equal weights are none: a mean does not see them
-        self.weights = None if weights is None or np.ptp(weights) == 0.0 else weights * (design.n / self.total)
-        self.class_names, self.feature_names = class_names, feature_names
-        self.intercept, self.name, self.image_shape = intercept, name, image_shape
-        self.standardize = False
-        self.feature_weights: np.ndarray | None = None
-        self.cache: dict[Any, Any] = {}
-
-    def on(self, design: Design) -> SharedData:
-        """The same with the data in another frame; constants are computed anew."""
-        if design is self.design:
-            return self
-        made = copy.copy(self)
-        made.design, made.cache = design, {}
-        return made
-
-    def cached(self, key: Any, make: Any) -> Any:
-        if key not in self.cache:
-            self.cache[key] = make()
-        return self.cache[key]
 
 
 class ProblemFacts(BaseProblem):
@@ -70,12 +31,12 @@ class ProblemFacts(BaseProblem):
 
     @property
     def partitioned(self) -> bool:
-        """Whether X lies in blocks of rows, here or on a cluster, so that solvers see sums over them only."""
+        """True if X lies in blocks of rows, here or on a cluster, so that solvers see sums over them only."""
         return isinstance(self._data.design, PartitionedDesign)
 
     @property
     def standardize(self) -> bool:
-        """Whether the penalty is one on the weights of features divided by their standard deviations."""
+        """True if the penalty is one on the weights of features divided by their standard deviations."""
         return self._data.standardize
 
     @property
@@ -98,7 +59,7 @@ class ProblemFacts(BaseProblem):
 
     @property
     def multilabel(self) -> bool:
-        """Whether every sample has a set of labels; else it has one class."""
+        """True if every sample has a set of labels; else it has one class."""
         return isinstance(self._data.targets, LabelSets)
 
     @property
@@ -128,7 +89,7 @@ class ProblemFacts(BaseProblem):
 
     @property
     def intercept(self) -> bool:
-        """Whether there is an unpenalised intercept."""
+        """True if there is an unpenalised intercept."""
         return self._data.intercept
 
     @property

@@ -156,7 +156,7 @@ class RaceRun:
 
     @property
     def done(self) -> bool:
-        """Whether all lanes have ended."""
+        """True if all lanes have ended."""
         return all(lane.message for lane in self.lanes)
 
     def step(self) -> tuple[Lane, Event] | None:

@@ -83,7 +83,7 @@ class Kept:
 
 
 def exceeds(value: float, other: float) -> bool:
-    """Whether a value of the objective is larger than another by more than rounding; never for NaN."""
+    """Return whether a value of the objective is larger than another by more than rounding; never for NaN."""
     return value - other > ROUNDING * abs(other)
 
 
@@ -104,8 +104,10 @@ class Schedule:
         self._origin, self._step, self._next = iteration, 1, 2
 
     def due(self, iteration: int, now: float) -> bool:
-        """Whether a certificate is due at this iteration. ``now`` : wall time, of which a run whose speed is capped has
-        some to spare for its observers."""
+        """Return whether a certificate is due at this iteration.
+
+        ``now`` : wall time, of which a run whose speed is capped has some to spare for its observers.
+        """
         if iteration - self._origin >= self._step:
             return True
         return bool(self._costs) and median(self._costs) <= OBSERVER_SHARE * (now - self._last)

@@ -102,7 +102,7 @@ class Event:
 
     @property
     def certified(self) -> bool:
-        """Whether this event carries a certificate."""
+        """True if this event carries a certificate."""
         return self.violation == self.violation
 
     def _repr_html_(self) -> str:

@@ -109,7 +109,7 @@ class Path(PathFiles):
 
     @property
     def converged(self) -> np.ndarray:
-        """Whether the tolerance (or the given rule) was met at each λ, bool."""
+        """True if the tolerance (or the given rule) was met at each λ, bool."""
         return np.array([p.converged for p in self.points], dtype=bool)
 
     @property

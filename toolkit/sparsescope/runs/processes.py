@@ -224,7 +224,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it can take an order."""
+        """True if it can take an order."""
         return not self._killed and self._process.poll() is None
 
     def work(self, job: Job, order: Any) -> None:

@@ -103,7 +103,7 @@ class ReferenceJob:
         return self._bounds
 
     def done(self) -> bool:
-        """Whether the job has ended: with a reference, an error, or because it was cancelled.
+        """Return whether the job has ended: with a reference, an error, or because it was cancelled.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class ReferenceJob:
         return self._done.is_set()
 
     def cancelled(self) -> bool:
-        """Whether :meth:`cancel` was called before the job was done.
+        """Return whether :meth:`cancel` was called before the job was done.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class _Kept:
     found: Reference
 
     def serves(self, tol: float, max_seconds: float | None) -> bool:
-        """Whether another computation to this tolerance, within this limit, would bring nothing new."""
+        """Return whether another computation to this tolerance, within this limit, would bring nothing new."""
         if self.found.relative_gap <= tol:
             return True
         if self.found.converged or self.max_seconds is None:

@@ -81,7 +81,7 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether the tolerance was reached (scipy's name for ``converged``)."""
+        """True if the tolerance was reached (scipy's name for ``converged``)."""
         return self.converged
 
     def __repr__(self) -> str:

@@ -233,7 +233,7 @@ class Run(RunChanges):
 
     @property
     def opened(self) -> bool:
-        """Whether the starting point has been evaluated."""
+        """True if the starting point has been evaluated."""
         return self._opened
 
     def resume(self, state: State, seconds: float) -> None:
@@ -430,7 +430,7 @@ class Run(RunChanges):
         return iteration % self.certify_every == 0 or self._ready() is True
 
     def _ready(self) -> bool | None:
-        """Whether the solver expects that a certificate ends the run; ``None`` where it does not know."""
+        """Return whether the solver expects that a certificate ends the run; ``None`` where it does not know."""
         return self.state.ready if self.state is not None and self.state.aim else None
 
     def _reason(self, event: Event) -> str:

@@ -206,7 +206,7 @@ class Trace(TraceTables, TraceFiles):
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
     def is_of(self, target: tuple[Any, ...], segment: int = -1) -> bool:
-        """Whether a segment belongs to the problem with this key.
+        """Return whether a segment belongs to the problem with this key.
 
         Parameters
         ----------

@@ -101,7 +101,7 @@ class Turns:
 
     # ----------------------------------------------------------------------------------------- for turns, with the lock
     def _free(self, now: float) -> bool:
-        """Whether one more worker may compute now."""
+        """Return whether one more worker may compute now."""
         ages = [now - turn.began for turn in self._holders]
         if any(age < LONG for age in ages):
             return False
@@ -188,7 +188,7 @@ class Turn:
             turns._admit()
 
     def over(self) -> bool:
-        """Whether the time of this turn is used up; it is long while nobody else waits."""
+        """Return whether the time of this turn is used up; it is long while nobody else waits."""
         turns = self.turns
         alone = not turns._queue and turns.share == 1.0
         most = ALONE if alone else SLICE if turns.lessee is self else turns.slice_seconds()

@@ -12,7 +12,7 @@ _warm: set[Any] = set()
 
 
 def is_warm(problem: BaseProblem, solver: Solver) -> bool:
-    """Whether this process has compiled (or loaded) the kernels of this combination.
+    """Return whether this process has compiled (or loaded) the kernels of this combination.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Worked(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is to be done any more."""
+        """True if nothing is to be done any more."""
 
     def due(self) -> float:
         """Return the seconds until there is something to do; 0: now."""

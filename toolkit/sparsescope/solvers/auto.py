@@ -67,40 +67,49 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         return solvers.create("stagewise"), (
             "predictions are judged: least squares on a batch of columns after the other, with the others' as offset"
         )
-    loss, penalty = problem.loss.title, problem.penalty.title
     if problem.partitioned:
         return _in_blocks(problem)
-    if problem.loss.smooth and problem.regulariser.blocks is not None:
+    return _smooth(problem) if problem.loss.smooth else _non_smooth(problem, anywhere)
+
+
+def _smooth(problem: Problem) -> tuple[Solver, str]:
+    """The solver for a smooth loss."""
+    loss, penalty = problem.loss.title, problem.penalty.title
+    if problem.regulariser.blocks is not None:
         why = f"{loss} is smooth, and {penalty} ties features in blocks: proximal gradient steps on all of W"
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
-    if problem.loss.smooth and _sums_entries(problem):
+    if _sums_entries(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
             return (
                 exact,
                 f"{loss} is smooth, and the penalty is a sum over single weights: Newton steps on single weights",
             )
-    if problem.loss.smooth and problem.regulariser.weights is not None:
+    if problem.regulariser.weights is not None:
         return solvers.create("lhac"), (
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
             "a low-rank model of them"
         )
-    if problem.loss.smooth:
-        if not able(problem):
-            return solvers.create("working-set", newton=False), (
-                f"smooth loss; sweeps over the most violated features; {_lacking(problem)}"
-            )
-        if problem.penalty.zeroes_rows:
-            return solvers.create("working-set"), (
-                f"{loss} is smooth and {penalty} leaves most features unused: sweeps over the most violated of the "
-                f"{problem.d} features, Newton steps on those in use"
-            )
-        return solvers.create("working-set"), (
-            f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
-            "with sweeps in between"
+    if not able(problem):
+        return solvers.create("working-set", newton=False), (
+            f"smooth loss; sweeps over the most violated features; {_lacking(problem)}"
         )
+    if problem.penalty.zeroes_rows:
+        return solvers.create("working-set"), (
+            f"{loss} is smooth and {penalty} leaves most features unused: sweeps over the most violated of the "
+            f"{problem.d} features, Newton steps on those in use"
+        )
+    return solvers.create("working-set"), (
+        f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
+        "with sweeps in between"
+    )
+
+
+def _non_smooth(problem: Problem, anywhere: bool) -> tuple[Solver, str]:
+    """The solver for a non-smooth loss; ``anywhere``: one that can begin at given weights."""
+    loss, penalty = problem.loss.title, problem.penalty.title
     dual = solvers.create("dual-cd")
     if max(problem.n, problem.d) * problem.m <= MOST_NUMBERS and dual.solves(problem) is None:
         return dual, (
@@ -150,7 +159,7 @@ def small_exact(problem: Problem) -> Solver | None:
 
 
 def _overdue(problem: Problem, state: Any) -> bool:
-    """Whether dual-cd has done as much work as ssnal would need in all."""
+    """Return whether dual-cd has done as much work as ssnal would need in all."""
     pairs = float(problem.d * problem.m) ** 2
     return isinstance(state.delegate, solvers["dual-cd"]) and state.work > LEAST_WORK + DUAL_WORK * problem.n * pairs
 
@@ -169,7 +178,7 @@ def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, s
 
 
 def _sums_entries(problem: Problem) -> bool:
-    """Whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
+    """Return whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
     terms = problem.regulariser.entry_terms()
     return terms is not None and bool(np.any(terms[0]))
 

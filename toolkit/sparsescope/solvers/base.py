@@ -1,4 +1,4 @@
-"""The face of every solver: settings in a frozen Solver, everything that moves in a State.
+"""Base class of solvers: settings in a frozen Solver, everything that moves in a State.
 
 The loop is not here: :class:`sparsescope.Run` owns it, and the clock. A solver offers ``init`` and ``step``; a step
 is one outer iteration. After a step, the weights of the state are the point whose objective, gap and sparsity are
@@ -16,13 +16,14 @@ import numpy as np
 from ..problems.base import Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
-from ..registry import LAST, Column, Field, NotAllowed, collect_fields, documented, field, problems, solvers
+from ..registry import LAST, Column, Field, collect_fields, documented, field
+from .shared.scope import SolverScope
 from .shared.state import State as State
 
 T = TypeVar("T", bound="type[Solver]")
 
 
-class Solver:
+class Solver(SolverScope):
     """Base of all solvers. Subclasses are decorated with :func:`settings` and declare their fields.
 
     A subclass implements :meth:`start` (make its state) and :meth:`step`; and, if its state depends on the problem's
@@ -34,23 +35,10 @@ class Solver:
     doc: ClassVar[str] = ""
     source: ClassVar[str] = ""
     remark: ClassVar[str] = ""  # what docs/parts.md says beside ``doc``
-    kinds: ClassVar[tuple[str, ...]] = (Problem.kind,)  # the kinds of problems it is for, of registry.problems
-    losses: ClassVar[
-        tuple[str, ...]
-    ] = ()  # registry names of the only losses it is for; none: whatever refuses() takes
-    takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
-    only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
-    takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
-    takes_feature_weights: ClassVar[bool] = False  # whether it weighs features: kernels are given problem.row_penalty
-    takes_intercept: ClassVar[bool] = True
-    takes_partitions: ClassVar[bool] = False  # whether sums over blocks of rows are all that it needs of X
     sparse: ClassVar[bool] = False  # True: weights as of State.sparse; it begins at a dual point, not at given W
-    takes_blocks: ClassVar[bool] = False  # whether it solves penalties over blocks of features (problem.regulariser)
     follows_lam: ClassVar[bool] = True  # False: its problem has no λ (a budget on the loss instead)
     converges: ClassVar[bool] = True  # False: steps like 1/√t, which come near an optimum and never certify it
     online: ClassVar[bool] = False  # whether it goes from sample to sample: a state counts its steps (t), and goes on
-    pauses: ClassVar[bool] = False  # whether step_in_parts pauses within an iteration
-    delegates: ClassVar[bool] = False  # True: it has no steps, and chooses a solver that has
     menu_order: ClassVar[float] = LAST
     # What the contract tests need to know: whether the objective never rises, by construction; the iterations that a
     # relative gap of 1e-9 may take on their small problems; and settings that are worth a run (None: every field at
@@ -61,160 +49,6 @@ class Solver:
     contract_settings: ClassVar[tuple[dict[str, Any], ...] | None] = None
     columns: ClassVar[tuple[Column, ...]] = ()  # what its events carry beside the common numbers
     remedy: ClassVar[str] = "choose a larger λ, another solver or other constants"  # against divergence
-
-    @property
-    def name(self) -> str:
-        """Registry name, or the class's name for a solver that is not registered."""
-        return solvers.name_of(self) or type(self).__name__
-
-    def solves(self, problem: Any) -> str | None:
-        """Return why this solver cannot solve a problem, which may be of any kind.
-
-        Parameters
-        ----------
-        problem
-            the problem.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if problem.kind not in self.kinds:
-            fitting = [name for name in solvers if problem.kind in getattr(solvers[name], "kinds", ())]
-            return (
-                f"{self.name} is for {' and '.join(problems.title(kind) for kind in self.kinds)}; for "
-                f"{problems.title(problem.kind)} there are {', '.join(fitting) or 'no solvers'}"
-            )
-        if not self.takes_sample_weights and getattr(problem, "sample_weight", None) is not None:
-            return (
-                f"{self.name} gives every sample the same weight, and this problem has weights of samples or "
-                f"classes. Solvers that weigh samples: {self._weighing(problem, 'takes_sample_weights')}"
-            )
-        if not self.takes_feature_weights and getattr(problem, "feature_weights", None) is not None:
-            return (
-                f"{self.name} penalises all features alike, and this problem has weights of features. Solvers that "
-                f"weigh features: {self._weighing(problem, 'takes_feature_weights')}"
-            )
-        if not self.takes_partitions and getattr(problem, "partitioned", False):
-            return (
-                f"{self.name} needs X as one matrix, and this problem has it in blocks of rows. Solvers that work on "
-                f"blocks: {self._weighing(problem, 'takes_partitions')}"
-            )
-        return self.refuses(problem)
-
-    def refuses_parts(self) -> str | None:
-        """Return why this solver cannot report events within an iteration.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if self.pauses or self.delegates:
-            return None
-        fitting = ", ".join(name for name in solvers if solvers[name].pauses)
-        return (
-            f"{self.name} has no sweeps over rows, so there are no events within them. Solvers with sweeps: {fitting}"
-        )
-
-    def refuses(self, problem: Problem) -> str | None:
-        """Return why this solver cannot solve a problem of a kind that it is for.
-
-        Parameters
-        ----------
-        problem
-            the problem.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if not problem.loss.smooth:
-            return (
-                f"{self.name} needs a smooth loss; the {problem.loss.title} loss is not smooth. "
-                "Choose a smooth loss or a solver for non-smooth ones"
-            )
-        return self.refuses_blocks(problem)
-
-    def refuses_blocks(self, problem: Problem) -> str | None:
-        """Return why the solver cannot handle the penalty's blocks or weights of single entries.
-
-        Parameters
-        ----------
-        problem
-            the problem.
-
-        Returns
-        -------
-        str | None
-            one sentence, or ``None`` if it can.
-        """
-        if problem.regulariser.weights is not None:
-            return (
-                None
-                if self.takes_weights
-                else (
-                    f"{self.name} has one penalty for all entries of W, and the {problem.penalty.title} penalty has a "
-                    f"weight for each. Solvers that fit: {self._others(problem, 'takes_weights')}"
-                )
-            )
-        if self.takes_blocks or problem.regulariser.blocks is None:
-            return None
-        return (
-            f"{self.name} works on single rows of W, and the {problem.penalty.title} penalty ties the rows of a "
-            f"block. Solvers that fit: {self._others(problem, 'takes_blocks')}"
-        )
-
-    @staticmethod
-    def _weighing(problem: Any, able: str) -> str:
-        """The solvers of problems of this kind that take such weights."""
-        fitting = [
-            name for name in solvers if getattr(solvers[name], able, False) and problem.kind in solvers[name].kinds
-        ]
-        return ", ".join(fitting) or "none"
-
-    @staticmethod
-    def _others(problem: Problem, able: str) -> str:
-        fitting = [
-            name
-            for name in solvers
-            if getattr(solvers[name], able, False) and solvers.create(name).solves(problem) is None
-        ]
-        return ", ".join(fitting) or "none for this loss"
-
-    def idle(self, problem: Any) -> dict[str, str]:
-        """Return the settings of this solver that have no effect on this problem.
-
-        Parameters
-        ----------
-        problem
-            the problem.
-
-        Returns
-        -------
-        dict[str, str]
-            the reason for each of them, by name.
-        """
-        return {}
-
-    def require(self, problem: Any) -> None:
-        """Raise an error if the problem cannot be solved.
-
-        Parameters
-        ----------
-        problem
-            the problem.
-
-        Raises
-        ------
-        NotAllowed
-            with the reason.
-        """
-        reason = self.solves(problem)
-        if reason is not None:
-            raise NotAllowed(reason)
 
     def describe_steps(self, problem: Problem, state: State) -> str:
         """Describe the step sizes in use, for the message with which a run ends.

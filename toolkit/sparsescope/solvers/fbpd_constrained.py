@@ -108,7 +108,7 @@ class Budgeted(Splitting):
 
     @property
     def explicit(self) -> bool:
-        """Whether there is a slack variable for each sample."""
+        """True if there is a slack variable for each sample."""
         return True
 
     def make_state(self, problem: Problem, coef: np.ndarray) -> BudgetState:

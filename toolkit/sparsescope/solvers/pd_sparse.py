@@ -42,13 +42,8 @@ from .shared.sparse_state import paper_scaling as paper_scaling
 from .shared.sparse_state import work as work
 
 STALE = 2.0  # v is rebuilt when its number of entries has grown by this factor
-PACE = 1.0  # sweeps without a search end when one gains less, for its work, than this share of the sweep with a search
 STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 OPENING = 16  # parts of the first pass, before each of which it is decided how the next ones are searched
-# Searches that read more than DEAR times what their steps change draw features, until no more than NEARLY_ALL samples
-# move by it or all of them gain less than FALLING times what the search before did: then exact ones pay (measured on
-# generated documents of 1e4 and 1e5 classes).
-DEAR, NEARLY_ALL, FALLING = 4.0, 0.9, 0.5
 SMALL = 1e-12  # dual entries of another method that count as zero
 
 
@@ -160,7 +155,7 @@ class PDSparse(Solver):
             the state.
         """
         state = PDSparseState(problem, min(self.nu, problem.m), self.seed)
-        state.opening = True
+        state.pacing.opening = True
         state.take_scaling(problem)
         return state
 
@@ -205,15 +200,15 @@ class PDSparse(Solver):
     # ------------------------------------------------------------------------------------------------------- the steps
     def step(self, problem: Problem, state: PDSparseState) -> None:
         state.report[:] = 0.0
-        began = time.thread_time()
+        pacing, began = state.pacing, time.thread_time()
         visits, drawn = self.search(problem, state)
         searched = float(state.report[SEARCHED])
         first = work(state)
         between = time.thread_time()
-        if self.doubling and ((drawn and state.iteration == 0) or searched > 2.0 * (first - searched) > 0.0):
+        if self.doubling and ((drawn and state.iteration == 0) or pacing.is_most(searched, first)):
             state.wanted = min(2 * state.wanted, problem.m)
-        done, pace = 0, PACE * state.gained / first if first > 0.0 else 0.0
-        while done < self.inner and work(state) < 2.0 * first:  # as much work again as the sweep with a search
+        done = 0
+        while done < self.inner and pacing.goes_on(work(state), first):
             order = state.rng.permutation(self.moving(state))
             if not order.size:
                 break
@@ -221,7 +216,7 @@ class PDSparse(Solver):
             state.sweep(problem, order)
             visits += order.size
             done += 1
-            if state.gains[order].sum() < pace * (work(state) - before):
+            if not pacing.has_paid(state.gains[order].sum(), work(state) - before, first):
                 break
         total = work(state)
         state.search_share = searched / total if total > 0.0 else 0.0
@@ -249,21 +244,19 @@ class PDSparse(Solver):
         tuple[int, bool]
             the number of these samples, and whether exact searches were left out because they would read too much.
         """
-        rate, awake = self.rate(problem, state.C), state.naps.awake()
-        opening = self.opening and state.opening and not self.sampling and rate > 1
+        rate, awake, pacing = self.rate(problem, state.C), state.naps.awake(), state.pacing
+        opening = self.opening and pacing.opening and not self.sampling and rate > 1
         seen, left_out = 0, opening and state.iteration > 0
         for some in np.array_split(state.rng.permutation(awake), OPENING if opening else 1):
             if opening and seen:
                 changed = (work(state) - state.report[SEARCHED]) / seen
-                left_out = left_out or state.reading(problem) > DEAR * changed
+                left_out = left_out or pacing.is_dear(state.reading(problem), changed)
             drawn = rate > 1 and (self.sampling or left_out)
             state.sweep(problem, some, state.wanted, rate if drawn else 1)
             if self.shrinking and not drawn and state.parts == 1:  # else a search may not have found what would move
                 state.naps.rest(some, state.gains[some] == 0.0)
             seen += some.size
-        before, state.gained = state.gained, float(state.gains[awake].sum())
-        state.opening = left_out and bool(np.count_nonzero(state.gains[awake]) > NEARLY_ALL * seen)
-        state.opening = state.opening and (state.iteration == 0 or state.gained > FALLING * before)
+        pacing.searched(state.gains[awake], left_out, state.iteration == 0)
         return seen, left_out
 
     def moving(self, state: PDSparseState) -> np.ndarray:

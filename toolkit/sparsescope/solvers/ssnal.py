@@ -47,12 +47,12 @@ MOST_CURVATURES = 30_000_000  # samples by classes squared
 
 
 def is_small(problem: Problem) -> bool:
-    """Whether a system of all weights is cheap to factor."""
+    """Return whether a system of all weights is cheap to factor."""
     return problem.d < FEW and problem.rows * problem.m <= SMALL
 
 
 def takes_interior_points(problem: Problem) -> bool:
-    """Whether the steps are those of interior points: of hinges with few samples and many weights."""
+    """Return whether the steps are those of interior points: of hinges with few samples and many weights."""
     return not is_small(problem) and follows_path(problem)
 
 

@@ -76,7 +76,7 @@ class Sweep:
 
     @property
     def complete(self) -> bool:
-        """Whether every task has its row."""
+        """True if every task has its row."""
         return len(self.rows) == self.total
 
     @property
@@ -86,7 +86,7 @@ class Sweep:
 
     @property
     def converged(self) -> bool:
-        """Whether every task is done and reached the tolerance."""
+        """True if every task is done and reached the tolerance."""
         return self.complete and all(row["converged"] for row in self.rows)
 
     def best(self, by: str | None = None) -> Row | None:

@@ -157,7 +157,7 @@ def working_percent(trace: Trace, n: int, d: int | None) -> np.ndarray:
 
 
 def has_sets(trace: Trace, problem: Problem | None) -> bool:
-    """Whether the run was on label sets: so the problem's facts, or the trace has their measures."""
+    """Return whether the run was on label sets: so the problem's facts, or the trace has their measures."""
     if problem is not None:
         return bool(getattr(problem, "multilabel", False))
     return bool(np.isfinite(trace["train_precision_at_1"]).any())

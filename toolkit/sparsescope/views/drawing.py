@@ -128,7 +128,7 @@ class Points(NamedTuple):
 
     @property
     def drawable(self) -> bool:
-        """Whether there is any point."""
+        """True if there is any point."""
         return bool(np.isfinite(self.y).any())
 
 

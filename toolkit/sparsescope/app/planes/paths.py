@@ -56,7 +56,7 @@ class Path:
 
     @property
     def projected(self) -> bool:
-        """Whether iterates have left the plane, so that the picture shows their projections."""
+        """True if iterates have left the plane, so that the picture shows their projections."""
         return self.apart > EXACT
 
     def reached(self, best: float, lower: float) -> list[int | None]:
@@ -91,7 +91,7 @@ class Paths:
 
     @property
     def done(self) -> bool:
-        """Whether no iteration is left."""
+        """True if no iteration is left."""
         return all(self._ended(path) for path in self.paths)
 
     def _ended(self, path: Path) -> bool:

@@ -114,7 +114,7 @@ class Worker:
             self.turn.give_back()
 
     def _newest(self, asked: int) -> bool:
-        """Whether these settings are still the newest; a point where the turn goes to others who wait."""
+        """Return whether these settings are still the newest; a point where the turn goes to others who wait."""
         if self.turn.over():
             self.turn.give_back()
             self.turn.take()

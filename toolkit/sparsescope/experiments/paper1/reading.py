@@ -35,7 +35,7 @@ def run_of(part: pd.DataFrame, solver: str) -> pd.DataFrame:
 
 
 def is_trivial(part: pd.DataFrame) -> bool:
-    """Whether λ is so large that W = 0 is the optimum: nothing can be compared."""
+    """Return whether λ is so large that W = 0 is the optimum: nothing can be compared."""
     return bool((part["lam"] >= part["lam_max"]).all())
 
 

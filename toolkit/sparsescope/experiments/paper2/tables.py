@@ -17,7 +17,7 @@ PAPER_NEWS = {VW: 12.4, SVM: 13.8, STAGEWISE: 11.7}
 
 
 def is_mnist(part: pd.DataFrame) -> bool:
-    """Whether a table's rows are of the 60 000 and 10 000 images of MNIST."""
+    """Return whether a table's rows are of the 60 000 and 10 000 images of MNIST."""
     first = part.iloc[0]
     return int(first["samples"]) == 60_000 and int(first["tests"]) == 10_000
 

@@ -193,7 +193,7 @@ def race(
 
 
 def settled(path: Path, gap: float, limit: protocol.Limits) -> bool:
-    """Whether the last point of a run may stand for x∞."""
+    """Return whether the last point of a run may stand for x∞."""
     return bool(path.last <= limit.settle and gap <= SURE)
 
 

@@ -48,7 +48,7 @@ def measure_growth(pool: Pool, settings: Settings, report: Report | None = None)
 
 
 def fits(limit: protocol.Limits, m: int) -> bool:
-    """Whether liblinear's weights and dual variables, all of them in memory, fit."""
+    """Return whether liblinear's weights and dual variables, all of them in memory, fit."""
     return 8 * m * (limit.growth_n + limit.growth_d) <= protocol.BYTES
 
 

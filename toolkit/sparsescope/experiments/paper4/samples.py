@@ -40,7 +40,7 @@ def quick(data: Pool) -> Pool:
 
 
 def multilabel(data: Pool) -> bool:
-    """Whether the samples have sets of labels."""
+    """Return whether the samples have sets of labels."""
     return data.y.ndim == 2
 
 
@@ -52,7 +52,7 @@ def indicator(y: Any, m: int) -> sp.csr_array:
 
 
 def has(y: Any, labels: np.ndarray) -> np.ndarray:
-    """Whether sample i has the label labels[i], (n,) bool."""
+    """Return whether sample i has the label labels[i], (n,) bool."""
     if y.ndim == 1:
         return np.asarray(y == labels)
     if not sp.issparse(y):

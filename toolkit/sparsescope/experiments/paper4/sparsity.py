@@ -123,7 +123,7 @@ def kind_of(pool: Pool) -> str:
 
 
 def is_bibtex(part: pd.DataFrame) -> bool:
-    """Whether the rows of one data set are of the paper's bibtex."""
+    """Return whether the rows of one data set are of the paper's bibtex."""
     classes, features = BIBTEX
     return int(part["classes"].iloc[0]) == classes and int(part["features"].iloc[0]) in features
 

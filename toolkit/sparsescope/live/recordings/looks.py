@@ -77,13 +77,13 @@ class Looks:
         return {k: self._strip(k) for k in chosen}
 
     def _reaches(self, event: int) -> bool:
-        """Whether the gradient at an event is known: with an intercept, which no event keeps, only at the last one."""
+        """Return whether the gradient at an event is known; with an intercept, which none keeps, only at the last."""
         assert self._problem is not None
         last = event == len(self._trace) - 1
         return event >= self._since and (not self._problem.intercept or (last and self._point is not None))
 
     def _is_of_the_run(self) -> bool:
-        """Whether F at the last kept weights is what the run said: else the problem handed over is another one."""
+        """Return whether F at the last kept weights is that of the run; else the problem handed over is another one."""
         problem, trace = self._problem, self._trace
         if problem is None or problem.n * problem.m > MOST_SCORES:
             return False

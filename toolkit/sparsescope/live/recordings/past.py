@@ -111,7 +111,7 @@ def _rows(part: Any, block: bytes, count: int, came: str, went: str) -> Arrays:
 
 
 def _goes_on(table: Arrays, W: Any, b: Any, problem: Any) -> bool:
-    """Whether the last events are of this problem: F at the kept weights is the last or the smallest of theirs."""
+    """Return whether the last events are of this problem: F at the kept weights is their last or their smallest."""
     now = float(problem.objective(W) if b is None else problem.objective(W, b))
     then = table["objective"][table["segment"] == table["segment"][-1]]
     said = [float(then[-1]), float(np.fmin.reduce(then))]

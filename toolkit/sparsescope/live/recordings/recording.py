@@ -105,7 +105,7 @@ class Recording:
         return other
 
     def belongs_to(self, problem: BaseProblem) -> bool:
-        """Whether a problem has the data of the recorded run, by their digest.
+        """Return whether a problem has the data of the recorded run, by their digest.
 
         Parameters
         ----------

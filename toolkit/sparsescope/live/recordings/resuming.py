@@ -45,7 +45,7 @@ class Past:
         self._key = data_key(problem)
 
     def belongs_to(self, problem: Any) -> bool:
-        """Whether a problem has the data of the run, by their digest."""
+        """Return whether a problem has the data of the run, by their digest."""
         return data_key(problem) == self._key
 
     def recording(self, limit: int) -> Recording:

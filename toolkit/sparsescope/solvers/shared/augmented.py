@@ -166,7 +166,7 @@ class Lagrangian:
         return True
 
     def settled(self) -> bool:
-        """Whether the gradient is small against what the multipliers would move, each in the units of the other."""
+        """Return whether the gradient is small against the move of the multipliers, in comparable units."""
         if not np.abs(self.G).max() > 1e-15 * (np.abs(self.Pn).max() + self.strength):
             return True
         # Lengths in the metric of the quadratic terms: √ρ·(W − V) and (U⁺ − U)/√σ.

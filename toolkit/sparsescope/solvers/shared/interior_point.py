@@ -35,7 +35,7 @@ MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
 
 def suits(problem: Problem) -> bool:
-    """Whether the loss is a hinge, the penalty a sum of norms, and the system small."""
+    """Return whether the loss is a hinge, the penalty a sum of norms, and the system small."""
     if problem.loss.smooth or not problem.loss.hinges or problem.n * problem.d > MOST_ENTRIES:
         return False
     found = norms_of(problem.regulariser, problem.d, problem.m)

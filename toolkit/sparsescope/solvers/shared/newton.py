@@ -46,12 +46,12 @@ SINGLE_ABOVE = 200_000  # entries above which products run in single precision: 
 
 
 def single(problem: Problem) -> bool:
-    """Whether directions are computed in single precision."""
+    """Return whether directions are computed in single precision."""
     return problem.design.nnz > SINGLE_ABOVE
 
 
 def able(problem: Problem) -> bool:
-    """Whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
+    """Return whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
     return hasattr(problem.loss, "hessian_product") and has_derivatives(problem)
 
 
@@ -178,7 +178,7 @@ class Newton:
 
     @property
     def uses_block(self) -> bool:
-        """Whether the last products were those of a block, which cost less for each entry."""
+        """True if the last products were those of a block, which cost less for each entry."""
         return self.support is not None and self.support.block is not None
 
     def step(self, problem: Problem, state: State) -> Step | None:

@@ -37,7 +37,7 @@ def row_functions(problem: Problem) -> Any:
 
 
 def has_derivatives(problem: Problem) -> bool:
-    """Whether the penalty defines second derivatives on its pieces."""
+    """Return whether the penalty defines second derivatives on its pieces."""
     row = row_functions(problem)
     return hasattr(getattr(row, "base", row), "hessian_vec")  # base: of a penalty with weights of features
 

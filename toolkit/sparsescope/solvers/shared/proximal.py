@@ -194,8 +194,10 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
 
 
 def _curves_less(problem: Problem, state: ProximalState) -> bool:
-    """Whether the curvature along a step is at most K, from how far its gradients turned: that can still be told where
-    the values of the loss differ by rounding only, and steps too long for K would never settle."""
+    """Return whether the curvature along a step is at most K, judged by its gradients.
+
+    They tell it even where the values of the loss differ by rounding only, and steps too long for K would never settle.
+    """
     if state.extrapolates:  # the scores of V are gone
         return True
     if state.turned is None:

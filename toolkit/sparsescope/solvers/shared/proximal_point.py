@@ -43,7 +43,7 @@ MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
 
 def suits(problem: Problem) -> bool:
-    """Whether the loss is smooth and the systems are small."""
+    """Return whether the loss is smooth and the systems are small."""
     small = min(problem.rows, problem.n) * problem.m <= MOST_SYSTEM and problem.n * problem.d <= MOST_ENTRIES
     return small and bool(problem.loss.smooth)
 

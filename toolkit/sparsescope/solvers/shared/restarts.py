@@ -43,7 +43,7 @@ def halpern(epoch: int) -> tuple[float, float, float]:
 
 
 def ends(state: Any, before: float) -> bool:
-    """Whether the epoch ends with this step; ``before``: the residual of the step before it."""
+    """Return whether the epoch ends with this step; ``before``: the residual of the step before it."""
     now, first = state.residual, state.first_residual
     if state.epoch < 2:
         return False

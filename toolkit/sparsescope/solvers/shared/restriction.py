@@ -40,7 +40,7 @@ class Restriction:
 
 
 def worthwhile(problem: Problem) -> bool:
-    """Whether working on few of the features can pay."""
+    """Return whether working on few of the features can pay."""
     return bool(problem.penalty.zeroes_rows) and problem.d >= FEWEST
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, scratch, sweep
+from ...kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, sweep
+from ...kernels.label_search import scratch
 from ...kernels.sparse_duals import fit_box
 from ...kernels.sparse_rows import FRONT, SIZE, START, WIDTH, clear, empty_rows, front, grown
 from ...kernels.sparse_scores import csr_parts, hinge_sum
 from ...problems.prediction import Problem
-from .pacing import Naps
+from .pacing import Naps, SearchPacing
 from .state import State
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
@@ -33,8 +34,8 @@ class PDSparseState(State):
     rows : v = Xᵀα by features, and which of its entries are above λ₄ · active : a_ik = −α_ik of the active labels ·
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
     paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
-    search · gains (n,): what the last step of each sample gained, see :func:`sweep`; gained : their sum in the last
-    search · opening : whether the next search draws features · naps : samples that a search leaves out
+    search · gains (n,): what the last step of each sample gained, see :func:`sweep` · pacing : how to search, and when
+    · naps : samples that a search leaves out
     """
 
     sparse = True
@@ -60,8 +61,7 @@ class PDSparseState(State):
         self.C, self.lam4, self.margin = NAN, NAN, NAN
         self.most: Any = NAN
         self.wanted = 1
-        self.gained = 0.0
-        self.opening = False
+        self.pacing = SearchPacing()
         self.filled = 0  # entries of v when it was last made anew
         self._weights: sp.csr_array | None = None
         self._hinges: tuple[tuple[Any, ...], tuple[float, int, int]] | None = None  # what was summed, and the sums

@@ -250,7 +250,7 @@ class Splitting(Solver):
 
     # --------------------------------------------------------------------------------------------- few of many features
     def restricts(self, problem: Problem) -> bool:
-        """Whether steps may be those of the problem on some of the features."""
+        """Return whether steps may be those of the problem on some of the features."""
         return self.acceleration != "none" and worthwhile(problem)
 
     def strength(self, problem: Problem) -> float:
@@ -299,5 +299,5 @@ class Splitting(Solver):
         state.settle()
 
     def leaps(self, problem: Problem) -> bool:
-        """Whether leaps are tried; differences of two images need all digits."""
+        """Return whether leaps are tried; differences of two images need all digits."""
         return self.acceleration == "leaps" and problem.dtype == np.float64

@@ -1,0 +1,140 @@
+"""Columns of a data matrix, dense or sparse, as kernels walk through them, and products with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit.parts import helper, kernel, struct
+
+
+@struct
+class DenseColumns:
+    """Columns of a dense matrix; ``XT`` is d×n in C order.
+
+    Kernels walk column j by positions p in start(j)…stop(j): row(p, j) is the sample, entry(p, j) its value. Samples
+    are unsigned, as is every index here: one that might be negative costs instructions at each use.
+    """
+
+    XT: np.ndarray
+
+    def start(self, j):
+        return 0
+
+    def stop(self, j):
+        return self.XT.shape[1]
+
+    def row(self, p, j):
+        return np.uintp(p)
+
+    def entry(self, p, j):
+        return self.XT[j, np.uintp(p)]
+
+
+@struct
+class SparseColumns:
+    """Columns of a CSC matrix, with the same four functions."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+    def start(self, j):
+        return self.indptr[j]
+
+    def stop(self, j):
+        return self.indptr[j + 1]
+
+    def row(self, p, j):
+        return np.uintp(self.indices[np.uintp(p)])
+
+    def entry(self, p, j):
+        return self.data[np.uintp(p)]
+
+
+@helper
+def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
+    """Z_i += x_ij·w for the samples of column j: what row j of W contributes to the scores."""
+    for p in range(columns.start(j), columns.stop(j)):
+        x = columns.entry(p, j)
+        z = Z[columns.row(p, j)]
+        for k in range(w.size):
+            z[k] += x * w[k]
+
+
+@kernel
+def columns_matmul(columns, W, Z):
+    """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
+    Z[:] = 0.0
+    for j in range(W.shape[0]):
+        used = False
+        for k in range(W.shape[1]):
+            used = used or W[j, k] != 0.0
+        if used:
+            add_column(columns, j, W[j], Z)
+
+
+@kernel
+def listed_matmul(columns, rows, W, Z):
+    """Z = Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
+    Z[:] = 0.0
+    for position in range(rows.size):
+        add_column(columns, rows[position], W[rows[position]], Z)
+
+
+@kernel
+def columns_rmatmul(columns, U, start, stop, G):
+    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m).
+
+    Two entries are taken at a time: half as many loads and stores of the row that they are added to.
+    """
+    m = U.shape[1]
+    for j in range(start, stop):
+        g = G[j - start]
+        for k in range(m):
+            g[k] = 0.0
+        p = columns.start(j)
+        end = columns.stop(j)
+        while p + 1 < end:
+            a = columns.entry(p, j)
+            b = columns.entry(p + 1, j)
+            u = U[columns.row(p, j)]
+            v = U[columns.row(p + 1, j)]
+            for k in range(m):
+                g[k] += a * u[k] + b * v[k]
+            p += 2
+        if p < end:
+            a = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += a * u[k]
+
+
+@kernel
+def chosen_matmul(columns, rows, V, E):
+    """E = Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
+    m = E.shape[1]
+    E[:] = 0.0
+    for q in range(rows.size):
+        j = rows[q]
+        v = V[q]
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            e = E[columns.row(p, j)]
+            for k in range(m):
+                e[k] += x * v[k]
+
+
+@kernel
+def chosen_rmatmul(columns, rows, U, G):
+    """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
+    m = U.shape[1]
+    for q in range(rows.size):
+        j = rows[q]
+        g = G[q]
+        for k in range(m):
+            g[k] = 0.0
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            u = U[columns.row(p, j)]
+            for k in range(m):
+                g[k] += x * u[k]

@@ -1,0 +1,72 @@
+"""Sums and counts over the entries of a design matrix, each computed when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class DesignSums:
+    """Sums and counts of :class:`sparsescope.inputs.design.Design`, which holds the entries."""
+
+    matrix: Any
+    is_sparse: bool
+
+    @cached_property
+    def magnitude(self) -> float:
+        """Largest absolute value of an entry of X."""
+        values = self.matrix.data if self.is_sparse else self.matrix
+        return max(float(values.max()), -float(values.min())) if values.size else 0.0
+
+    @cached_property
+    def squared_norms(self) -> np.ndarray:
+        """Σ_i x_ij² of every column, shape (d,), float64."""
+        if self.is_sparse:
+            squares = sp.csc_array(
+                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                shape=self.matrix.shape,
+            )
+            return np.asarray(squares.sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
+
+    def target_sums(self, weights: Any) -> np.ndarray:
+        """Compute Σ_i x_ij² D_ic.
+
+        Parameters
+        ----------
+        weights
+            D (n, k), dense or sparse.
+
+        Returns
+        -------
+        np.ndarray
+            the sums (d, k), float64.
+        """
+        if self.is_sparse:
+            squares = sp.csc_array(
+                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
+                shape=self.matrix.shape,
+            )
+            sums = squares.T @ weights
+            return np.asarray(sums.todense() if sp.issparse(sums) else sums)
+        return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
+
+    @cached_property
+    def column_counts(self) -> np.ndarray:
+        """Non-zero entries of every column, shape (d,), the same for dense and sparse storage."""
+        if self.is_sparse:
+            if self.matrix.data.all():
+                return np.diff(self.matrix.indptr)
+            return np.asarray((self.matrix != 0).sum(axis=0)).ravel()
+        return np.count_nonzero(self.matrix, axis=0)
+
+    @cached_property
+    def most_in_a_row(self) -> int:
+        """ω: the largest number of non-zero entries of a sample."""
+        if self.is_sparse:
+            used = self.matrix.indices[self.matrix.data != 0]
+            return int(np.bincount(used, minlength=1).max()) if used.size else 0
+        return int(np.count_nonzero(self.matrix, axis=1).max())
