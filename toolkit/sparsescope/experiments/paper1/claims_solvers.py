@@ -55,7 +55,7 @@ def patterns(part: pd.DataFrame) -> Answer:
 def compare(
     part: pd.DataFrame, fast: str, slow: str, least: float = 1.0, most: float = INFINITY, claimed: float = INFINITY
 ) -> Answer:
-    """Whether the median over the levels of time(slow)/time(fast) lies in (least, most].
+    """Return whether the median over the levels of time(slow)/time(fast) lies in (least, most].
 
     A ratio above ``claimed`` exceeds the claim. Where repeated runs disagree, the case is not decided.
     """

@@ -140,7 +140,7 @@ def sparsity(tables: Tables) -> go.Figure:
 
 
 def _is_wide(values: np.ndarray) -> bool:
-    """Whether a linear axis would press the small values flat."""
+    """Return whether a linear axis would press the small values flat."""
     return bool(len(values) and values.max() > 8 * values.min())
 
 

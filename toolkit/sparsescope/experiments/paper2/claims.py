@@ -87,7 +87,7 @@ def _sizes(table: pd.DataFrame) -> Iterator[tuple[str, dict[int, pd.DataFrame]]]
 
 
 def _sooner(first: pd.DataFrame, second: pd.DataFrame, names: tuple[str, str]) -> Answer:
-    """Whether the first run is sooner at the larger of the two smallest errors."""
+    """Return whether the first run is sooner at the larger of the two smallest errors."""
     level = max(float(first["error"].min()), float(second["error"].min()))
     a, b = reached(first, level), reached(second, level)
     holds = slower(b, a)

@@ -179,7 +179,7 @@ def faster(part: pd.DataFrame, fast: tuple[str, ...], slow: str, least: float) -
 
 
 def _all_exceed(fast: list[tuple[Time, float]], slow: Time, slow_ran: float, least: float) -> tuple[bool | None, bool]:
-    """Whether slow/fast > least for each of the fast ones, and whether only repeated runs leave that open."""
+    """Return whether slow/fast > least for each of the fast ones, and whether only repeated runs leave that open."""
     found: list[bool | None] = []
     for a, b in (("middle", "middle"), ("low", "high"), ("high", "low")):
         answers = [_exceeds(getattr(time, a), ran, getattr(slow, b), slow_ran, least) for time, ran in fast]
@@ -188,7 +188,7 @@ def _all_exceed(fast: list[tuple[Time, float]], slow: Time, slow_ran: float, lea
 
 
 def _exceeds(fast: float, fast_ran: float, slow: float, slow_ran: float, least: float) -> bool | None:
-    """Whether slow/fast > least, where infinity stands for "longer than it ran"."""
+    """Return whether slow/fast > least, where infinity stands for "longer than it ran"."""
     if fast < INFINITY:
         return slow > least * fast if slow < INFINITY else (True if slow_ran > least * fast else None)
     return False if slow < INFINITY and slow <= least * fast_ran else None
@@ -225,8 +225,10 @@ def _range(name: str, least: float, most: float) -> str:
 
 
 def competitive(tables: Tables, low: int, high: int, wanted: bool) -> list[Finding]:
-    """Whether the faster of Alg. 1 and 2 takes at most twice the time of LinearSVC (``wanted``), or more (not), for
-    sizes in [low, high]."""
+    """Judge whether the faster of Alg. 1 and 2 takes at most twice LinearSVC's time, for sizes in [low, high].
+
+    ``wanted``: that is the claim; else that it takes more.
+    """
     sizes = reading.cases(tables["quadratic"])
     found = [(case, part) for case, part in sizes if low <= int(part["per_class"].iloc[0]) <= high]
     return [Finding(case, *_competes(part, wanted)) for case, part in found]

@@ -98,7 +98,7 @@ def faster(tables: Tables, rival: str, column: str) -> list[Finding]:
 
 @for_each(models)
 def _ratios(ours: Any, rows: dict[str, Any], rival: str, column: str, least: float, words: Any) -> Answer:
-    """Whether theirs / ours is at least ``least`` (above it for 1)."""
+    """Return whether theirs / ours is at least ``least`` (above it for 1)."""
     if ours is None or not _known(rows, (rival,), column):
         return None, NOT_OURS if ours is None else _why(rows, (rival,))
     here, there = Time.of(ours, column), Time.of(rows[rival], column)
@@ -175,7 +175,7 @@ def exponent(part: pd.DataFrame, column: str) -> float:
 
 @for_each(by_data, "growth")
 def grows(part: pd.DataFrame, method: str, column: str, sublinear: bool, words: Any) -> Answer:
-    """Whether a column of a method grows with an exponent below 1 (``sublinear``), or of at least 0.8 (not)."""
+    """Return whether a column of a method grows with an exponent below 1 (``sublinear``), or of at least 0.8 (not)."""
     rows = part[part["method"] == method].sort_values("classes")
     value = exponent(rows, column)
     if not math.isfinite(value):
