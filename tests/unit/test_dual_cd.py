@@ -88,6 +88,16 @@ def test_the_dual_never_falls_and_its_rows_stay_on_their_simplices(settings: dic
     np.testing.assert_allclose(state.V, kept, atol=1e-10 * np.abs(kept).max())
 
 
+def test_work_is_counted_from_nothing_and_goes_on() -> None:
+    problem = problem_on("iris")
+    state = DualCD().init(problem)
+    assert state.work == 0.0
+    DualCD().step(problem, state)
+    first = state.work
+    DualCD().step(problem, state)
+    assert 0.0 < first < state.work
+
+
 def test_conjugate_gradients_on_a_face_gain_what_they_say_and_keep_zeros() -> None:
     problem = problem_on("digits", lam=1e-3)
     state = state_after(problem, 3, faces=False)

@@ -306,6 +306,22 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:
     assert first == sum(own == [best] for own, best in zip(sets, labels[:, 0], strict=True)) > 0
 
 
+def test_a_search_adds_every_feature_those_of_value_one_too() -> None:
+    rng = np.random.default_rng(5)
+    dense = (rng.random((8, 6)) < 0.6).astype(float)
+    samples, m = Design(sp.csr_array(dense)).sparse_samples, 3
+    rows, s = sr.empty_rows(6, 16), label_search.scratch(m, 1, 0)
+    W = rng.standard_normal((6, m))
+    for j in range(6):
+        rows = sr.grown(rows, rows.labels.size + 16)
+        for k in range(m):
+            sr.add(rows, j, k, W[j, k], 0.0)
+    for i in range(8):
+        count, _ = label_search.search(samples, i, rows, 1, 0, 0, 0.0, s)
+        assert count == -1, "few labels are scored without a list"
+        np.testing.assert_allclose(s.scores, dense[i] @ W, atol=1e-12)
+
+
 def test_features_are_drawn_with_the_right_mean() -> None:
     c = case("many", parts=1)
     for seed in range(3):

@@ -10,7 +10,7 @@ import pytest
 import sparsescope as ss
 from helpers import hinge_program, tags
 from sparsescope.problems.interior_cones import Orthant, SecondOrder
-from sparsescope.problems.interior_systems import ByClass, Joint
+from sparsescope.problems.interior_systems import ByClass, Joint, factored
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.shared.interior_point import InteriorPoint
@@ -153,6 +153,14 @@ def test_a_step_that_is_not_finite_is_not_taken() -> None:
     core.hinges.slack.s = np.zeros_like(core.hinges.slack.s)
     assert not core.step(1) and core.stuck and not core.step(1)
     np.testing.assert_array_equal(core.shown, shown)
+
+
+def test_a_system_that_is_not_quite_positive_is_factored_and_one_that_is_not_at_all_refused() -> None:
+    S = np.array([[1.0, 1.0 + 1e-7], [1.0 + 1e-7, 1.0]])
+    factor = np.tril(factored(S.copy())[0])
+    np.testing.assert_allclose(factor @ factor.T, S, rtol=1e-4)
+    with pytest.raises(np.linalg.LinAlgError):
+        factored(np.array([[1.0, 9.0], [9.0, 1.0]]))
 
 
 def test_a_scaling_maps_slacks_and_duals_to_one_point() -> None:

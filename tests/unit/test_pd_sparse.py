@@ -76,6 +76,15 @@ def test_the_first_searches_draw_features_where_they_are_most_of_the_work() -> N
     assert not PDSparse().warm_start_from(problem, known).pacing.opening, "a known dual point is not searched roughly"
 
 
+def test_a_change_of_the_problem_wakes_every_sample() -> None:
+    problem = problem_on("iris", ss.losses.CrammerSinger(), NET, lam=0.02)
+    state = PDSparse().begin(problem)
+    state.naps.rest(np.arange(problem.n), np.ones(problem.n, dtype=bool))
+    assert not state.naps.awake().size
+    state.take_scaling(problem.with_lam(0.01))
+    assert state.naps.awake().size == problem.n
+
+
 def test_the_margin_is_a_unit() -> None:
     wide = problem_on("iris", ss.losses.CrammerSinger(margin=4.0), ss.penalties.Ridge(), lam=0.02)
     plain = problem_on("iris", "crammer-singer", ss.penalties.Ridge(), lam=0.08)

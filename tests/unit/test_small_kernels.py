@@ -9,10 +9,12 @@ import pytest
 
 import sparsescope as ss
 from helpers import interpreted
+from sparsescope.kernels import label_search
 from sparsescope.kernels.augmented import loss_curvature
 from sparsescope.kernels.covariance import slope_of
 from sparsescope.kernels.proximal import prox_rows
 from sparsescope.kernels.rows import loss_gradient
+from sparsescope.kernels.splitting import CROSS, MOVED, linear_step
 from sparsescope.kernels.stochastic import catch_up
 from sparsescope.losses import label_flows
 from sparsescope.losses.logistic import largest
@@ -139,3 +141,34 @@ def test_the_gradients_of_a_solution_prove_nearly_its_objective_for_other_weight
     assert found.dual == pytest.approx(best.objective, rel=1e-3) and found.dual <= best.objective
     assert found.gap == pytest.approx(found.objective - found.dual)
     assert found.relative_gap == pytest.approx(found.gap / found.objective)
+
+
+def test_random_numbers_are_those_of_the_generator_that_the_search_names() -> None:
+    """Knuth's MMIX constants: the next state by whole numbers of Python, its upper 53 bits in [0, 1)."""
+    state, expected = np.array([7], np.uint64), 7
+    with np.errstate(over="ignore"):
+        for _ in range(5):
+            expected = (expected * 6364136223846793005 + 1442695040888963407) % 2**64
+            assert interpreted(label_search.draw)(state) == (expected >> 11) / 2.0**53
+            assert int(state[0]) == expected
+
+
+def test_the_linear_step_reports_its_moves_along_those_of_zeta() -> None:
+    """⟨ΔH, Δζ⟩ − ⟨ΔY, Δζ⟩, from the images that the step leaves; Z = VZ adds nothing."""
+    rng = np.random.default_rng(0)
+    n, m, sigma = 3, 4, 0.7
+    Y = np.array([0, 2, 3])
+    Z, zeta, zetaV, HQ, H, U = (rng.standard_normal((n, m)) for _ in range(6))
+    Q, q = np.abs(rng.standard_normal((n, m))), np.abs(rng.standard_normal(n)) + 2.0
+    old, mass, report, none = (Q.copy(), HQ.copy(), zetaV.copy(), q.copy()), np.zeros(n), np.zeros(2), np.zeros((n, m))
+    interpreted(linear_step)(
+        *(Z, Z.copy(), none, zeta, zetaV, none, Q, none, q, np.zeros(n), H, HQ, none, Y, 1.0, sigma),
+        *(1.0, 0.0, 0.0, U, mass, 0, n, report),
+    )
+    point, image = old[0], U.copy()
+    point[np.arange(n), Y] += old[3]
+    image[np.arange(n), Y] += mass
+    assert (image >= 0.0).all() and (np.ptp(H - old[1] - sigma * (2.0 * zeta - old[2]), axis=1) < 1e-12).all()
+    along = ((H - old[1]) - (image - point)) * (zeta - old[2])
+    assert report[CROSS] == pytest.approx(along.sum())
+    assert report[MOVED] == pytest.approx(((H - old[1]) ** 2).sum() + ((image - point) ** 2).sum())
