@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from common import show, store
+from common import parser, show, store
 
 import sparsescope as ss
 from sparsescope.registry import losses, penalties, solvers
@@ -43,11 +43,11 @@ def measure(problem: ss.Problem, seconds: float) -> dict[str, Any]:
 
 def main() -> None:
     """Measure all pairs and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", default=["iris", "wine", "digits"])
-    parser.add_argument("--ratio", type=float, default=0.1, help="λ/λ_max")
-    parser.add_argument("--seconds", type=float, default=120.0, help="limit for each solver")
-    args = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--data", nargs="+", default=["iris", "wine", "digits"])
+    command.add_argument("--ratio", type=float, default=0.1, help="λ/λ_max")
+    command.add_argument("--seconds", type=float, default=120.0, help="limit for each solver")
+    args = command.parse_args()
     rows = []
     for data in args.data:
         dataset = ss.datasets.load(data)

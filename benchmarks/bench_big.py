@@ -221,7 +221,7 @@ def report(row: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__)
     parser.add_argument("--gigabytes", type=float, default=10.0)
     parser.add_argument("--tol", type=float, default=1e-4)
     parser.add_argument("--threads", type=int, default=1)
@@ -235,7 +235,7 @@ def main() -> None:
         print(json.dumps(solve(options.solve, options.tol, options.threads, options.warm)))
         return
     if options.only_print:
-        for row in (common.stored("big") or {"rows": []})["rows"]:
+        for row in common.rows_of("big"):
             report(row)
         return
     row = measure(options)

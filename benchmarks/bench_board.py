@@ -12,7 +12,6 @@ board misses at the end, errors of the pages and of the log, and requests that l
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
 import io
@@ -25,7 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bench_class import MINUTE, Server, quantile
-from common import OtherLoad, bar, show, store
+from common import OtherLoad, bar, parser, show, store
 from explorer_driver import Explorer, browser
 
 MOST_MINUTES, MOST_PAGES = 60.0, 12
@@ -221,15 +220,13 @@ def drive(minutes: float, pages: int, phones: int, seed: int, say: Callable[[str
 
 def main() -> None:
     """Measure and store."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=5.0, help=f"at most {MOST_MINUTES:g}")
-    parser.add_argument("--pages", type=int, default=10, help=f"of students, at most {MOST_PAGES}")
-    parser.add_argument("--phones", type=int, default=3, help="how many of them only answer")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="2 pages, half a minute; stores nothing")
-    args = parser.parse_args()
+    command = parser(__doc__, quick="2 pages, half a minute; stores nothing", seed=0)
+    command.add_argument("--minutes", type=float, default=5.0, help=f"at most {MOST_MINUTES:g}")
+    command.add_argument("--pages", type=int, default=10, help=f"of students, at most {MOST_PAGES}")
+    command.add_argument("--phones", type=int, default=3, help="how many of them only answer")
+    args = command.parse_args()
     if not 0 <= args.phones < args.pages <= MOST_PAGES or not 0 < args.minutes <= MOST_MINUTES:
-        parser.error(f"at most {MOST_PAGES} pages, one of them an explorer, and {MOST_MINUTES:g} minutes")
+        command.error(f"at most {MOST_PAGES} pages, one of them an explorer, and {MOST_MINUTES:g} minutes")
     minutes, pages, phones = (0.5, 2, 1) if args.quick else (args.minutes, args.pages, args.phones)
     row = drive(minutes, pages, phones, args.seed)
     show([{name: value for name, value in row.items() if name not in ("fault texts", "MB every minute")}])

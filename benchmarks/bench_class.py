@@ -18,7 +18,6 @@ seconds and everything a page remembers are bounded; nothing but the loopback is
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -27,7 +26,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import OtherLoad, bar, show, store, stored
+from common import OtherLoad, bar, parser, rows_of, show, store
 from explorer_driver import Explorer
 from page_client import PageClient
 
@@ -278,27 +277,25 @@ async def _health(port: int) -> Any:
 
 def main() -> None:
     """Measure and store."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
+    command = parser(__doc__, quick="4 pages, 5 s; stores nothing", seed=0)
+    command.add_argument(
         "--sessions", type=int, nargs="+", default=[30, 60, 120], help=f"pages, at most {MOST_SESSIONS}"
     )
-    parser.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
-    parser.add_argument("--minutes", type=float, default=0.0, help="in place of --seconds; a row of its own")
-    parser.add_argument(
+    command.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
+    command.add_argument("--minutes", type=float, default=0.0, help="in place of --seconds; a row of its own")
+    command.add_argument(
         "--cores", type=int, default=0, choices=(0, 1), help="1: the server has one core, the pages have the others"
     )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
-    parser.add_argument(
+    command.add_argument("--bokeh", action="store_true", help="the pages stay on Bokeh's channel, as with panel serve")
+    command.add_argument(
         "--one-after-another", type=int, default=0, metavar="N", help="open N pages in turn, and tell what each leaves"
     )
-    parser.add_argument("--note", default="", help="stored with the row, such as 'before'")
-    parser.add_argument("--quick", action="store_true", help="4 pages, 5 s; stores nothing")
-    args = parser.parse_args()
+    command.add_argument("--note", default="", help="stored with the row, such as 'before'")
+    args = command.parse_args()
     if args.one_after_another:
         with Explorer(None, "--linger", str(LINGER)) as server:
             row = asyncio.run(one_after_another(server.port, server.process.pid, args.one_after_another))
-        rows = (stored("class") or {"rows": []})["rows"]
+        rows = rows_of("class")
         store(
             "class", [old for old in rows if (old["note"], old["sessions"]) != (row["note"], row["sessions"])] + [row]
         )
@@ -311,8 +308,8 @@ def main() -> None:
     said = (args.note, "one core" if args.cores else "", f"{seconds / MINUTE:g} minutes" if args.minutes else "")
     note = ", ".join(filter(None, said))
     if not all(1 <= size <= MOST_SESSIONS for size in sizes):
-        parser.error(f"sessions: from 1 to {MOST_SESSIONS}")
-    rows = [] if args.quick else (stored("class") or {"rows": []})["rows"]
+        command.error(f"sessions: from 1 to {MOST_SESSIONS}")
+    rows = [] if args.quick else rows_of("class")
     for size in sizes:
         with Explorer(None, "--linger", str(LINGER), core=core) as server:
             row = {

@@ -12,7 +12,6 @@ penalty with each solver and the first loss; CSC, float32 and an intercept for t
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -134,10 +133,8 @@ def kernels(name: str) -> None:
 
 def main() -> None:
     """Measure and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, "fresh", quick="only the first loss with the first penalty; not stored")
     parser.add_argument("--only", nargs="+", help="parts of names of combinations")
-    parser.add_argument("--quick", action="store_true", help="only the first loss with the first penalty; not stored")
-    parser.add_argument("--fresh", action="store_true", help="do not go on with an interrupted measurement")
     parser.add_argument("--kernels", metavar="LOSS/PENALTY/SOLVER", help="where the time of one combination goes")
     args = parser.parse_args()
     if args.kernels:
@@ -155,12 +152,7 @@ def main() -> None:
         if row is not None:
             rows.keep(str(combination), {"combination": str(combination), **row})
             print(f"{combination}: cold {row['cold s']:.2f} s, cached {row['cached s']:.2f} s", flush=True)
-    if args.quick:
-        found = list(rows.rows.values())
-        rows.path.unlink(missing_ok=True)
-    else:
-        found = rows.finish([str(c) for c in combinations()], by="combination", summary=summary)
-    report(found)
+    report(rows.finish(map(str, combinations()), by="combination", summary=summary, quick=args.quick))
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ same seed draws the same rows for all three. The optimum is certified by a duali
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
@@ -60,9 +59,8 @@ def ratios(problem: ss.Problem) -> np.ndarray:
 
 def main() -> None:
     """Measure all cases and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, quick="digits only, nothing is stored")
     parser.add_argument("--data", nargs="+", default=list(RATIOS), choices=list(RATIOS))
-    parser.add_argument("--quick", action="store_true", help="digits only, nothing is stored")
     args = parser.parse_args()
     rows = []
     for name in ["digits"] if args.quick else args.data:

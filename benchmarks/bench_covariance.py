@@ -245,14 +245,10 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a call of a peer")
-    parser.add_argument("--quick", action="store_true", help="p = 300, once, and nothing is stored")
-    parser.add_argument("--print", action="store_true", help="show what is stored")
+    parser = common.parser(__doc__, "print", quick="p = 300, once, and nothing is stored", repeats=3, limit=60.0)
     args = parser.parse_args()
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
         return
     if args.quick:
         args.repeats = 1

@@ -10,14 +10,14 @@ whose weights are that good. λ = 1/(nC).
 
 from __future__ import annotations
 
-import argparse
 import time
+from functools import partial
 from statistics import median
 from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
-from problems import Missing, dataset
+from problems import dataset
 
 import sparsescope as ss
 from sparsescope.experiments import peers
@@ -185,30 +185,18 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, "fresh", "print", quick="iris only", repeats=3, limit=10.0)
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--solvers", nargs="+", default=list(OWN))
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=10.0, help="processor seconds of a run at most")
-    parser.add_argument("--quick", action="store_true", help="iris only")
-    parser.add_argument("--fresh", action="store_true", help="forget an interrupted measurement")
-    parser.add_argument("--print", action="store_true", help="print what is stored")
     args = parser.parse_args()
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
         return
     common.quiet()
     cases = ["iris, C = 1"] if args.quick else args.cases
     kept = common.Rows(NAME, {"solvers": args.solvers, "repeats": args.repeats, "limit": args.limit}, args.fresh)
-    for case in cases:
-        if case in kept:
-            continue
-        print(case, flush=True)
-        try:
-            kept.keep(case, measure(case, args.solvers, args.repeats, args.limit))
-        except Missing as reason:
-            print(f"  left out: {reason}")
-    report(kept.finish(list(CASES), summary=summary))
+    kept.measure({case: partial(measure, case, args.solvers, args.repeats, args.limit) for case in cases})
+    report(kept.finish(CASES, summary=summary))
 
 
 if __name__ == "__main__":

@@ -138,22 +138,17 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, "fresh", "print", quick="iris only", repeats=3, limit=10.0)
     parser.add_argument("--data", nargs="+", default=list(DATA))
     parser.add_argument("--losses", nargs="+", default=list(losses))
     parser.add_argument("--penalties", nargs="+", default=list(penalties))
     parser.add_argument("--solvers", nargs="+", default=[name for name in solvers if solvers[name].converges])
     parser.add_argument("--shares", nargs="+", type=float, default=list(SHARES), help="λ as shares of λ_max")
     parser.add_argument("--tols", nargs="+", type=float, default=list(LEVELS))
-    parser.add_argument("--limit", type=float, default=10.0, help="processor seconds for a call")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="iris only")
-    parser.add_argument("--fresh", action="store_true", help="begin anew")
-    parser.add_argument("--print", action="store_true", help="print what is stored")
     args = parser.parse_args()
     if args.quick:
         args.data = ["iris"]
-    report((common.stored(NAME) or {"rows": []})["rows"] if args.print else measure(args))
+    report(common.rows_of(NAME) if args.print else measure(args))
 
 
 if __name__ == "__main__":

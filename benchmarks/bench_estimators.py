@@ -10,7 +10,6 @@ the same folds and λ, where R and the package are installed (Debian: r-base-cor
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import tempfile
@@ -150,13 +149,10 @@ def beside_glmnet(quick: bool) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, store and print; see the top of this file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="smaller data, few λ and folds; nothing is stored")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--print", action="store_true", help="show what is stored, measure nothing")
+    parser = common.parser(__doc__, "print", quick="smaller data, few λ and folds; nothing is stored", repeats=5)
     args = parser.parse_args()
     if args.print:
-        common.show((common.stored(NAME) or {"rows": []})["rows"])
+        common.show(common.rows_of(NAME))
         return
     common.quiet()
     others = common.OtherLoad()

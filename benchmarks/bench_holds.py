@@ -9,12 +9,11 @@ of a step only (``pauses.py``). Both figures are processor time of the thread, s
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 from bench_class import LOSSES, PENALTIES
-from common import bar, show, store, stored
+from common import bar, parser, rows_of, show, store
 from problems import dataset
 
 import sparsescope as ss
@@ -78,13 +77,12 @@ def measure(name: str, steps: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure and store."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", default=list(DATA), help=f"registered data sets, or {REAL}")
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--quick", action="store_true", help="iris, 5 steps; stores nothing")
-    args = parser.parse_args()
+    command = parser(__doc__, quick="iris, 5 steps; stores nothing")
+    command.add_argument("--data", nargs="+", default=list(DATA), help=f"registered data sets, or {REAL}")
+    command.add_argument("--steps", type=int, default=STEPS)
+    args = command.parse_args()
     names, steps = (["iris"], 5) if args.quick else (args.data, args.steps)
-    kept = [row for row in (stored("holds") or {"rows": []})["rows"] if row["data"] not in names]
+    kept = [row for row in rows_of("holds") if row["data"] not in names]
     for name in names:
         rows = measure(name, steps)
         show(rows)

@@ -13,7 +13,6 @@ products are faster than BLAS on all of X once W has zero rows).
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from statistics import median
@@ -96,8 +95,7 @@ def measure(name: str, X: Any, y: np.ndarray, loss: str, solver_name: str, turns
 
 def main() -> None:
     """Measure all cases and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=15)
+    parser = common.parser(__doc__, turns=15)
     parser.add_argument("--data", nargs="+", default=list(DATA), choices=list(DATA))
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
     parser.add_argument("--losses", nargs="+", default=list(LOSSES))

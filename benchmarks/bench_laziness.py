@@ -17,7 +17,6 @@ thread, medians. Blondel et al. (2013, Sec. 4.5) report up to 10 times for their
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from statistics import median
@@ -41,9 +40,11 @@ MULTICLASS = vars(MulticlassSquaredHinge)
 class NeverIdle(ss.losses.Loss):
     """The multiclass squared hinge without the notion of an idle sample."""
 
-    value, gradient, derivatives, conjugate, diagonal, move, class_aware, curvature = (
-        MULTICLASS[name]
-        for name in ("value", "gradient", "derivatives", "conjugate", "diagonal", "move", "class_aware", "curvature")
+    value, gradient, derivatives, conjugate = (
+        MULTICLASS[name] for name in ("value", "gradient", "derivatives", "conjugate")
+    )
+    hessian_diag, update_scores, class_aware, curvature = (
+        MULTICLASS[name] for name in ("hessian_diag", "update_scores", "class_aware", "curvature")
     )
 
     title = "multiclass squared hinge, never idle"
@@ -131,10 +132,8 @@ def measure(name: str, base: ss.Problem, ratio: float, turns: int) -> dict[str, 
 
 def main() -> None:
     """Measure all cases and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=7)
+    parser = common.parser(__doc__, quick="generated text and three values of λ only", turns=7)
     parser.add_argument("--data", nargs="+", default=list(DATA), choices=list(DATA))
-    parser.add_argument("--quick", action="store_true", help="generated text and three values of λ only")
     args = parser.parse_args()
     names, ratios = (["text"], RATIOS[1::2]) if args.quick else (args.data, RATIOS)
     common.quiet()

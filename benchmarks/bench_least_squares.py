@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import common
@@ -51,7 +52,7 @@ def images(quick: bool) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """MNIST pixels in [0, 1], float32, and classes: training and test part."""
     folder = common.shared_data()
     if folder is None or not (folder / "mnist.npz").exists():
-        raise FileNotFoundError("mnist.npz is not in the folders of SPARSESCOPE_DATA")
+        raise common.Missing("mnist.npz is not in the folders of SPARSESCOPE_DATA")
     with np.load(folder / "mnist.npz") as file:
         rows = slice(0, 3000 if quick else None)
         X, Xt = (file[f"X_{part}"][rows].astype(np.float32) / np.float32(255.0) for part in ("train", "test"))
@@ -250,7 +251,7 @@ def text(quick: bool) -> dict[str, Any]:
     """20 newsgroups as in Table 2: log-tf of words met at least three times, 15 000 documents to train."""
     folder = common.shared_data()
     if folder is None or not (folder / "news20_bydate_counts.npz").exists():
-        raise FileNotFoundError("news20_bydate_counts.npz is not in the folders of SPARSESCOPE_DATA")
+        raise common.Missing("news20_bydate_counts.npz is not in the folders of SPARSESCOPE_DATA")
     data = ss.datasets.load(str(folder / "news20_bydate_counts.npz"), scale="none")
     X = sp.vstack([sp.csr_array(data.X), sp.csr_array(data.X_test)], format="csr").astype(np.float64)
     y = np.concatenate([data.y, data.y_test])
@@ -368,7 +369,7 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__)
     parser.add_argument("--only", nargs="*", metavar="CASE", help=f"of: {', '.join(CASES)} (a first part is enough)")
     for flag in ("--quick", "--fresh", "--print", "--alone"):
         parser.add_argument(flag, action="store_true", help=argparse.SUPPRESS if flag == "--alone" else None)
@@ -377,24 +378,15 @@ def main() -> None:
         print(json.dumps(fit_alone(args.quick)))
         return
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
         return
     common.quiet()
     kept = common.Rows(NAME, {"quick": args.quick}, args.fresh)
-    for name, measure in CASES.items():
-        if (args.only and not any(name.startswith(part) for part in args.only)) or name in kept:
-            continue
-        try:
-            row = {"case": name, **measure(args.quick)}
-        except FileNotFoundError as missing:
-            print(f"{name} is left out: {missing}")
-            continue
-        kept.keep(name, row)
-        print(row, flush=True)
-    if args.quick:
-        report(list(kept.rows.values()))
-        return
-    report(kept.finish(list(CASES)))
+    kept.measure(
+        {name: partial(measure, args.quick) for name, measure in CASES.items()},
+        lambda name: not args.only or any(name.startswith(part) for part in args.only),
+    )
+    report(kept.finish(CASES, quick=args.quick))
 
 
 if __name__ == "__main__":

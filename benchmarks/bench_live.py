@@ -13,12 +13,11 @@ window), speed at the maximum, a λ small enough that the run does not end meanw
 
 from __future__ import annotations
 
-import argparse
 import time
 from statistics import median
 from typing import Any
 
-from common import show, store
+from common import parser, show, store
 from explorer_driver import Explorer, browser, moves
 
 # Slow methods at a small λ, so that the run does not end while it is measured; an iteration of each is about one and a
@@ -67,9 +66,9 @@ def pauses(page: Any, times: int) -> list[float]:
 
 def main() -> None:
     """Measure and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--windows", type=int, default=4)
-    args = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--windows", type=int, default=4)
+    args = command.parse_args()
     rows = []
     with Explorer() as server, browser() as page:
         for solver, query in CASES.items():

@@ -104,7 +104,7 @@ def main() -> None:
     quick = (problems.LOGISTIC[0].name,)
     args = race.options(__doc__, quick[0])
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
     else:
         race.measure(NAME, problems.LOGISTIC, quick, contestants(), args, report, summary)
 

@@ -16,7 +16,7 @@ import sys
 import tracemalloc
 from typing import Any
 
-from common import shared_data, show, store
+from common import parser, shared_data, show, store
 
 
 def child(path: str, penalty: str, watched: bool, iterations: int) -> None:
@@ -55,10 +55,10 @@ def child(path: str, penalty: str, watched: bool, iterations: int) -> None:
 
 def main() -> None:
     """Run all variants and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--iterations", type=int, default=30)
-    parser.add_argument("--child", nargs=3, metavar=("PATH", "PENALTY", "WATCHED"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--iterations", type=int, default=30)
+    command.add_argument("--child", nargs=3, metavar=("PATH", "PENALTY", "WATCHED"), help=argparse.SUPPRESS)
+    args = command.parse_args()
     if args.child:
         child(args.child[0], args.child[1], args.child[2] == "1", args.iterations)
         return

@@ -8,12 +8,11 @@ reported. The wall time of the watched run is shown as well: it is what certific
 
 from __future__ import annotations
 
-import argparse
 import time
 from statistics import median
 from typing import Any
 
-from common import shared_data, show, store
+from common import parser, shared_data, show, store
 
 import sparsescope as ss
 from sparsescope.runs.trace import Recorder
@@ -51,9 +50,8 @@ def measure(name: str, solver: str, iterations: int, repeats: int) -> dict[str, 
 
 def main() -> None:
     """Measure small and large data, and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=9)
-    args = parser.parse_args()
+    command = parser(__doc__, repeats=9)
+    args = command.parse_args()
     cases = [
         ("digits", "bcd-ls", 100),
         ("digits", "fista-ls", 200),

@@ -20,7 +20,6 @@ file), or generated text of the same size. All views of the first two rows are i
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -30,7 +29,7 @@ from typing import Any
 
 import frame_cost
 import numpy as np
-from common import show, store
+from common import parser, show, store
 from counted import COUNTS, Counted
 from explorer_driver import Explorer, browser, moves
 from page_endurance import endure, growth
@@ -133,14 +132,14 @@ def memory(minutes: float, changes: int, speed: str) -> None:
 
 def main() -> None:
     """Measure and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="", help="a file of 20 newsgroups; generated text of its size without one")
-    parser.add_argument("--windows", type=int, default=4)
-    parser.add_argument("--moves", type=int, default=40)
-    parser.add_argument("--minutes", type=float, default=60.0, help="of the measurement of memory")
-    parser.add_argument("--changes", type=int, default=0, help="measure memory over so many changes, and nothing else")
-    parser.add_argument("--speed", default="30", help="iterations a second while memory is measured, or max")
-    args = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--data", default="", help="a file of 20 newsgroups; generated text of its size without one")
+    command.add_argument("--windows", type=int, default=4)
+    command.add_argument("--moves", type=int, default=40)
+    command.add_argument("--minutes", type=float, default=60.0, help="of the measurement of memory")
+    command.add_argument("--changes", type=int, default=0, help="measure memory over so many changes, and nothing else")
+    command.add_argument("--speed", default="30", help="iterations a second while memory is measured, or max")
+    args = command.parse_args()
     if args.changes:
         memory(args.minutes, args.changes, args.speed)
         return

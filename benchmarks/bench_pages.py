@@ -14,7 +14,6 @@ The server, its computations and a headless Chromium share the machine.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import time
@@ -24,7 +23,7 @@ from typing import Any
 
 import problems
 import race
-from common import show, store
+from common import parser, show, store
 from explorer_driver import Explorer, browser
 
 TURN = 0.02  # seconds between two positions of a drag
@@ -157,11 +156,11 @@ def grown() -> dict[str, float]:
 
 def main() -> None:
     """Measure and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="", help="the file of 20 newsgroups; digits without one")
-    parser.add_argument("--seconds", type=float, default=6.0, help="of each drag")
-    parser.add_argument("--budget", type=float, default=4.0, help="seconds of each lane")
-    args = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--data", default="", help="the file of 20 newsgroups; digits without one")
+    command.add_argument("--seconds", type=float, default=6.0, help="of each drag")
+    command.add_argument("--budget", type=float, default=4.0, help="seconds of each lane")
+    args = command.parse_args()
     load = os.getloadavg()[0]  # of others: figures of a busy machine say little
     row: dict[str, Any] = {"load average before": load, **drags(args.seconds), **grown()}
     path = str(Path(args.data).resolve()) if args.data else ""

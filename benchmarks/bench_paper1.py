@@ -122,7 +122,7 @@ def main() -> None:
     """Measure, or print what is stored."""
     args = race.options(__doc__, " and ".join(QUICK))
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
     else:
         race.measure(NAME, problems.PAPER1, QUICK, contestants(), args, report, summary, certified)
 

@@ -10,7 +10,6 @@ of the best serial time (one thread of any of these) to that of two threads. The
 
 from __future__ import annotations
 
-import argparse
 import time
 from statistics import median
 from typing import Any
@@ -84,11 +83,8 @@ def measure(name: str, turns: int, limit: float) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure all cases and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, quick="digits only, nothing is stored", turns=5, limit=60.0)
     parser.add_argument("--only", nargs="+", default=list(CASES))
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=60.0, help="wall seconds of a run at most")
-    parser.add_argument("--quick", action="store_true", help="digits only, nothing is stored")
     args = parser.parse_args()
     if cores() < 2:
         print("This process may use one core only: there is nothing to compare.")

@@ -32,7 +32,7 @@ from typing import Any
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 import scipy.sparse as sp
-from problems import Missing, dataset, file_of
+from problems import dataset, file_of
 
 import sparsescope as ss
 from sparsescope.experiments import Settings, peers
@@ -348,33 +348,22 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure what is asked for, and store the rows as they come."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, "fresh", quick="small sizes; nothing is stored", repeats=3, limit=60.0)
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=60.0, help="processor seconds of a run at most")
-    parser.add_argument("--fresh", action="store_true", help="forget an interrupted measurement")
-    parser.add_argument("--quick", action="store_true", help="small sizes; nothing is stored")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         child(args.quick)
         return
     common.quiet()
-    kept: dict[str, dict[str, Any]] = {}
-    rows = None if args.quick else common.Rows("pd_sparse", {"repeats": args.repeats, "limit": args.limit}, args.fresh)
-    chosen = jobs(args)
-    for case, (part, job) in chosen.items():
-        if part not in args.only or (rows is not None and case in rows):
-            continue
-        print(case, flush=True)
-        try:
-            kept[case] = {"part": part, "case": case, **job(), "repeats": args.repeats}
-        except Missing as reason:
-            print(f"  left out: {reason}")
-            continue
-        if rows is not None:
-            rows.keep(case, kept[case])
-    report(list(kept.values()) if rows is None else rows.finish(list(chosen), summary=summary))
+    options = {"repeats": args.repeats, "limit": args.limit, "quick": args.quick}
+    rows, chosen = common.Rows("pd_sparse", options, args.fresh), jobs(args)
+
+    def job(part: str, work: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+        return lambda: {"part": part, **work(), "repeats": args.repeats}
+
+    rows.measure({case: job(*pair) for case, pair in chosen.items()}, lambda case: chosen[case][0] in args.only)
+    report(rows.finish(chosen, summary=summary, quick=args.quick))
 
 
 if __name__ == "__main__":

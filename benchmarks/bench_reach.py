@@ -108,12 +108,11 @@ def measure(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, store and show."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, limit=20.0)
     parser.add_argument("--data", nargs="+", default=["factors", "digits", "wine", "iris", *WIDE])
     parser.add_argument("--losses", nargs="+", default=list(losses))
     parser.add_argument("--penalties", nargs="+", default=list(penalties))
     parser.add_argument("--tol", type=float, default=1e-6)
-    parser.add_argument("--limit", type=float, default=20.0, help="processor seconds for each problem")
     parser.add_argument("--name", default="reach", help="of the result")
     args = parser.parse_args()
     load = common.OtherLoad()

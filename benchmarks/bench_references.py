@@ -11,7 +11,6 @@ whether it was certified within the limit of processor seconds.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
@@ -104,11 +103,9 @@ def judged(seed: int, tol: float, limit: float) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Draw, solve, judge and store."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, limit=4.0, seed=0)
     parser.add_argument("--problems", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first problem")
     parser.add_argument("--tol", type=float, default=1e-6)
-    parser.add_argument("--limit", type=float, default=4.0, help="processor seconds for each solver")
     parser.add_argument("--minutes", type=float, default=30.0, help="no further problem after these of wall time")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # of runs that end at the limit: they are counted

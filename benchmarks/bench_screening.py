@@ -11,7 +11,6 @@ counted.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
@@ -76,9 +75,8 @@ def measure(case: Case) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure all cases and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, quick="the first problem only, nothing is stored")
     parser.add_argument("--only", nargs="+", help="parts of problem names")
-    parser.add_argument("--quick", action="store_true", help="the first problem only, nothing is stored")
     args = parser.parse_args()
     rows = []
     for name in CASES[:1] if args.quick else CASES:

@@ -111,7 +111,7 @@ def main() -> None:
     quick = (problems.SECOND_ORDER[3].name,)
     args = race.options(__doc__, quick[0])
     if args.print:
-        report((common.stored(NAME) or {"rows": []})["rows"])
+        report(common.rows_of(NAME))
     else:
         race.measure(NAME, problems.SECOND_ORDER, quick, contestants(), args, report, summary, step_cost)
 

@@ -25,7 +25,7 @@ from typing import Any
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 import scipy.sparse as sp
-from problems import Missing, dataset, file_of
+from problems import dataset, file_of
 
 import sparsescope as ss
 from sparsescope.kernels.projections import project_epigraph, project_simplex
@@ -279,13 +279,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     """Measure what is asked for, and store the rows as they come."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, "fresh", repeats=3, turns=15, limit=30.0)
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--turns", type=int, default=15, help="of the cost of a step")
-    parser.add_argument("--limit", type=float, default=30.0, help="processor seconds of a run at most")
     parser.add_argument("--race-limit", type=float, default=8.0, help="the same for a method of the races")
-    parser.add_argument("--fresh", action="store_true", help="forget an interrupted measurement")
     args = parser.parse_args()
     common.quiet()
     rows = common.Rows(
@@ -293,18 +289,14 @@ def main() -> None:
         {"repeats": args.repeats, "turns": args.turns, "limit": args.limit, "race_limit": args.race_limit},
         args.fresh,
     )
-    order = []
-    for part in PARTS:
-        for case, job in jobs(part, args).items():
-            order.append(case)
-            if part not in args.only or case in rows:
-                continue
-            print(case, flush=True)
-            try:
-                rows.keep(case, {**job(), "repeats": args.repeats})
-            except Missing as reason:
-                print(f"  left out: {reason}")
-    report(rows.finish(order, summary=summary))
+    found = {(part, case): work for part in PARTS for case, work in jobs(part, args).items()}
+    part_of = {case: part for part, case in found}
+
+    def job(work: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+        return lambda: {**work(), "repeats": args.repeats}
+
+    rows.measure({case: job(work) for (_, case), work in found.items()}, lambda case: part_of[case] in args.only)
+    report(rows.finish(part_of, summary=summary))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -25,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from common import show, store
+from common import parser, show, store
 from explorer_driver import Explorer, browser
 
 
@@ -117,10 +116,9 @@ def page_seconds(cache: str | None) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--imports", action="store_true", help="no page: imports and the first solve; not stored")
-    args = parser.parse_args()
+    command = parser(__doc__, repeats=3)
+    command.add_argument("--imports", action="store_true", help="no page: imports and the first solve; not stored")
+    args = command.parse_args()
     imports = {
         "import sparsescope s": import_seconds("import sparsescope", 9),
         "import numba s": import_seconds("import numba", 3),

@@ -12,11 +12,12 @@ import os
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # before numpy is imported: the subject is the solvers, not the thread pools
 
+import argparse
 import json
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -53,6 +54,34 @@ def machine() -> dict[str, Any]:
         "versions": found,
         "threads": os.environ["OPENBLAS_NUM_THREADS"],
     }
+
+
+# ------------------------------------------------------------------------------------------------------- command lines
+FLAGS = {
+    "fresh": "do not go on with an interrupted measurement",
+    "print": "measure nothing, print what is stored",
+}
+NUMBERS = {
+    "repeats": "of each measurement",
+    "turns": "of each measurement",
+    "limit": "processor seconds of a run at most",
+    "seed": "of what is random",
+}
+
+
+def parser(doc: str | None, *flags: str, quick: str = "", **numbers: float) -> argparse.ArgumentParser:
+    """A command line with flags and numbers that many measurements have, and their defaults.
+
+    flags : out of ``fresh`` and ``print`` · quick : what ``--quick`` measures, if there is one
+    """
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, value in numbers.items():
+        made.add_argument(f"--{name}", type=type(value), default=value, help=f"{NUMBERS[name]} (default: {value:g})")
+    for name in flags:
+        made.add_argument(f"--{name}", action="store_true", help=FLAGS[name])
+    if quick:
+        made.add_argument("--quick", action="store_true", help=quick.replace("%", "%%"))
+    return made
 
 
 # ---------------------------------------------------------------------------------------------------------- measuring
@@ -141,6 +170,16 @@ def stored(name: str) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows that :func:`store` wrote under this name; none if nothing is stored."""
+    rows: list[dict[str, Any]] = (stored(name) or {"rows": []})["rows"]
+    return rows
+
+
+class Missing(FileNotFoundError):
+    """Error for data that are not here; the message says which file and where it was looked for."""
+
+
 class Rows:
     """Rows of a long measurement, each under a name, written down as they come.
 
@@ -169,14 +208,36 @@ class Rows:
         content = {"options": self.options, "rows": self.rows}
         self.path.write_text(json.dumps(content, indent=1, ensure_ascii=False))
 
+    def measure(
+        self, jobs: Mapping[str, Callable[[], dict[str, Any]]], wanted: Callable[[str], bool] = lambda case: True
+    ) -> None:
+        """Do the jobs that are wanted and not done yet, and write down their rows; those without data are left out."""
+        began = time.perf_counter()
+        for case, job in jobs.items():
+            if case in self or not wanted(case):
+                continue
+            print(f"{case} ({time.perf_counter() - began:.0f} s so far)", flush=True)
+            try:
+                self.keep(case, {"case": case, **job()})
+            except Missing as reason:
+                print(f"  left out: {reason}")
+
     def finish(
         self,
-        order: list[str],
+        order: Iterable[str],
         by: str = "case",
         summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
+        quick: bool = False,
     ) -> list[dict[str, Any]]:
-        """Store all rows, those of earlier measurements too, in the given order of names; gives them back."""
-        earlier = {row[by]: row for row in (stored(self.name) or {"rows": []})["rows"]}
+        """Store all rows, those of earlier measurements too, in the given order of names; gives them back.
+
+        quick : nothing is stored, and these rows alone are given back
+        """
+        if quick:
+            self.path.unlink(missing_ok=True)
+            print("(--quick: not stored)")
+            return list(self.rows.values())
+        earlier = {row[by]: row for row in rows_of(self.name)}
         merged = {**earlier, **self.rows}
         rows = [merged[key] for key in order if key in merged]
         store(self.name, rows, **summary(rows))

@@ -16,12 +16,9 @@ from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
+from common import Missing
 
 import sparsescope as ss
-
-
-class Missing(Exception):
-    """The data of a problem are not here; the message says which file and where it was looked for."""
 
 
 def file_of(name: str) -> Path:

@@ -121,7 +121,7 @@ def optimum(case: problems.Case, say: bool = True) -> dict[str, Any]:
     """
     problem = case.problem()
     key = f"{case.name}, {case.loss}"
-    known = (common.stored("optima") or {"rows": []})["rows"]
+    known = common.rows_of("optima")
     for row in known:
         if row["case"] == key and row["fingerprint"] == fingerprint(problem):
             return row
@@ -352,13 +352,10 @@ def to_gap(case: problems.Case, solver: str, gap: float, repeats: int, limit: fl
 # ------------------------------------------------------------------------------------------------- a whole measurement
 def options(doc: str | None, quick: str) -> argparse.Namespace:
     """The command line that all races have."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(
+        doc, "fresh", "print", quick=f"only {quick}, one repeat, 5 s; not stored", repeats=3, limit=40.0
+    )
     parser.add_argument("--only", nargs="+", help="parts of problem names")
-    parser.add_argument("--quick", action="store_true", help=f"only {quick}, one repeat, 5 s; not stored")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=40.0, help="processor seconds for one run")
-    parser.add_argument("--fresh", action="store_true", help="do not go on with an interrupted measurement")
-    parser.add_argument("--print", action="store_true", help="measure nothing, print what is stored")
     args = parser.parse_args()
     if args.quick:
         args.repeats, args.limit = 1, 5.0
@@ -380,31 +377,19 @@ def measure(
     more : what else to measure for a case, as further entries of its row
     """
     common.quiet()
-    rows = common.Rows(
-        name,
-        {"repeats": args.repeats, "limit": args.limit, "quick": args.quick, "contestants": [c.name for c in field]},
-        args.fresh,
-    )
-    began = time.perf_counter()
-    for case in cases:
-        wanted = (
-            case.name in quick
-            if args.quick
-            else (not args.only or any(part.lower() in case.name.lower() for part in args.only))
-        )
-        if not wanted or case.name in rows:
-            continue
-        print(f"{case.name} ({time.perf_counter() - began:.0f} s so far)", flush=True)
-        try:
-            rows.keep(case.name, {**race(case, field, args.repeats, args.limit), **more(case, args)})
-        except problems.Missing as reason:
-            print(f"  left out: {reason}")
-    if args.quick:
-        report(list(rows.rows.values()))
-        rows.path.unlink(missing_ok=True)
-        print("(--quick: not stored)")
-    else:
-        report(rows.finish([c.name for c in cases], summary=summary))
+    names = [c.name for c in field]
+    options = {"repeats": args.repeats, "limit": args.limit, "quick": args.quick, "contestants": names}
+    rows = common.Rows(name, options, args.fresh)
+
+    def job(case: problems.Case) -> Callable[[], dict[str, Any]]:
+        return lambda: {**race(case, field, args.repeats, args.limit), **more(case, args)}
+
+    def wanted(case: str) -> bool:
+        return case in quick if args.quick else not args.only or any(part.lower() in case.lower() for part in args.only)
+
+    jobs = {case.name: job(case) for case in cases}
+    rows.measure(jobs, wanted)
+    report(rows.finish(jobs, summary=summary, quick=args.quick))
 
 
 def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -31,21 +31,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(numba.config.NUMBA_NUM_THREADS))
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.syspath_prepend(str(FOLDER / "peers"))
-    names = (
-        "common",
-        "problems",
-        "race",
-        "tables",
-        "watch",
-        "bench_paper1",
-        "bench_logistic",
-        "bench_second_order",
-        "bench_covariance",
-        "bench_splitting",
-        "bench_least_squares",
-        "bench_crammer_singer",
-        "bench_big",
-    )
+    names = [path.stem for folder in (FOLDER, FOLDER / "peers") for path in folder.glob("*.py")]
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -55,6 +41,20 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     yield load
     for name in names:
         sys.modules.pop(name, None)
+
+
+WITH_OPTIONS = [path.stem for path in sorted(FOLDER.glob("bench_*.py")) if "parse_args()" in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("name", [*WITH_OPTIONS, "bench_paper1", "bench_logistic", "bench_second_order"])
+def test_every_measurement_says_its_options(
+    tool: Any, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("playwright")  # some drive a browser
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        tool(name).main()
+    assert ended.value.code == 0 and "--help" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "logistic", "binary-logistic"])
