@@ -12,8 +12,8 @@ UI = Path(__file__).parent / "ui"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests in `tests/ui` and move them to the end.
 
-    Playwright keeps an event loop running in the main thread once its first test has begun; tests that start a loop of
-    their own (notebooks do) would fail after that.
+    Playwright keeps an event loop running in the main thread once its first test has begun; tests that start
+    another loop (notebooks do) would fail after that.
     """
     for item in items:
         if UI in item.path.parents:

@@ -1,4 +1,4 @@
-"""What the tests of the core share: cases from the registries, small data, and formulas in plain numpy.
+"""Helpers of the tests of the core: cases from the registries, small data, and formulas in plain numpy.
 
 The formulas are the plain numpy ones on the classes of losses and penalties. A new part is run by the contract tests
 as soon as its file is there.
@@ -51,7 +51,7 @@ BLOCK_PENALTIES = [name for name in penalties if issubclass(penalties[name], Blo
 ROW_PENALTIES = [name for name in penalties if name not in BLOCK_PENALTIES]
 LOSSES = cases(losses)
 PENALTIES = cases(penalties, ROW_PENALTIES)
-# What methods that follow gradients solve, with a score for each class; a loss with one score has pairs of its own.
+# Pairs for methods that follow gradients, with a score for each class; a loss with one score has other pairs.
 SMOOTH = [name for name in losses if losses[name].smooth and not losses[name].one_score]
 ONE_SCORE = [pytest.param(name, "l1", id=f"{name}+l1") for name in losses if losses[name].one_score]
 SMOOTH_LOSSES = [case for case in LOSSES if case.values[0].smooth]
@@ -95,7 +95,7 @@ def members(penalty: Any, d: int) -> list[np.ndarray]:
 
 
 def block_prox(penalty: Any, V: np.ndarray, tau: float) -> np.ndarray:
-    """prox_{τΩ}(V) of a block penalty, by the prox of one vector (which has a contract of its own)."""
+    """prox_{τΩ}(V) of a block penalty, by the prox of one vector (which has another contract)."""
     out = np.array(V, dtype=np.float64)
     for block, k in product(members(penalty, len(V)), range(V.shape[1])):
         vector = out[block, k]

@@ -166,7 +166,7 @@ def is_allowed(layer: str, target: str) -> bool:
 
 
 def faults(path: Path) -> list[str]:
-    """What a file imports against the table, as sentences."""
+    """Imports of a file that break the table, as sentences."""
     layer = layer_of(dotted_name(path))
     if layer in TOP:
         return []
@@ -201,7 +201,7 @@ def test_the_rooms_stand_on_those_below_them() -> None:
 
 
 def imports_among(modules: set[str]) -> dict[str, set[str]]:
-    """Which of these modules each of them imports anywhere in its file, for types too."""
+    """Modules among these that each of them imports anywhere in its file, for types too."""
     found: dict[str, set[str]] = {}
     for path in sources():
         name = dotted_name(path)
@@ -254,7 +254,7 @@ def asked_kinds(source: str) -> list[int]:
 
 
 def test_no_file_asks_what_kind_a_problem_is() -> None:
-    """What depends on the kind stands on its class in problems/ and on its page's class in live/."""
+    """Hold that facts of a kind stand on its class in problems/ and on its page's class in live/."""
     found = [
         f"{path.relative_to(PACKAGE)}:{line}"
         for path in sources()

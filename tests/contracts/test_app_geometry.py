@@ -1,4 +1,4 @@
-"""The geometry page: contours of F itself with kinks as vertices, iterates as solvers make them, who notices what."""
+"""The geometry page: contours of F itself with its vertices, iterates as solvers make them, and messages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every page of the app: messages that a browser understands, settings that go through an address, refusals in words.
+"""Every page of the app: messages that a browser understands, settings that go through an address, refusals.
 
-The pages with settings of their own (`sparsescope.app.Page`) are held here; the explorer has its own tests.
+The pages with settings (`sparsescope.app.Page`) are held here; the explorer has its own tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def page(request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 def told(page: Page) -> list[dict[str, Any]]:
-    """What a page says now, as a browser gets it: strict JSON."""
+    """Messages of a page now, as a browser gets them: strict JSON."""
     return [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
 
 

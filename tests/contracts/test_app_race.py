@@ -1,4 +1,4 @@
-"""The race page beyond its lines: accuracy, what an iteration's time goes into, and solvers of one's own."""
+"""The race page beyond its lines: accuracy, what an iteration's time goes into, and solvers of a user."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_violation_is_the_distance_from_the_subdifferential_of_each_block(penalt
         for g, w in ((0.5 * G[block, k], W[block, k]) for k in range(M)):
             excess = penalty.row.dual_norm(g) - lam
             top = max(top, abs(excess) if w.any() else excess)
-            total += penalty.row.violation(g, w, lam) ** 2  # a contract of its own holds this of one vector
+            total += penalty.row.violation(g, w, lam) ** 2  # another contract holds this of one vector
         assert exact[block[0]] == pytest.approx(np.sqrt(total), rel=1e-12)
         assert paper[block[0]] == pytest.approx(top, rel=1e-12)
     # W = prox_λΩ(W − G) exactly at optimality: make such a pair.

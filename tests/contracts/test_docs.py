@@ -67,7 +67,7 @@ def test_quoted_code_is_in_the_source(path: Path) -> None:
     ],
 )
 def test_examples_run(path: Path, tmp_path: Path) -> None:
-    """All examples of a page as one program, in a process of its own: what they register must not stay."""
+    """All examples of a page as one program, in a new process: what they register must not stay."""
     program = tmp_path / "example.py"
     program.write_text("\n".join(m["code"] for m in RUN.finditer(path.read_text(encoding="utf-8"))), encoding="utf-8")
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300, cwd=tmp_path,

@@ -238,9 +238,10 @@ def _docstrings(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun_and_hold_no_idioms() -> None:
+    """Those of the package and of its tests, which are read as much."""
     wrong = [
         f"{name}: {doc.splitlines()[0]}"
-        for path in FILES
+        for path in (*FILES, *sorted((ROOT / "tests").rglob("*.py")))
         for name, doc in _docstrings(path)
         if QUESTION.match(doc) or any(f" {idiom} " in f" {' '.join(doc.split())} " for idiom in IDIOMS)
     ]

@@ -26,7 +26,7 @@ def ranking() -> ss.Problem:
 
 
 def near_the_optimum(**more: Any) -> tuple[ss.Run, float]:
-    """A run whose point is nearly optimal, made by a solver without a dual point of its own; and its objective."""
+    """A run whose point is nearly optimal, made by a solver without a dual point; and its objective."""
     problem = ranking()
     known = ss.solve(problem, "pd-sparse", tol=1e-6, max_iter=5000, record=False)
     run = ss.Run(problem, "fobos", W=known.W.toarray(), **more)

@@ -1,6 +1,6 @@
 """The contract of feature weights: a norm with weights c is the norm itself on features divided by c; weight 0 is free.
 
-The file runs twice: interpreted in a process of its own, with every penalty and solver, and compiled with a few.
+The file runs twice: interpreted in a new process, with every penalty and solver, and compiled with a few.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The contract of losses, run over the registry: derivatives, conjugates, constants, repairs, compiled = interpreted.
 
-The functions of one row are called interpreted here (parts are ordinary Python objects); that the compiled kernels do
-the same is a test of its own.
+The functions of one row are called interpreted here (parts are ordinary Python objects); another test
+holds the compiled kernels to the same results.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ _bounds: dict[Any, tuple[float, float]] = {}
 
 
 def bounds_of(problem: ss.Problem, *of_data: Any) -> tuple[float, float]:
-    """A lower and an upper bound of the optimum, of a run of its own."""
+    """A lower and an upper bound of the optimum, of another run."""
     key = (*of_data, problem.intercept, problem.key)
     if key not in _bounds:
         found = ss.solve(problem, "auto", tol=1e-8, max_iter=2000, record=False, certify_every=20, max_seconds=5.0)

@@ -117,7 +117,7 @@ def test_recordings_of_pages_are_made_and_every_page_of_the_reference_has_names(
 
 
 class Requests(HTMLParser):
-    """What a browser asks for while it reads a page, and the links and anchors of the page."""
+    """Requests of a browser that reads a page, and the links and anchors of the page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The contract of solvers: every registered solver on every problem that it says it solves.
 
-Here are those of problems that predict; solvers of another kind of problems have a contract of their own
+Here are those of problems that predict; solvers of another kind of problems have another contract
 (test_covariance.py).
 """
 
@@ -38,7 +38,7 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared.entries import EntrySolver
 
 TOL = 1e-9
-# Methods whose steps η₀/√t approach the optimum and never settle there: they have a contract of their own instead of a
+# Methods whose steps η₀/√t approach the optimum and never settle there: they have another contract instead of a
 # certified gap (test_stochastic.py), and share everything else.
 STOCHASTIC = tuple(name for name in solvers if not solvers[name].converges)
 # Methods for particular losses only (test_splitting.py has their optima); they share everything else, on the first of
@@ -53,7 +53,7 @@ BUDGETED = tuple(name for name in ONLY if not solvers[name].follows_lam)
 # all else that others do, on a problem with a penalty that they take.
 SPARSE = tuple(name for name in solvers if solvers[name].sparse)
 SPLITTING = tuple(name for name in ONLY if name not in SPARSE)
-# A solver that chooses another one has no steps of its own: that it does what its choice does is pinned in
+# A solver that chooses another one has no steps: that it does what its choice does is pinned in
 # test_working_set.py.
 METHODS = [name for name in PREDICTING if not solvers[name].delegates]
 EXACT = [name for name in METHODS if name not in STOCHASTIC and name not in ONLY]
@@ -536,7 +536,7 @@ def test_a_change_to_other_data_is_refused() -> None:
 # ------------------------------------------------------------------------------------------------------------ refusals
 @part
 class Kinked(ss.losses.Loss):
-    """max(0, 1 − z_y + max of the others): a loss with kinks."""
+    """max(0, 1 − z_y + max of the others): a non-smooth loss."""
 
     smooth = False
     title = "kinked hinge"

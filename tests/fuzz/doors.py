@@ -1,4 +1,4 @@
-"""What has to hold at each door, whatever comes: an answer that is right, or a sentence."""
+"""Contracts of each entrance, for any input: an answer that is right, or a sentence."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def name_host(text: str) -> None:
 
 
 def make_problem(arguments: dict[str, Any]) -> None:
-    """Arguments of a Problem: one whose sizes are those of the data, or an error in words."""
+    """Arguments of a Problem: one whose sizes are those of the data, or an error with a sentence."""
     with refusals(ValueError, TypeError):
         problem = ss.Problem(**arguments)
         assert problem.n > 0 and problem.d > 0 and problem.m > 1

@@ -277,7 +277,7 @@ def addresses() -> Any:
 
 
 def messages() -> Any:
-    """What a page could send: messages of the protocol with odd fields, and anything else."""
+    """Draw what a page could send: messages of the protocol with odd fields, and anything else."""
     kinds = some.sampled_from(["credit", "set", "do", "ask", "layout"])
     fields = some.sampled_from(
         [

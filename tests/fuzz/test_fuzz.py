@@ -77,7 +77,7 @@ def test_nothing_at_a_door_does_harm(name: str, tmp_path: Path, record_property:
 
 
 def corpus() -> list[Any]:
-    """What once failed: name, door, case (bytes as base64)."""
+    """Cases that once failed: name, door, case (bytes as base64)."""
     return [pytest.param(case["door"], case["case"], id=case["name"]) for case in json.loads(CORPUS.read_text("utf-8"))]
 
 

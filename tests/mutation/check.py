@@ -33,7 +33,7 @@ CASE_SECONDS = 4.0  # CPU; a case that takes longer interpreted is left to `make
 MUTANT_SECONDS = 90.0  # CPU for the tests of a mutant, by what they took before; the rest counts as not noticing it
 AT_ONCE = 12  # test functions of one call of pytest
 MARKS = "not ui and not slow and not peers"
-# They start programs of their own, which would be compiled.
+# They start other programs, which would be compiled.
 LEFT_OUT = ("ui", "notebooks", "mutation", "unit/test_experiments.py", "unit/test_jit.py", "unit/test_cli.py",
             "unit/test_benchmarks.py", "unit/test_paper2.py", "unit/test_paper3.py", "unit/test_paper4.py",
             "unit/test_paper5.py", "unit/test_makefile.py", "contracts/test_docs.py", "test_imports.py")  # fmt: skip
@@ -46,7 +46,7 @@ def environment(tree: Path) -> dict[str, str]:
 
 
 def copy(target: Path) -> None:
-    """What the tests need of the project."""
+    """Copy the files of the project that the tests need."""
     target.mkdir(parents=True, exist_ok=True)
     for name in ("toolkit", "tests", "docs", "data", "notebooks", "apps", "benchmarks"):
         if (ROOT / name).exists():
@@ -89,7 +89,7 @@ def tests_of(mutant: Mutant, reach: dict[str, Any]) -> list[str]:
 
 
 def judge(mutant: Mutant, tree: Path, reach: dict[str, Any]) -> dict[str, Any]:
-    """What becomes of a mutant."""
+    """Judge a mutant by the tests that run its function."""
     path = tree / "toolkit" / "sparsescope" / mutant.path
     text = path.read_text(encoding="utf-8")
     tests = tests_of(mutant, reach)

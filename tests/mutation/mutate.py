@@ -33,7 +33,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What names the mutant as long as the code around it stays."""
+        """Name of the mutant as long as the code around it stays."""
         return f"{self.path}::{self.function}: {self.before.strip()} -> {self.after.strip()} (line {self.line})"
 
     def applied(self, text: str) -> str:

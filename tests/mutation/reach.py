@@ -64,7 +64,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
             codes.add(frame.f_code)
 
     if OUT:
-        threading.setprofile(note)  # sessions work in threads of their own
+        threading.setprofile(note)  # sessions work in other threads
         sys.setprofile(note)
     began = time.process_time()
     try:

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from programs import start_explorer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# A browser that talks to nobody of its own accord: the tests record every request.
+# A browser that sends no requests unasked: the tests record every request.
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",

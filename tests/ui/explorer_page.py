@@ -1,4 +1,4 @@
-"""What a person does on the explorer's page, and what they see, in the words of the tests."""
+"""Actions of a person on the explorer's page, and what they see."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PANELS = ("MuiLinearProgress", "MuiTypography")
 
 
 def findings(page: Page) -> list[str]:
-    """What axe-core finds on a page as it is now, without Panel's own shell."""
+    """Findings of axe-core on a page as it is now, without Panel's own shell."""
     page.evaluate(Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate(
         "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap("

@@ -46,7 +46,7 @@ def room(tmp_path: Path) -> Iterator[Server]:
 
 
 def visitor(browser: Browser, width: int, height: int, dark: bool = False) -> Page:
-    """A page of a browser of its own, with its cookies."""
+    """A page of a separate browser, with its cookies."""
     scheme = "dark" if dark else "light"
     page = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme).new_page()
     page.set_default_timeout(LATE)

@@ -29,7 +29,7 @@ def named(testid: str) -> str:
 
 
 class Mouse:
-    """What a student does with the mouse, and a keyboard for numbers."""
+    """A student's hand: the mouse, and a keyboard for numbers."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

@@ -1,4 +1,4 @@
-"""How the page looks and what it offers without a mouse: dark mode, narrow windows, keys, the live region."""
+"""Looks of the page, and its use without a mouse: dark mode, narrow windows, keys, the live region."""
 
 from __future__ import annotations
 

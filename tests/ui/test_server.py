@@ -30,7 +30,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def workers(program: Program) -> int:
-    """How many workers `counting_server.py` said there are."""
+    """Return the number of workers that `counting_server.py` printed."""
     return int(re.findall(r"workers: (\d+)", "".join(program.lines))[-1])
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the papers' claims share: the verdict on one claim, and the check of one of its cases."""
+"""Helpers of the tests of the papers' claims: the verdict on one claim, and the check of one of its cases."""
 
 from __future__ import annotations
 

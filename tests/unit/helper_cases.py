@@ -1,4 +1,4 @@
-"""What test_processes.py lets other processes do; standard library only, so that they start at once."""
+"""Functions that test_processes.py lets other processes run; standard library only, so that they start at once."""
 
 from __future__ import annotations
 

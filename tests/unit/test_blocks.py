@@ -1,4 +1,4 @@
-"""How a user says blocks of features, and what is answered to blocks that cannot be."""
+"""Blocks of features as users give them, and the refusal of blocks that cannot be."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sparsescope.views.base import View
 
 
 def faults(part: Any) -> list[str]:
-    """What is said of a part that fails."""
+    """Sentences about a part that fails."""
     report = ss.check(part)
     assert not report.passed and report.faults
     return report.faults

@@ -85,7 +85,7 @@ class Visitor:
             await asyncio.sleep(0.01)
 
     async def refusal(self, kind: str, **more: Any) -> str:
-        """What is answered to a message that is not taken."""
+        """Return the answer to a message that is not taken."""
         self.refused.clear()
         await self.say(kind, **more)
         await self.until(lambda: self.refused)

@@ -1,4 +1,4 @@
-"""The command line: help, errors in words, exit codes."""
+"""The command line: help, sentences for errors, exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a solver reports is declared in its file: events, traces, charts and the page's newest values follow."""
+"""Columns that a solver declares in its file: events, traces, charts and the page's newest values follow."""
 
 from __future__ import annotations
 

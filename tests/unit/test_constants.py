@@ -109,7 +109,7 @@ def test_unknown_kinds_are_refused() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("value", [1.0, 0.1, 1e6 / 3])
 def test_features_that_are_all_constant_leave_the_intercept_its_own_length(value: float, dtype: str) -> None:
-    """What rounding leaves of them after centring is not a length to measure the intercept by."""
+    """Hold that rounding errors left after centring are no length to measure the intercept by."""
     problem = ss.Problem(np.full((9, 3), value, dtype), np.arange(9) % 3, intercept=True)
     for differences in (False, True):
         means, scale, norm = problem.centred_norm(differences)

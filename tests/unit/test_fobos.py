@@ -214,10 +214,10 @@ def test_the_unit_of_the_step_follows_the_data() -> None:
 
 @part
 class Hinge(ss.losses.Loss):
-    """max_r (z_r − z_y + [r≠y]), with a subgradient: a loss with kinks."""
+    """max_r (z_r − z_y + [r≠y]), with a subgradient: a non-smooth loss."""
 
     smooth = False
-    title = "hinge with kinks"
+    title = "non-smooth hinge"
 
     def value(self, z, y):
         top = z[y]

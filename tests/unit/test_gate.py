@@ -54,7 +54,7 @@ async def get(port: int, path: str = STATIC, **headers: str) -> HTTPResponse:
 
 
 def request(path: str = "/", **headers: str) -> Any:
-    """What the gate reads of a request (Tornado's own class refuses some of these before the gate does)."""
+    """A request, as far as the gate reads it (Tornado's own class refuses some of these before the gate does)."""
     arguments = {
         key: [value.encode() for value in values]
         for key, values in parse_qs(urlsplit(path).query, keep_blank_values=True).items()

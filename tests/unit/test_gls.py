@@ -1,4 +1,4 @@
-"""Generalised least squares (Agarwal et al. 2013, Alg. 1): its steps, its rates, links of one's own, bad input."""
+"""Generalised least squares (Agarwal et al. 2013, Alg. 1): its steps, its rates, links of a user, bad input."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_other_penalties_and_matrices_that_do_not_fit_are_refused_in_words() -> 
 
 
 class OwnLink(ss.losses.LinkLoss):
-    """What the links below share: each score has a link of its own."""
+    """Base of the links below: each score has a link to itself."""
 
     __slots__ = ()
 

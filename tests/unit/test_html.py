@@ -1,4 +1,4 @@
-"""How notebooks show objects, and runs as files of other programs."""
+"""Objects as notebooks show them, and runs as files of other programs."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path) -> Non
 
 
 def define(factor: float) -> Any:
-    """What a notebook cell does that is run again after an edit."""
+    """Define a class as a notebook cell does that is run again after an edit."""
     space = {"part": part, "Loss": ss.losses.Loss, "__name__": __name__}
     exec(
         textwrap.dedent(f"""

@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> KernelStore:
 
 
 class Kernel:
-    """A kernel in a module of its own, whose cache is a folder of the test; `load` is what a new process does."""
+    """A kernel in a separate module, whose cache is a folder of the test; `load` is what a new process does."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "cache"
@@ -76,7 +76,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
 
 
 def hits(compiled: Any) -> int:
-    """How often this kernel was found in the cache."""
+    """Count how often this kernel was found in the cache."""
     return sum(compiled.stats.cache_hits.values())
 
 
@@ -157,7 +157,7 @@ def test_another_key_or_stamp_under_the_same_name_is_not_taken(store: KernelStor
 
 # --------------------------------------------------------------------------------------------------- planted by others
 class Planted:
-    """What runs code when it is unpickled."""
+    """An object that runs code when it is unpickled."""
 
     ran = False
 

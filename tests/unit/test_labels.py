@@ -1,4 +1,4 @@
-"""Label sets at the door: every form in which people have them, and what is refused in words."""
+"""Label sets at the door: every form in which people have them, and the sentences that refuse others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""λ_max of losses with kinks: where the first weight comes in, for every penalty, with and without intercept."""
+"""λ_max of non-smooth losses: where the first weight comes in, for every penalty, with and without intercept."""
 
 from __future__ import annotations
 

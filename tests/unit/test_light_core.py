@@ -46,7 +46,7 @@ for name in [name for name in sys.modules if name.partition(".")[0] in hidden]:
 def python(
     code: str, hidden: set[str] = BEYOND_THE_CORE, path: Path = TOOLKIT, folder: Path = ROOT, before: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own in which, after `before`, the packages in `hidden` cannot be imported."""
+    """Run code in a new process in which, after `before`, the packages in `hidden` cannot be imported."""
     return subprocess.run(
         [sys.executable, "-c", before + WITHOUT.format(hidden=sorted(hidden)) + code],
         capture_output=True, text=True, timeout=300, cwd=folder, env={**os.environ, "PYTHONPATH": str(path)},

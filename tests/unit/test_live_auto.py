@@ -1,4 +1,4 @@
-"""What the page is told about solvers that choose: `auto` says what it chose, a working set can be watched."""
+"""Messages to the page about solvers that choose: `auto` says what it chose, a working set can be watched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When frames are due, with a clock of our own."""
+"""Times at which frames are due, with the test's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes are taken for which on the page, and the misread samples of a cell."""
+"""Confusions between classes on the page, and the misread samples of a cell."""
 
 from __future__ import annotations
 

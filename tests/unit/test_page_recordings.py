@@ -37,7 +37,7 @@ RECORDED = [name for name in registry.app_pages if getattr(registry.app_pages[na
 
 
 def polled(page: Any, until: Any, seconds: float = 120.0) -> list[dict[str, Any]]:
-    """What the page says until something is among it."""
+    """Collect the page's messages until a given one is among them."""
     end, said = time.monotonic() + seconds, []
     while not any(until(message) for message in said):
         assert time.monotonic() < end, "nothing came"

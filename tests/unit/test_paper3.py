@@ -24,7 +24,7 @@ LIMIT = protocol.limits(TINY)
 
 @pytest.fixture(scope="module")
 def images() -> Pool:
-    """Three digits, 60 training and 30 test images of their own."""
+    """Three digits, 60 training and 30 other test images."""
     X, y = ss.datasets.load("digits", test_size=0.0)
     some = np.flatnonzero(y < 3)[:90]
     return pool(ss.datasets.from_arrays(X[some[:60]], y[some[:60]], X_test=X[some[60:]], y_test=y[some[60:]],

@@ -1,4 +1,4 @@
-"""Partitions on disk: streamed from files, the same data as loaded, and refused in words where they are damaged."""
+"""Partitions on disk: streamed from files, the same data as loaded, and refused by name where they are damaged."""
 
 from __future__ import annotations
 

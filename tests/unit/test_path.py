@@ -225,7 +225,7 @@ def test_what_does_not_depend_on_lam_is_computed_once(problem: ss.Problem, monke
     count("full_constant")
     ss.path(problem, "bcd-cst", n_lams=6, ratio=0.3)
     ss.path(problem, "fista-cst", n_lams=6, ratio=0.3)
-    own = ss.Problem(*iris())  # the warm-up solves a tiny problem of its own; what counts is this one
+    own = ss.Problem(*iris())  # the warm-up solves another, tiny problem; what counts is this one
     calls.clear()
     ss.path(own, "bcd-cst", n_lams=6, ratio=0.3)
     ss.path(own, "fista-cst", n_lams=6, ratio=0.3)

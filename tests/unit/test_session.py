@@ -34,7 +34,7 @@ def until(happened: Callable[[], bool], what: str = "") -> None:
 
 
 class Gate:
-    """Lets the steps of :class:`Gated` through: all of them, or so many."""
+    """Lets the steps of :class:`Gated` through: all of them, or a given number."""
 
     def __init__(self) -> None:
         self.tickets = threading.Semaphore(0)

@@ -69,7 +69,7 @@ def test_the_objective_may_rise_but_never_above_the_last_m_values() -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("form", ["sparse", "dense"])
 def test_a_start_without_curvature_is_no_end(form: str, dtype: str, recwarn: pytest.WarningsRecorder) -> None:
-    """Where no hinge is active the loss is flat, the Barzilai–Borwein step 1e30 long, and the step not a number."""
+    """Without an active hinge the loss is flat, the Barzilai–Borwein step 1e30 long, and the step not a number."""
     X = np.eye(6)[np.arange(60) % 6].astype(dtype)
     y = np.arange(60) % 6 // 2
     problem = ss.Problem(sp.csr_array(X) if form == "sparse" else X, y, lam=0.01)

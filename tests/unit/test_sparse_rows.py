@@ -18,7 +18,7 @@ def contents(rows: sr.SparseRows, m: int) -> np.ndarray:
 
 
 def check_front(rows: sr.SparseRows, threshold: float) -> None:
-    """What is above the threshold stands in front, and nothing else does."""
+    """Check that entries above the threshold stand in front, and no others."""
     for start, size, front, bits in rows.head:
         if bits >= sr.ORDERED:
             assert threshold == 0.0 and size == front == rows.used[sr.WIDTH]

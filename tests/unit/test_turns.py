@@ -188,7 +188,7 @@ def test_who_gives_up_comes_next_and_is_told(leave: Callable[[Turn], None]) -> N
 
 # ---------------------------------------------------------------------------------------------------------- leases
 def shares(turns: Turns, clock: Clock, places: list[Turn], rounds: int) -> list[int]:
-    """How often each of several workers, which all want to compute all the time, has its turn."""
+    """Count the turns of several workers that all want to compute all the time."""
     got = dict.fromkeys(places, 0)
     for turn in places:
         turn._queue_up(clock.now + ROUND)
@@ -265,7 +265,7 @@ def problem() -> ss.Problem:
 
 
 def workers(others: set[threading.Thread]) -> int:
-    """How many workers there are beside those that tests before have left, which may end at any time."""
+    """Count the workers beside those that tests before have left, which may end at any time."""
     return sum(thread.name == NAME and thread not in others for thread in threading.enumerate())
 
 
@@ -331,7 +331,7 @@ def test_sessions_that_nobody_holds_are_collected_with_their_threads(problem: ss
 
 
 class Resting:
-    """What a worker sees of a session in which there is nothing to do."""
+    """A session as a worker sees it, with nothing to do."""
 
     ended = False
 

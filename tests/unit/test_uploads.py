@@ -326,7 +326,7 @@ SECRET = "a secret of a page"
 
 
 class ConnectedPage:
-    """What the handler asks of a page."""
+    """A page, as far as the handler asks for it."""
 
     token, explorer, connected = SECRET, object(), True
 

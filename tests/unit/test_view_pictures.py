@@ -1,4 +1,4 @@
-"""What each view shows: the recorded numbers, at their place, under their names."""
+"""Pictures of each view: the recorded numbers, at their place, under their names."""
 
 from __future__ import annotations
 
@@ -469,7 +469,7 @@ def test_lines_and_texts_stand_out_from_the_paper(theme: str) -> None:
 
 
 def test_each_quantity_has_a_look_of_its_own_and_each_theme_the_same_names() -> None:
-    # the measures of label sets, and errors, stand in the place of accuracy, one at a time
+    # the measures of label sets, and errors, replace accuracy, one at a time
     instead = {*style.SET_MEASURES, "error"}
     single = [q for name, q in style.QUANTITIES.items() if name.partition("_")[2] not in instead]
     looks = [(q.colour, q.dash) for q in single]

@@ -32,7 +32,7 @@ def fits_of(page: WatchPage) -> list[dict[str, Any]]:
 
 
 def iterate(watch: Any, model: Any, data: Any, weights: list[np.ndarray], fit: Any = None) -> None:
-    """What scikit-learn calls during a fit with these weights after its iterations."""
+    """Call back as scikit-learn does during a fit, with these weights after its iterations."""
     model.classes_ = np.unique(data.y)
     context = SimpleNamespace(task_name="lbfgs-iter", parent=fit or SimpleNamespace())
     for W in weights:

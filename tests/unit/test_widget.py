@@ -17,7 +17,7 @@ from sparsescope.widgets import ExplorerWidget, explore
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], Any]]:
-    """What widgets send in this test."""
+    """Messages that widgets send in this test."""
     found: list[tuple[dict[str, Any], Any]] = []
     monkeypatch.setattr(ExplorerWidget, "send", lambda _self, header, buffers=None: found.append((header, buffers)))
     return found

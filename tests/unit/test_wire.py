@@ -181,7 +181,7 @@ def test_a_page_that_is_gone_leaves_nothing_behind(page_client: Any) -> None:
 
 
 def test_a_page_that_vanishes_in_mid_message_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What its writes raise then is nobody's error, and asyncio would print it."""
+    """Hold that nobody prints the error which its writes raise then, as asyncio would."""
     told: list[str] = []
     bridges: list[Any] = []
     monkeypatch.setattr(Site, "bridge", lambda _site, _secret: bridges[0])

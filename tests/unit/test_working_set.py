@@ -321,7 +321,7 @@ def test_a_certificate_leaves_its_product_to_the_next_choice_of_rows(monkeypatch
     run = ss.Run(problem, "working-set", stop=ss.stopping.Gap(1e-6))
     for _ in run:
         pass
-    monkeypatch.setattr(certificate, "WORTH_TRYING", -1.0)  # a point scaled sample by sample takes a product of its own
+    monkeypatch.setattr(certificate, "WORTH_TRYING", -1.0)  # a point scaled sample by sample takes one more product
     design, products = type(problem.design), []
     pieces = design.rmatmul_blocks
     monkeypatch.setattr(design, "rmatmul_blocks", lambda *given: products.append(1) or pieces(*given))

@@ -201,7 +201,7 @@ class Bridge:
         self._inbox = Inbox()
         self._obeyed = self._seen = float("-inf")  # when commands were handed on, and when a page was there
         self._out: list[Parcel] = []
-        self.watching: Watcher | None = None  # what the page shows in place of its own run
+        self.watching: Watcher | None = None  # the run that the page shows instead of its own
         self._writing: asyncio.Future[None] | None = None  # on Bokeh's channel
         self._showing: asyncio.Future[None] | None = None
         # Known to this page only. Who has it may go on with the run after a reload, so it cannot be guessed.
