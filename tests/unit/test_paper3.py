@@ -53,7 +53,7 @@ def test_subsets_are_drawn_from_the_training_part_and_tested_on_all_the_rest(ima
 
 
 def test_data_without_a_test_part_hold_a_quarter_out(text: Pool) -> None:
-    train, test = samples.parts(text)
+    train, test = text.parts(samples.HELD_OUT)
     assert (len(train), len(test)) == (30, 10) and not set(train) & set(test)
     assert samples.draw(text, "terms", 3, 0).problem.design.is_sparse
 

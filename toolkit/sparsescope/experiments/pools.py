@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .. import datasets
 from ..datasets import Dataset
-from ..datasets.raw import stratified_split
+from ..datasets.raw import split_label_sets, stratified_split
 from ..inputs.design import Design
 from ..problems.prediction import Problem
 
@@ -87,6 +87,30 @@ class Pool:
             )
         return self.splits[key]
 
+    def parts(self, share: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to train on and rows to test on: the data's own parts, or ``share`` of each class or label held out.
+
+        ``ValueError`` if no row would be held out.
+        """
+        key = ("parts", share, seed)
+        if key not in self.cache:
+            rows = np.arange(self.X.shape[0])
+            own = rows[: self.training], rows[self.training :]
+            self.cache[key] = held_out(self.name, self.y, share, seed) if not self.training else own
+        found: tuple[np.ndarray, np.ndarray] = self.cache[key]
+        return found
+
+
+def held_out(name: str, y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows to test on, divided by class or by label; ``ValueError`` if no row is held out."""
+    if y.ndim == 1:
+        train, test = stratified_split(y, share, seed)
+    else:
+        train, test = split_label_sets(y.toarray() if sp.issparse(y) else y, share, seed)
+    if not len(test):
+        raise ValueError(f"data set {name!r} has too few samples to set a share of {share:g} aside")
+    return train, test
+
 
 def make_split(
     name: str,
@@ -98,9 +122,7 @@ def make_split(
     feature_names: list[str] | None,
 ) -> Split:
     """Split rows by class; ``ValueError`` if no row would be held out."""
-    train, test = stratified_split(y, test_size, seed)
-    if not len(test):
-        raise ValueError(f"data set {name!r} has too few samples to set a share of {test_size:g} aside")
+    train, test = held_out(name, y, test_size, seed)
     X_train = X[train]
     problem = Problem(
         sp.csc_array(X_train) if sp.issparse(X) else X_train,

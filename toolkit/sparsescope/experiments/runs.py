@@ -97,6 +97,11 @@ class Recorder:
             self.points.append({**{name: getattr(event, name) for name in POINT}, "test_accuracy": accuracy})
 
 
+def labelled(table: pd.DataFrame, **labels: Any) -> pd.DataFrame:
+    """The table with the same values in all rows as its first columns."""
+    return table.assign(**labels)[[*labels, *(name for name in table if name not in labels)]]
+
+
 def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[float, float]]) -> None:
     """Replace the seconds of a short run by medians over repeated runs at the same iterations.
 
@@ -163,6 +168,4 @@ def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, lab
     repeat_times(table, clocked(run_once))
     table["nonzero_percent"] = 100.0 * table["nonzero_rows"] / problem.d
     table["message"] = message
-    for place, (name, value) in enumerate(labels.items()):
-        table.insert(place, name, value)
-    return table
+    return labelled(table, **labels)

@@ -11,7 +11,7 @@ from ...runs.stopping import Iterations, PaperViolation, Seconds, Stop
 from ..base import Settings
 from ..pools import Pool, Split
 from ..progress import Report, gather
-from ..runs import follow
+from ..runs import follow, labelled
 from . import protocol
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ def _fit(pool: Pool, seed: int, number: int, loss: str, name: str, lam: float, s
     stopped = _reason(str(last["message"].iloc[0]))
     columns = ["seconds", "iterations", "nonzero_rows", "nonzero_percent", "test_accuracy"]
     found = last[columns].assign(stopped=stopped, features=split.problem.d, samples=split.problem.n)
-    for place, (column, value) in enumerate(
-        {"data": pool.name, "split": number, "lam": lam, "loss": loss, "solver": name}.items()
-    ):
-        found.insert(place, column, value)
-    return found
+    return labelled(found, data=pool.name, split=number, lam=lam, loss=loss, solver=name)
 
 
 def count_iterations(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
@@ -79,9 +75,8 @@ def _count(pool: Pool, loss: str, lam: float, seed: int, seconds: float) -> pd.D
     table = _by_criterion(split, loss, "BCD (LS)", lam, seed, PATIENCE, seconds)
     seen = table["seen_violation_sum"]
     table["criterion"] = seen / seen.iloc[1]  # entry 0 is the start, before any row was visited
-    for place, (column, value) in enumerate({"data": pool.name, "lam": lam, "loss": loss}.items()):
-        table.insert(place, column, value)
-    return table.assign(stopped=_reason(str(table["message"].iloc[-1])))
+    table["stopped"] = _reason(str(table["message"].iloc[-1]))
+    return labelled(table, data=pool.name, lam=lam, loss=loss)
 
 
 def _by_criterion(

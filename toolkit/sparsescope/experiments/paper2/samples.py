@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ... import datasets
-from ...datasets.raw import stratified_split
 from ..pools import Pool, pool
 from . import protocol
 
@@ -36,17 +35,7 @@ def load(name_or_path: str) -> Pool:
     data = datasets.load(name_or_path, test_size=0.0)
     found = pool(data)
     if sp.issparse(found.X) and not sp.issparse(data.X):  # images with many zeros are dense to this paper
-        found = Pool(
-            found.name,
-            found.title,
-            found.X.toarray(),
-            found.y,
-            found.class_names,
-            found.feature_names,
-            found.image_shape,
-            found.scaling,
-            found.training,
-        )
+        return replace(found, X=found.X.toarray())
     return found
 
 
@@ -62,17 +51,10 @@ def not_sparse(data: Pool) -> str | None:
 
 def parts(data: Pool, seed: int) -> Parts:
     """The data's own parts, or a quarter of each class held out; of text only words that are met often enough."""
-    key = ("parts", seed)
+    key = ("own parts", seed)
     if key not in data.cache:
-        rows = np.arange(data.X.shape[0])
-        train, test = (
-            (rows[: data.training], rows[data.training :])
-            if data.training
-            else stratified_split(data.y, protocol.TEST, seed)
-        )
-        if not len(test):
-            raise ValueError(f"data set {data.name!r} has too few samples to set a share of {protocol.TEST:g} aside")
         X = data.X
+        train, test = data.parts(protocol.TEST, seed)
         if sp.issparse(X):
             kept = np.asarray((X[train] != 0).sum(axis=0)).ravel() >= protocol.LEAST
             X = sp.csr_array(X[:, kept])

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ... import datasets
-from ...datasets.raw import stratified_split
 from ...inputs.design import Design
 from ...problems.prediction import Problem
 from ..pools import Pool, Split, pool
@@ -52,17 +51,9 @@ def kind(data: Pool) -> str:
     return "text" if sp.issparse(data.X) else "table"
 
 
-def parts(data: Pool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows to test on: the data's own parts, or a quarter held out."""
-    if data.training:
-        return np.arange(data.training), np.arange(data.training, data.X.shape[0])
-    return stratified_split(data.y, HELD_OUT, 0)
-
-
 def whole(data: Pool) -> Split:
     """All training rows, with an intercept (Table 1)."""
-    train, test = parts(data)
-    return _split(data, PIXELS, train, test)
+    return _split(data, PIXELS, *data.parts(HELD_OUT))
 
 
 def draw(data: Pool, features: str, per_class: int, seed: int) -> Split:
@@ -72,7 +63,7 @@ def draw(data: Pool, features: str, per_class: int, seed: int) -> Split:
     """
     key = ("draw", features, per_class, seed)
     if key not in data.splits:
-        train, test = parts(data)
+        train, test = data.parts(HELD_OUT)
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(train)
         chosen = [shuffled[data.y[shuffled] == k][:per_class] for k in range(len(data.class_names))]
@@ -81,8 +72,6 @@ def draw(data: Pool, features: str, per_class: int, seed: int) -> Split:
 
 
 def _split(data: Pool, features: str, train: np.ndarray, test: np.ndarray) -> Split:
-    if not len(test):
-        raise ValueError(f"data set {data.name!r} has too few samples to set a share of {HELD_OUT:g} aside")
     X = rows_of(data, features, train)
     problem = Problem(X, data.y[train], intercept=True, class_names=data.class_names)
     key = ("test", features)

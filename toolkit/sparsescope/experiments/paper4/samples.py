@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ... import datasets
-from ...datasets.raw import split_label_sets, stratified_split
 from ...inputs.design import Design
 from ...problems.prediction import Problem
-from ..pools import Pool, Split, pool
+from ..pools import Pool, Split, held_out, pool
 from . import protocol
 
 GROWTH_DATA = "planted-extreme"
@@ -64,44 +63,26 @@ def has(y: Any, labels: np.ndarray) -> np.ndarray:
 def whole(data: Pool) -> Split:
     """The training part and the test part: the data's own, or a quarter held out, label by label."""
     if "whole" not in data.splits:
-        data.splits["whole"] = _split(data, *_parts(data))
+        data.splits["whole"] = _split(data, *data.parts(protocol.TEST))
     return data.splits["whole"]
-
-
-def _parts(data: Pool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows to test on."""
-    if data.training:
-        return np.arange(data.training), np.arange(data.training, data.X.shape[0])
-    if "parts" not in data.cache:
-        data.cache["parts"] = _divided(data.y, protocol.TEST, 0)
-    parts: tuple[np.ndarray, np.ndarray] = data.cache["parts"]
-    return parts
 
 
 def training_targets(data: Pool) -> Any:
     """The classes or label sets of the training part of :func:`whole`."""
-    return data.y[_parts(data)[0]]
+    return data.y[data.parts(protocol.TEST)[0]]
 
 
 def tuning(data: Pool, seed: int) -> Split:
     """Four fifths of the training part, and the fifth on which λ is chosen."""
     key = ("tuning", seed)
     if key not in data.splits:
-        rows = _parts(data)[0]
-        train, held = _divided(data.y[rows], protocol.HELD_OUT, seed)
+        rows = data.parts(protocol.TEST)[0]
+        train, held = held_out(data.name, data.y[rows], protocol.HELD_OUT, seed)
         data.splits[key] = _split(data, rows[train], rows[held])
     return data.splits[key]
 
 
-def _divided(y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    if y.ndim == 1:
-        return stratified_split(y, share, seed)
-    return split_label_sets(y.toarray() if sp.issparse(y) else y, share, seed)
-
-
 def _split(data: Pool, train: np.ndarray, test: np.ndarray) -> Split:
-    if not len(test):
-        raise ValueError(f"data set {data.name!r} has too few samples to set a share of {protocol.TEST:g} aside")
     X = data.X[train]
     problem = Problem(
         sp.csc_array(X),

@@ -12,7 +12,7 @@ from ...runs.stopping import Gap, Seconds
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import clocked, ended, repeat_times
+from ..runs import clocked, ended, labelled, repeat_times
 from . import protocol, samples
 from .sparsity import best_row, densities, kind_of
 
@@ -46,15 +46,6 @@ def _follow(pool: Pool, name: str, settings: Settings, limit: protocol.Limits) -
     sparse = densities(run)
     table = pd.DataFrame(points, columns=["iteration", "seconds", "gap", "search_share"])
     repeat_times(table, clocked(race))
-    table.insert(0, "search", name)
-    table.insert(0, "kind", kind_of(pool))
-    table.insert(0, "data", pool.name)
-    return table.assign(
-        wanted=limit.search_gap,
-        k_a=sparse["k_a"],
-        k_w=sparse["k_w"],
-        lam4=lam4,
-        classes=problem.m,
-        features=problem.d,
-        samples=problem.n,
-    )
+    sizes = {"lam4": lam4, "classes": problem.m, "features": problem.d, "samples": problem.n}
+    table = table.assign(wanted=limit.search_gap, k_a=sparse["k_a"], k_w=sparse["k_w"], **sizes)
+    return labelled(table, data=pool.name, kind=kind_of(pool), search=name)

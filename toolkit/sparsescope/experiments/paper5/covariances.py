@@ -14,7 +14,7 @@ from ...runs.stopping import Seconds, Violation
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import CLOCK
+from ..runs import CLOCK, labelled
 from . import protocol, samples
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ def _follow(pool: Pool, name: str, limit: protocol.Limits) -> pd.DataFrame:
         pass
     table = pd.DataFrame(rows)
     table["violation"] /= table["violation"].iloc[0]
-    for place, (column, value) in enumerate({"data": pool.name, "features": problem.d, "solver": name}.items()):
-        table.insert(place, column, value)
-    return table.assign(screened=int((counts == 1).sum()))
+    table["screened"] = int((counts == 1).sum())
+    return labelled(table, data=pool.name, features=problem.d, solver=name)
 
 
 def reached(run: pd.DataFrame, epsilon: float) -> pd.Series | None:

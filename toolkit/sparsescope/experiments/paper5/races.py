@@ -15,7 +15,7 @@ from ...runs.stopping import Seconds, Violation
 from ..base import Settings
 from ..pools import Pool
 from ..progress import Job, Report, gather
-from ..runs import clocked, ended, repeat_times
+from ..runs import clocked, ended, labelled, repeat_times
 from ..verdicts import Time
 from . import protocol, samples
 
@@ -53,11 +53,8 @@ def _follow(pool: Pool, size: int, name: str, settings: Settings, limit: protoco
     table = pd.DataFrame(points, columns=["iteration", "seconds", "violation", "objective"])
     repeat_times(table, clocked(race))
     table["violation"] /= table["violation"].iloc[0]
-    for place, (column, value) in enumerate(
-        {"data": pool.name, "samples": problem.n, "features": problem.d, "solver": name}.items()
-    ):
-        table.insert(place, column, value)
-    return table.assign(message=[""] * (len(table) - 1) + [run.message])
+    table["message"] = [""] * (len(table) - 1) + [run.message]
+    return labelled(table, data=pool.name, samples=problem.n, features=problem.d, solver=name)
 
 
 def time_to(run: pd.DataFrame, epsilon: float) -> Time:
