@@ -81,32 +81,33 @@ def listed_matmul(columns, rows, W, Z):
         add_column(columns, rows[position], W[rows[position]], Z)
 
 
+@helper
+def pull_column(columns, j, U, g):  # type: ignore[no-untyped-def]
+    """g = row j of XᵀU, two entries at a time: half as many loads and stores of the row that they are added to."""
+    for k in range(g.size):
+        g[k] = 0.0
+    p = columns.start(j)
+    end = columns.stop(j)
+    while p + 1 < end:
+        a = columns.entry(p, j)
+        b = columns.entry(p + 1, j)
+        u = U[columns.row(p, j)]
+        v = U[columns.row(p + 1, j)]
+        for k in range(g.size):
+            g[k] += a * u[k] + b * v[k]
+        p += 2
+    if p < end:
+        a = columns.entry(p, j)
+        u = U[columns.row(p, j)]
+        for k in range(g.size):
+            g[k] += a * u[k]
+
+
 @kernel
 def columns_rmatmul(columns, U, start, stop, G):
-    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m).
-
-    Two entries are taken at a time: half as many loads and stores of the row that they are added to.
-    """
-    m = U.shape[1]
+    """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m)."""
     for j in range(start, stop):
-        g = G[j - start]
-        for k in range(m):
-            g[k] = 0.0
-        p = columns.start(j)
-        end = columns.stop(j)
-        while p + 1 < end:
-            a = columns.entry(p, j)
-            b = columns.entry(p + 1, j)
-            u = U[columns.row(p, j)]
-            v = U[columns.row(p + 1, j)]
-            for k in range(m):
-                g[k] += a * u[k] + b * v[k]
-            p += 2
-        if p < end:
-            a = columns.entry(p, j)
-            u = U[columns.row(p, j)]
-            for k in range(m):
-                g[k] += a * u[k]
+        pull_column(columns, j, U, G[j - start])
 
 
 @kernel
@@ -127,14 +128,5 @@ def chosen_matmul(columns, rows, V, E):
 @kernel
 def chosen_rmatmul(columns, rows, U, G):
     """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
-    m = U.shape[1]
     for q in range(rows.size):
-        j = rows[q]
-        g = G[q]
-        for k in range(m):
-            g[k] = 0.0
-        for p in range(columns.start(j), columns.stop(j)):
-            x = columns.entry(p, j)
-            u = U[columns.row(p, j)]
-            for k in range(m):
-                g[k] += x * u[k]
+        pull_column(columns, rows[q], U, G[q])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .base import Certificate
 from .free_duals import FreeFit
 from .local_scaling import WORTH_TRYING, LocalScaling
 from .regulariser import Regulariser
+from .screened_gradient import ScreenedGradient, used_rows
 
 
 class PenalisedLoss(Protocol):
@@ -40,6 +41,20 @@ class PenalisedLoss(Protocol):
     def scale(self, objective: float) -> float: ...
 
 
+class Known(NamedTuple):
+    """What a solver has computed of its point: the mean loss, U = ∇ℓ(Z) (n, m), and XᵀU as unit·G.
+
+    ``rows``: those that the rows of G belong to, all whose weights are not zero or whose level is above λ among them;
+    ``None``: all d.
+    """
+
+    loss: float
+    U: np.ndarray
+    G: np.ndarray
+    unit: float
+    rows: np.ndarray | None = None
+
+
 class Workspace:
     """Arrays a certificate needs, made once: two of shape (n, m), two of (d,) and a block of gradient rows.
 
@@ -61,6 +76,7 @@ class Workspace:
         self.block = np.empty((0, problem.m))
         self.free: FreeFit | None = None  # of entries without penalty
         self.local: LocalScaling | None = None
+        self.screen = ScreenedGradient()  # a solver that has its own lends it
 
     def free_fit(self, problem: PenalisedLoss) -> FreeFit | None:
         """The fit of the entries without penalty, made once for a penalty; ``None`` if there are none."""
@@ -91,6 +107,14 @@ class Workspace:
         if not double:
             return self._double_gradients(problem)
         return problem.design.rmatmul_blocks(self.U if U is None else U, self.block)
+
+    def pieces(
+        self, problem: PenalisedLoss, U: np.ndarray, rows: np.ndarray | None
+    ) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Return the named rows of XᵀU as one piece; ``None``: all, in pieces."""
+        if rows is None:
+            return self.gradients(problem, U)
+        return iter(((0, rows.size, self.screen.product(U, rows)),))
 
     def _double_gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         whole = self.block.shape[0] == problem.d
@@ -139,13 +163,21 @@ def require_finite(**arrays: np.ndarray) -> None:
             raise FloatingPointError(f"the {name} have entries that are not finite")
 
 
+def _write_levels(regulariser: Regulariser, G: np.ndarray, unit: float, wanted: list[np.ndarray]) -> None:
+    """Write the levels of the rows of unit·G to all of the arrays."""
+    if wanted:
+        regulariser.levels(G, unit, wanted[0])
+    for other in wanted[1:]:
+        other[:] = wanted[0]
+
+
 def certify(
     problem: PenalisedLoss,
     coef: np.ndarray,
     Z: np.ndarray,
     work: Workspace,
     dual_rows: Callable[[np.ndarray], bool] | None = None,
-    known: tuple[float, np.ndarray, np.ndarray, float] | None = None,
+    known: Known | None = None,
 ) -> Certificate:
     """The certificate of ``coef`` (rows, m), whose scores are ``Z`` (n, m).
 
@@ -153,8 +185,8 @@ def certify(
     it returns False if it has none). It is made to sum to zero if there is an intercept, and scaled by
     s = min(1, λ/Ω°(XᵀU/n)). With entries that are not penalised it is ∇ℓ where these are refitted (free_duals.py). The
     rows of XᵀU are looked at in blocks, so no array of the size of W is made for sparse data, unless the penalty ties
-    rows. ``known``: the mean loss, ∇ℓ(Z) (n, m), XᵀU (d, m) and a factor of it of a solver that has them, for data in
-    double precision; then no product is made for them.
+    rows. ``known``: what a solver has computed of the point, for data in double precision; then no product is made for
+    it. Rows that are proved to have no part in the certificate are left out (screened_gradient.py).
 
     Everything is evaluated in double precision. For data in single precision the scores are computed anew from the
     weights, so that the gap is that of the point and not of the rounding on the way to it.
@@ -163,35 +195,35 @@ def certify(
         coef, Z = coef.astype(np.float64), double_scores(problem, coef, work.Z)
     n, d, lam, regulariser = problem.n, problem.d, problem.lam, problem.regulariser
     W = coef[:d]
-    unit, pieces = 1.0 / n, None
-    if known is not None:
-        loss, work.U[:], G, unit = known
-        pieces = ((0, d, G),)
-    elif dual_rows is not None and dual_rows(work.U):
-        loss = loss_sum(Z, *problem.terms) / n
-    else:
-        loss = loss_gradient(Z, *problem.terms, work.U) / n
-    omega, rows, entries = regulariser.value(W)
+    loss, unit, rows, pieces, learns = _looked(problem, W, Z, work, dual_rows, known)
+    if rows is not None:
+        W = W[rows]
+    omega, used, entries = regulariser.value(W)
     free, fitted = work.free_fit(problem), None
     repairs = problem.intercept or free is not None
     local = work.local_scaling(problem) if free is None else None
+    violation, paper = work.violation[: len(W)], work.paper[: len(W)]
+    wanted = [work.levels] if work.levels is not None else []
+    if learns:
+        wanted.append(work.screen.levels)
+    if local is not None and not repairs:
+        wanted.append(local.levels)
     top, conjugate = 0.0, 0.0
-    for start, stop, G in pieces or work.gradients(problem):
-        regulariser.violations(G, unit, W[start:stop], lam, work.violation[start:stop], work.paper[start:stop])
+    for start, stop, G in pieces:
+        regulariser.violations(G, unit, W[start:stop], lam, violation[start:stop], paper[start:stop])
         pause()
-        if work.levels is not None:
-            regulariser.levels(G, unit, work.levels[start:stop])
+        _write_levels(regulariser, G, unit, [levels[start:stop] for levels in wanted])
         if not repairs:
             norm, star = regulariser.duals(G, unit, lam)
             top, conjugate = max(top, norm), conjugate + star
-            if local is not None:
-                regulariser.levels(G, unit, local.levels[start:stop])
-    worst = float(work.violation.max())
+    if learns:
+        work.screen.know(work.U)
+    worst = float(violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))) / n)
     pause()
     if repairs:
-        fitted, top, conjugate = _repaired(problem, Z, work, free, local)
+        fitted, top, conjugate, rows = _repaired(problem, Z, work, free, local)
     elif work.levels is not None:
         work.dual_levels[:] = work.levels
     scale = min(1.0, lam / top) if top > 0.0 else 1.0
@@ -199,11 +231,11 @@ def certify(
     at = Z if fitted is None else fitted
     conjugates: Any = repaired_conjugate_sum if problem.intercept and fitted is None else conjugate_sum
     dual = -conjugates(at, work.U, scale, *problem.terms) / n - lam * conjugate
-    require_finite(weights=coef, scores=Z, duals=work.U)
+    require_finite(weights=W, intercepts=coef[d:], scores=Z, duals=work.U)
     objective = loss + lam * omega
     work.gap = gap = objective - dual
     if local is not None and top > lam and gap <= WORTH_TRYING * problem.scale(objective):
-        dual = max(dual, local.dual(problem, Z, work.U, top, work.gradients))
+        dual = max(dual, local.dual(problem, Z, work, top, rows))
         gap = objective - dual
     return Certificate(
         objective=objective,
@@ -213,31 +245,55 @@ def certify(
         gap=gap,
         relative_gap=gap / problem.scale(objective),
         violation=worst,
-        violation_sum=float(work.violation.sum()),
-        paper_violation=float(work.paper.max()),
-        paper_violation_sum=float(work.paper.sum()),
-        nonzero_rows=rows,
+        violation_sum=float(violation.sum()),
+        paper_violation=float(paper.max()),
+        paper_violation_sum=float(paper.sum()),
+        nonzero_rows=used,
         nonzero_entries=entries,
     )
 
 
+def _looked(
+    problem: PenalisedLoss,
+    W: np.ndarray,
+    Z: np.ndarray,
+    work: Workspace,
+    dual_rows: Callable[[np.ndarray], bool] | None,
+    known: Known | None,
+) -> tuple[float, float, np.ndarray | None, Iterator[tuple[int, int, np.ndarray]], bool]:
+    """Write U; returns the mean loss, the unit, rows (``None``: all) and pieces of XᵀU, and whether the levels of all
+    rows are to be known from here on."""
+    if known is not None:
+        work.U[:] = known.U
+        return known.loss, known.unit, known.rows, iter(((0, known.G.shape[0], known.G),)), False
+    if dual_rows is not None and dual_rows(work.U):
+        loss = loss_sum(Z, *problem.terms) / problem.n
+    else:
+        loss = loss_gradient(Z, *problem.terms, work.U) / problem.n
+    learns = work.levels is None and work.screen.learns(problem)
+    rows = work.screen.worth(problem, work.U, used_rows(W)) if learns else None
+    return loss, 1.0 / problem.n, rows, work.pieces(problem, work.U, rows), learns and rows is None
+
+
 def _repaired(
     problem: PenalisedLoss, Z: np.ndarray, work: Workspace, free: Any, local: Any
-) -> tuple[np.ndarray | None, float, float]:
-    """Make U orthogonal to what is not penalised: the scores where it was refitted, Ω°(XᵀU/n), and Σ_j Ω*(·)."""
+) -> tuple[np.ndarray | None, float, float, np.ndarray | None]:
+    """Make U orthogonal to what is not penalised: the scores where it was refitted, Ω°(XᵀU/n), Σ_j Ω*(·), and the rows
+    that were looked at (``None``: all)."""
     n, lam, regulariser = problem.n, problem.lam, problem.regulariser
     top, conjugate = 0.0, 0.0
     fitted = None if free is None else free.solve(problem, Z, work.U)
     if fitted is None and problem.intercept:
         repair_dual(work.U, *problem.terms)
-    for start, stop, G in work.gradients(problem):
+    rows = None if work.levels is not None else work.screen.rows(problem, work.U)
+    wanted = [work.dual_levels] if work.levels is not None else []
+    if local is not None:
+        wanted.append(local.levels)
+    for start, stop, G in work.pieces(problem, work.U, rows):
         if fitted is not None and regulariser.free is not None:
             G[regulariser.free[start:stop]] = 0.0  # rounding
         pause()
-        if work.levels is not None:
-            regulariser.levels(G, 1.0 / n, work.dual_levels[start:stop])
+        _write_levels(regulariser, G, 1.0 / n, [levels[start:stop] for levels in wanted])
         norm, star = regulariser.duals(G, 1.0 / n, lam)
         top, conjugate = max(top, norm), conjugate + star
-        if local is not None:
-            regulariser.levels(G, 1.0 / n, local.levels[start:stop])
-    return fitted, top, conjugate
+    return fitted, top, conjugate, rows

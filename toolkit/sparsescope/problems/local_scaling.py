@@ -9,7 +9,6 @@ What that leaves above λ, because samples were scaled by different factors, is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,6 @@ from ..kernels.rows import repair_dual, repaired_conjugate_sum
 # Largest relative gap of the point scaled as a whole: far from the solution many levels are too large.
 WORTH_TRYING = 0.05
 LARGEST_SHARE = 0.7  # of what scaling as a whole takes: samples that lose more on average make a second look not pay
-
-
-Gradients = Callable[[Any, np.ndarray], Iterator[tuple[int, int, np.ndarray]]]
 
 
 class LocalScaling:
@@ -37,29 +33,33 @@ class LocalScaling:
         self.levels = np.empty(problem.d)  # of XᵀU/n, written by the certificate
         self.U: np.ndarray | None = None  # made where it is used first
 
-    def shares(self, problem: Any) -> np.ndarray:
+    def shares(self, problem: Any, rows: np.ndarray | None = None) -> np.ndarray:
         """Return 1 − s_i for every sample.
 
         Parameters
         ----------
         problem
             the problem.
+        rows
+            the features that the first levels belong to; ``None``: all d.
 
         Returns
         -------
         np.ndarray
             what each sample loses, (n,).
         """
-        above = np.flatnonzero(self.levels > problem.lam)
+        levels = self.levels if rows is None else self.levels[: rows.size]
+        high = np.flatnonzero(levels > problem.lam)
+        above = high if rows is None else rows[high]
         matrix = problem.design.matrix
         lengths = matrix.indptr[above + 1] - matrix.indptr[above]
         ends = np.cumsum(lengths)
         places = np.arange(ends[-1] if ends.size else 0) + np.repeat(matrix.indptr[above] - (ends - lengths), lengths)
         lost = np.zeros(problem.n)
-        np.maximum.at(lost, matrix.indices[places], np.repeat(1.0 - problem.lam / self.levels[above], lengths))
+        np.maximum.at(lost, matrix.indices[places], np.repeat(1.0 - problem.lam / levels[high], lengths))
         return lost
 
-    def dual(self, problem: Any, Z: np.ndarray, U: np.ndarray, top: float, gradients: Gradients) -> float:
+    def dual(self, problem: Any, Z: np.ndarray, work: Any, top: float, rows: np.ndarray | None = None) -> float:
         """Return the dual value of U scaled sample by sample; −inf where that cannot pay.
 
         Parameters
@@ -68,28 +68,29 @@ class LocalScaling:
             the problem.
         Z
             scores (n, m) whose gradients U was made of.
-        U
-            dual rows (n, m), with columns that sum to zero where there is an intercept.
+        work
+            the workspace with dual rows U (n, m), whose columns sum to zero where there is an intercept.
         top
             largest level of U.
-        gradients
-            function of the problem and dual rows that gives the pieces of XᵀU.
+        rows
+            the features that the levels belong to; ``None``: all d.
 
         Returns
         -------
         float
             a lower bound of F.
         """
-        lost = self.shares(problem)
+        lost = self.shares(problem, rows)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf
         if self.U is None:
             self.U = np.empty((problem.n, problem.m))
-        np.multiply(U, (1.0 - lost)[:, None], out=self.U)
+        np.multiply(work.U, (1.0 - lost)[:, None], out=self.U)
         if problem.intercept:
             repair_dual(self.U, *problem.terms)
         left = 0.0
-        for _, _, G in gradients(problem, self.U):
+        near = work.screen.rows(problem, self.U)
+        for _, _, G in work.pieces(problem, self.U, near):
             left = max(left, problem.regulariser.duals(G, 1.0 / problem.n, problem.lam)[0])
         scale = min(1.0, problem.lam / left) if left > 0.0 else 1.0
         return -float(repaired_conjugate_sum(Z, self.U, scale, *problem.terms)) / problem.n

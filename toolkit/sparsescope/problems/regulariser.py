@@ -77,6 +77,10 @@ class Regulariser:
         """The factor c, or one for each row, with level(v) ≤ c·‖v‖₂ for every gradient v; +inf: there is none."""
         return np.inf
 
+    def same_levels(self, other: Any) -> bool:
+        """Decide whether another regulariser has the same levels."""
+        return self is other
+
     def joined(self, norms: np.ndarray) -> np.ndarray:
         """Of norms of features (d,) those of what they are in: here of the features themselves."""
         return norms
@@ -125,6 +129,9 @@ class RowRegulariser(Regulariser):
 
     def spread(self) -> float:
         return float(self.penalty.spread(self.m))
+
+    def same_levels(self, other: Any) -> bool:
+        return isinstance(other, RowRegulariser) and self.penalty is other.penalty and self.m == other.m
 
 
 class FeatureRegulariser(RowRegulariser):

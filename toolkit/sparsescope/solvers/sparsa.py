@@ -20,7 +20,7 @@ import numpy as np
 from ..kernels.proximal import turned_gradient
 from ..kernels.rows import loss_gradient, support_flags
 from ..problems.base import Certificate
-from ..problems.certificate import certify, is_double
+from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
 from ..problems.regulariser import BlockRegulariser
 from ..registry import field, solvers
@@ -128,7 +128,7 @@ class SpaRSA(Solver):
         blocks = isinstance(problem.regulariser, BlockRegulariser)
         if problem.partitioned or blocks or not is_double(problem) or 8 * problem.d * problem.m > SHARED_BYTES:
             return super().certificate(problem, state, work)
-        known = (state.f, state.U, state.pull(problem), 1.0 / problem.n)
+        known = Known(state.f, state.U, state.pull(problem), 1.0 / problem.n)
         return certify(problem, state.coef, state.Z, work, known=known)
 
     def adapt(self, problem: Problem, state: SpaRSAState) -> None:

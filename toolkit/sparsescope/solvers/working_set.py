@@ -19,7 +19,7 @@ see shared/by_passes.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from ..kernels.rows import penalty_sum, row_violations
 from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_line_search
 from ..pauses import pause
 from ..problems.base import Certificate
-from ..problems.certificate import certify, is_double
+from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
+from ..problems.screened_gradient import ScreenedGradient, used_rows
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared import by_passes
@@ -56,6 +57,20 @@ LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.5, 3.0, 
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
 
+class Looked(NamedTuple):
+    """Rows of XᵀU/n with the flags (d,) of those in use; ``rows`` None: all of them, otherwise those in use and those
+    that may be above ``lam``."""
+
+    G: np.ndarray
+    used: np.ndarray
+    rows: np.ndarray | None
+    lam: float
+
+    def serves(self, lam: float, whole: bool) -> bool:
+        """Whether this is what is needed at λ."""
+        return self.rows is None or (not whole and self.lam <= lam)
+
+
 class WorkingSetState(State):
     """State: the working set and the violation that made it; and the account of sweeps against Newton steps."""
 
@@ -65,8 +80,9 @@ class WorkingSetState(State):
         self.fresh = False  # whether what is kept belongs to the scores
         self.measured: Any = None  # the loss that it belongs to
         self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
-        self.G: np.ndarray | None = None  # XᵀU/n of what is kept, where ``looked``
-        self.looked = False
+        self.G: np.ndarray | None = None  # (d, m), for all rows of XᵀU/n
+        self.looked: Looked | None = None  # at what is kept
+        self.screen = ScreenedGradient()
         self.newton: Newton | None = None
         self.unrefreshed = 0  # steps since the scores were computed from the weights
         self.lenience, self.pacing = LENIENCE, NewtonPacing()
@@ -80,6 +96,8 @@ class WorkingSetState(State):
             self.moved()
         loss, penalty, lam = self.of
         same = loss is problem.loss and penalty is problem.penalty
+        if not same and self.looked is not None and self.looked.rows is not None:
+            self.looked = None  # rows that matter to one penalty are not those that matter to another
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
@@ -106,7 +124,7 @@ class WorkingSetState(State):
 
     def moved(self) -> None:
         """The scores, or the loss, are others: what is kept about the samples is not true any more."""
-        self.fresh = self.looked = False
+        self.fresh, self.looked = False, None
 
     def take_samples(self, problem: Problem) -> None:
         """Gradients and losses of the samples at the present scores."""
@@ -114,18 +132,39 @@ class WorkingSetState(State):
             keep(self.Z, *problem.terms, self.kept)
             self.fresh, self.measured = True, problem.loss
 
-    def take_gradient(self, problem: Problem) -> np.ndarray:
-        """XᵀU/n (d, m) at the present scores: one product for a choice of rows and the certificate beside it."""
+    def take_gradient(self, problem: Problem, whole: bool = False) -> Looked:
+        """XᵀU/n at the present scores: one product for a choice of rows and the certificate beside it. ``whole``: all
+        of its rows, not only those in use or above λ."""
         self.take_samples(problem)
+        if self.looked is None or not self.looked.serves(problem.lam, whole):
+            self.looked = self._look(problem, whole)
+        return self.looked
+
+    def _look(self, problem: Problem, whole: bool) -> Looked:
+        d, n, U = problem.d, problem.n, self.kept.U
+        used = used_rows(self.coef[:d])
+        learns = self.screen.learns(problem)
+        have = self.looked  # at a larger λ
+        known = None if have is None else have.rows
+        rows = self.screen.worth(problem, U, used, known) if learns and not whole else None
+        if rows is not None:
+            part = self.screen.product(U, rows)
+            part /= n
+            if have is not None and known is not None:
+                rows, part = np.concatenate([known, rows]), np.concatenate([have.G, part])
+                order = np.argsort(rows)
+                rows, part = rows[order], part[order]
+            return Looked(part, used, rows, problem.lam)
         if self.G is None:
-            self.G = np.empty((problem.d, problem.m), dtype=problem.dtype)
-        if not self.looked:
-            for start, stop, G in problem.design.rmatmul_blocks(self.kept.U):
-                self.G[start:stop] = G
-                pause()
-            self.G /= problem.n
-            self.looked = True
-        return self.G
+            self.G = np.empty((d, problem.m), dtype=problem.dtype)
+        for start, stop, G in problem.design.rmatmul_blocks(U):
+            self.G[start:stop] = G
+            pause()
+        self.G /= n
+        if learns:
+            problem.regulariser.levels(self.G, 1.0, self.screen.levels)
+            self.screen.know(U)
+        return Looked(self.G, used, None, problem.lam)
 
 
 @settings
@@ -170,9 +209,10 @@ class WorkingSet(Solver):
             return steps.certificate(problem, work)
         if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
             return super().certificate(problem, state, work)
-        G = state.take_gradient(problem)
+        seen = state.take_gradient(problem, whole=work.levels is not None)
+        work.screen = state.screen
         loss = float(state.kept.values.sum()) / problem.n
-        return certify(problem, state.coef, state.Z, work, known=(loss, state.kept.U, G, 1.0))
+        return certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
 
     def variant(self, problem: Problem) -> tuple[bool, bool, bool]:
         return single(problem), _whole(problem), problem.partitioned
@@ -238,12 +278,17 @@ class WorkingSet(Solver):
             problem.design.matmul(state.coef, state.Z)
             state.unrefreshed = 0
             state.moved()
-        G = state.take_gradient(problem)
+        seen = state.take_gradient(problem)
+        used, weights = seen.used, state.coef[:d] if seen.rows is None else state.coef[seen.rows]
         loss = float(state.kept.values.sum()) / n
-        row_violations(G, 1.0, state.coef[:d], problem.lam, penalty, False, state.violation, state.paper)
+        violation, paper = state.violation[: len(weights)], state.paper[: len(weights)]
+        row_violations(seen.G, 1.0, weights, problem.lam, penalty, False, violation, paper)
+        if seen.rows is not None:
+            found = violation.copy()
+            state.violation[:] = 0.0
+            state.violation[seen.rows] = found
         state.passes += 1.0
-        state.objective = loss + problem.lam * penalty_sum(state.coef[:d], penalty)[0]
-        used = state.coef[:d].any(axis=1)
+        state.objective = loss + problem.lam * penalty_sum(weights, penalty)[0]
         least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
         size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
         rank = np.where(used, np.inf, state.violation)
@@ -259,7 +304,7 @@ class WorkingSet(Solver):
         d = problem.d
         assert state.chosen is not None
         state.take_samples(problem)
-        state.looked = False
+        state.looked = None
         eps, factor = float(np.finfo(problem.dtype).eps), widening(problem, self.curvature)
         search = LineSearch(factor, SIGMA, BACKTRACK, TRIALS_MOST, eps)  # type: ignore[call-arg]
         before = state.passes

@@ -21,7 +21,7 @@ from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
 from ...pauses import pause
 from ...problems.base import Certificate
-from ...problems.certificate import certify, is_double
+from ...problems.certificate import Known, certify, is_double
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ...registry import solvers
@@ -173,7 +173,7 @@ class EntrySolver(Solver):
         if not is_double(problem):
             return super().certificate(problem, state, work)
         state.take_gradient(problem)
-        return certify(problem, state.coef, state.Z, work, known=(state.loss, state.U, state.G[: state.d], 1.0))
+        return certify(problem, state.coef, state.Z, work, known=Known(state.loss, state.U, state.G[: state.d], 1.0))
 
     @staticmethod
     def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
