@@ -42,7 +42,7 @@ class PenalisedLoss(Protocol):
 
 
 class Known(NamedTuple):
-    """What a solver has computed of its point: the mean loss, U = ∇ℓ(Z) (n, m), and XᵀU as unit·G.
+    """Numbers that a solver has of its point: the mean loss, U = ∇ℓ(Z) (n, m), and XᵀU as unit·G.
 
     ``rows``: those that the rows of G belong to, all whose weights are not zero or whose level is above λ among them;
     ``None``: all d.

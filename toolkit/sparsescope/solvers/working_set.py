@@ -67,7 +67,7 @@ class Looked(NamedTuple):
     lam: float
 
     def serves(self, lam: float, whole: bool) -> bool:
-        """Whether this is what is needed at λ."""
+        """Decide whether this is what is needed at λ."""
         return self.rows is None or (not whole and self.lam <= lam)
 
 
