@@ -10,7 +10,7 @@ import difflib
 import inspect
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import NotAllowed
 
@@ -324,3 +324,18 @@ def exampled(doc: str | None, example: str) -> str:
     """
     text = inspect.cleandoc(doc or "")
     return text if "Examples\n--------" in text else "\n".join([text, "", "Examples", "--------", example])
+
+
+class RowFunctions:
+    """Base of parts whose functions of one row are defined by each of them, and documented once, by their base."""
+
+    __slots__ = ()
+    row_docs: ClassVar[dict[str, str]] = {}  # docstring by the name of the function
+    row_returns: ClassVar[dict[str, str]] = {}  # its type of result, for functions that are not compiled; "": none
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        for name, doc in cls.row_docs.items():
+            function = vars(cls).get(name)
+            if inspect.isfunction(function) and not function.__doc__:
+                function.__doc__ = inspect.cleandoc(doc)

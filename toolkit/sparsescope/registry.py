@@ -18,7 +18,7 @@ import pkgutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from .errors import NotAllowed as NotAllowed
 from .errors import SparsescopeError as SparsescopeError
@@ -26,27 +26,12 @@ from .errors import UnknownName as UnknownName
 from .fields import PERCENT as PERCENT
 from .fields import Column as Column
 from .fields import Field as Field
+from .fields import RowFunctions as RowFunctions
 from .fields import check_whole as check_whole
 from .fields import collect_fields as collect_fields
 from .fields import documented as documented
 from .fields import exampled as exampled
 from .fields import field as field
-
-
-class RowFunctions:
-    """Base of parts whose functions of one row are defined by each of them, and documented once, by their base."""
-
-    __slots__ = ()
-    row_docs: ClassVar[dict[str, str]] = {}  # docstring by the name of the function
-    row_returns: ClassVar[dict[str, str]] = {}  # its type of result, for functions that are not compiled; "": none
-
-    def __init_subclass__(cls, **named: Any) -> None:
-        super().__init_subclass__(**named)
-        for name, doc in cls.row_docs.items():
-            function = vars(cls).get(name)
-            if inspect.isfunction(function) and not function.__doc__:
-                function.__doc__ = inspect.cleandoc(doc)
-
 
 LAST = 1000.0  # the place in menus of a part that declares none: behind those that do
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from .. import registry
@@ -29,27 +29,6 @@ MOST_SAID = 4  # settings in the head of a recording
 MOST_TEXT = 2000  # characters of a setting
 
 Message = dict[str, Any]
-
-
-class Names(Sequence[str]):
-    """Choices that are looked up when they are asked for: a part that a notebook registers later belongs to them.
-
-    Parameters
-    ----------
-    look_up : returns the names
-    """
-
-    def __init__(self, look_up: Callable[[], tuple[str, ...]]) -> None:
-        self._look_up = look_up
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._look_up()[place]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._look_up())  # once, and not for every place
-
-    def __len__(self) -> int:
-        return len(self._look_up())
 
 
 class Page:

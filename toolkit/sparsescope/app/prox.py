@@ -18,7 +18,8 @@ from ..live.jobs import Jobs
 from ..problems.prediction import Problem
 from ..registry import field
 from ..runs.solving import solve
-from .base import Message, Names, Page, number
+from ._names import Names
+from .base import Message, Page, number
 
 REACH = 2.5  # the largest entry of v
 LARGEST = 2.0  # what the largest entry of a row of W is made

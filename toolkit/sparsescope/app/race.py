@@ -14,8 +14,9 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
+from ._names import Names
 from ._working import Work, WorkingPage, no_classes
-from .base import Message, Names, number
+from .base import Message, number
 
 NONE = "none"
 LANES = ("lane1", "lane2", "lane3", "lane4")

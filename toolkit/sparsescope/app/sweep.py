@@ -16,8 +16,9 @@ from ..runs.run import as_solver, warm_up
 from ..sweeps import Sweep, SweepRun
 from ..sweeps.folder import Folder, NoSweep
 from ..sweeps.table import Row, row_of
+from ._names import Names
 from ._working import Work, WorkingPage, no_classes
-from .base import Message, Names, number
+from .base import Message, number
 from .race import NONE, SOLVERS, WITH_NONE
 
 PENALTIES = ("penalty", "penalty2", "penalty3")

@@ -9,7 +9,7 @@ from typing import Any
 from ..runs.changes import part_name
 from ..runs.session import Session
 from ..runs.stopping import rounding_gap
-from . import effects, kinds
+from . import effects, kinds, orders
 from . import settings as st
 from .effects import Effects
 from .jobs import Jobs, Outcome
@@ -221,13 +221,13 @@ class Director:
         condition = effects.of_nothing()
         if stage is not None and stage.kind.lam_setting in keys:
             condition = effects.of_tweak(stage.session)
-            _tweak(stage.session, self.wants_run, lam=self._lam(stage.prepared))
+            orders.change(stage.session, self.wants_run, lam=self._lam(stage.prepared))
         if stage is not None and "speed" in keys:
-            stage.session.set_speed(_rate(self.settings))
+            stage.session.set_speed(orders.rate(self.settings))
         if stage is not None and "every" in keys:
-            stage.session.set_every(_every(self.settings))
+            stage.session.set_every(orders.every(self.settings))
         if stage is not None and "stop" in keys:
-            _set_stop(stage.session, self.settings)
+            orders.set_stop(stage.session, self.settings)
         self.effects.expect(ids, condition)
 
     def _lam(self, prepared: Prepared) -> float:
@@ -300,11 +300,11 @@ class Director:
             problem,
             prepared.solver,
             test=prepared.test,
-            speed=_rate(self.settings),
-            every=_every(self.settings),
+            speed=orders.rate(self.settings),
+            every=orders.every(self.settings),
             **options,
         )
-        _set_stop(session, self.settings)
+        orders.set_stop(session, self.settings)
         self.stage = Stage(prepared, session, self._epoch, self._clock)
         self._worker_error = None
         self.effects.give_up()
@@ -328,12 +328,12 @@ class Director:
         before, stage.prepared = stage.prepared.settings, prepared
         self.effects.expect(self._take_ids(), effects.of_tweak(stage.session) if parts else effects.of_nothing())
         if parts:
-            _tweak(stage.session, self.wants_run, **parts)
-        stage.session.set_speed(_rate(self.settings))
+            orders.change(stage.session, self.wants_run, **parts)
+        stage.session.set_speed(orders.rate(self.settings))
         if self.settings["every"] != before["every"]:
-            stage.session.set_every(_every(self.settings))
+            stage.session.set_every(orders.every(self.settings))
         if self.settings["stop"] != before["stop"]:
-            _set_stop(stage.session, self.settings)
+            orders.set_stop(stage.session, self.settings)
 
     def _job_failed(self, outcome: Outcome) -> None:
         """Say what happened, and go back to the settings of the problem that is still there."""
@@ -396,25 +396,3 @@ class Director:
         if self.stage is not None:
             self.stage.session.close(timeout=0.0)
             self.stage = None
-
-
-def _tweak(session: Session, wants_run: bool, **parts: Any) -> None:
-    """Tweak; a run that had finished, or finishes just now and was wanted, goes on with the changed problem."""
-    mode = session.status().mode
-    session.change(**parts)
-    if mode == "finished" or (wants_run and mode != "error"):
-        session.play()
-
-
-def _set_stop(session: Session, settings: Mapping[str, Any]) -> None:
-    """The stop rule of the settings; a run that had ended by another one can go on."""
-    session.set_stop(kinds.of_problem(session.problem).stop(settings["stop"]))
-
-
-def _rate(settings: Mapping[str, Any]) -> float | None:
-    return None if settings["speed"] == st.MAX else float(settings["speed"])
-
-
-def _every(settings: Mapping[str, Any]) -> str | None:
-    wanted = str(settings["every"])
-    return None if wanted == st.EVERY.default else wanted
