@@ -79,7 +79,8 @@ def test_the_first_searches_draw_features_where_they_are_most_of_the_work() -> N
 def test_a_change_of_the_problem_wakes_every_sample() -> None:
     problem = problem_on("iris", ss.losses.CrammerSinger(), NET, lam=0.02)
     state = PDSparse().begin(problem)
-    state.naps.rest(np.arange(problem.n), np.ones(problem.n, dtype=bool))
+    for _ in range(2):  # the second nap is of three searches
+        state.naps.rest(np.arange(problem.n), np.ones(problem.n, dtype=bool))
     assert not state.naps.awake().size
     state.take_scaling(problem.with_lam(0.01))
     assert state.naps.awake().size == problem.n
