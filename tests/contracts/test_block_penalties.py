@@ -90,7 +90,7 @@ def test_dual_norm_is_the_dual_norm(penalty: Any) -> None:
     top = max(penalty.row.dual_norm(v) for v in vectors(penalty, G))
     assert regulariser.dual_norm(G) == pytest.approx(top, rel=1e-13)
     assert regulariser.duals(G, 0.3, 2.0) == (pytest.approx(0.3 * top, rel=1e-13), 0.0)
-    assert regulariser.critical(G, 0.3) == pytest.approx(0.3 * top, rel=1e-13)
+    assert regulariser.zero_threshold(G, 0.3) == pytest.approx(0.3 * top, rel=1e-13)
     rng = np.random.default_rng(4)
     for _ in range(100):  # ⟨G, W⟩ ≤ Ω°(G)·Ω(W)
         W = rng.standard_normal(G.shape) * (rng.random(G.shape) < 0.3)

@@ -170,3 +170,8 @@ def test_losses_have_a_plain_face(name: str) -> None:
     np.testing.assert_allclose(loss.gradient(Z, y), slopes, rtol=1e-9, atol=1e-12)
     assert loss.value(Z[1], y[1]) == pytest.approx(values[1])
     np.testing.assert_allclose(loss.gradient(Z[1], y[1]), slopes[1], rtol=1e-9, atol=1e-12)
+
+
+def test_the_facts_of_a_problem_are_its_metadata(problem: ss.Problem) -> None:
+    with pytest.warns(DeprecationWarning, match="now its metadata"):
+        assert problem.facts == problem.metadata

@@ -165,7 +165,7 @@ def _kept(path: str) -> tuple[Any, Any]:
 
 def _check_same(trace: Any, problem: Any, resumed: str) -> None:
     """Refuse to go on with a run of other data, another loss, penalty or λ (by λ_max, other values of the data)."""
-    facts = problem.facts
+    facts = problem.metadata
     for name in ("dataset", *SHAPE, "loss", "penalty", "intercept", "lam", *facts):
         now, then = facts.get(name), trace.info.get(name, facts.get(name))
         same = math.isclose(then, now, rel_tol=1e-9) if name == "lam" else then == now
@@ -192,7 +192,7 @@ def _facts(result: Any, problem: Any, data: Any, before: int) -> dict[str, Any]:
     names = problem.feature_names
     return {
         "data": data.name,
-        **{name: problem.facts[name] for name in TOLD},
+        **{name: problem.metadata[name] for name in TOLD},
         "converged": result.converged,
         "message": result.message,
         "objective": result.objective,

@@ -101,7 +101,7 @@ def _first_row(case: Case, show: Show) -> Finding:
     share = ""
     for name, loss in (("hinge", HINGE), ("squared hinge", LOSS)):
         problem = at(case.data, 0.1, case.seed, loss)
-        level = problem.regulariser.critical(problem.gradient(np.zeros((problem.d, problem.m))))
+        level = problem.regulariser.zero_threshold(problem.gradient(np.zeros((problem.d, problem.m))))
         lower = problem.with_(lam=0.9 * level)
         W = fit(lower, 1e-8).W if lower.loss.smooth else minimise(lower).W
         used[name] = float(rows_used(W).sum())

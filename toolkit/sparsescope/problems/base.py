@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -198,6 +199,12 @@ class BaseProblem:
 
     @property
     def facts(self) -> dict[str, Any]:
+        """Deprecated name of :attr:`metadata`; it will be removed in version 0.3."""
+        warnings.warn("the facts of a problem are now its metadata", DeprecationWarning, stacklevel=2)
+        return self.metadata
+
+    @property
+    def metadata(self) -> dict[str, Any]:
         """Sizes, names and parts, as traces and paths keep them (JSON)."""
         of: Any = self
         parts = {name: part if isinstance(part, str) else repr(part) for name, part in of.parts.items()}

@@ -25,7 +25,7 @@ def critical(problem: Any, regulariser: Any) -> Critical:
         return tighten(problem, regulariser, U)
     buffer = np.empty((problem.d, problem.m), dtype=problem.dtype) if regulariser.needs_all_rows else None
     blocks = problem.design.rmatmul_blocks(U, buffer)
-    return Critical(max(regulariser.critical(G, 1.0 / problem.n) for _, _, G in blocks), 0.0)
+    return Critical(max(regulariser.zero_threshold(G, 1.0 / problem.n) for _, _, G in blocks), 0.0)
 
 
 def first_duals(problem: Any, regulariser: Any) -> np.ndarray:

@@ -172,7 +172,7 @@ def between(problem: Any, regulariser: Any, faces: Any, upper: float, close: flo
         U = path.subgradients()
         if not problem.intercept or _balanced(problem, path, U):
             G = np.ascontiguousarray((problem.design.matrix.T @ U).astype(np.float64)) / problem.n
-            upper = min(upper, float(regulariser.critical(G)))
+            upper = min(upper, float(regulariser.zero_threshold(G)))
         if upper - lower <= close * upper:
             break
     return lower, upper

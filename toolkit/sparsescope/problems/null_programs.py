@@ -50,7 +50,7 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     """
     n, d, m = problem.n, problem.d, problem.m
     G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
-    upper = float(regulariser.critical(G))
+    upper = float(regulariser.zero_threshold(G))
     solvable = n * m <= MOST_FLOWS and not problem.partitioned
     faces = problem.loss.null_faces(problem.null_intercept, problem.y) if solvable else None
     if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
@@ -77,7 +77,7 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
         # Neto 2007): corners of the programme are far from the solution where Ω° is round.
         points = [G, np.ascontiguousarray(BETWEEN * best + (1.0 - BETWEEN) * G)]
         for point in points:
-            value = float(regulariser.critical(point))
+            value = float(regulariser.zero_threshold(point))
             if value < upper:
                 upper, best = value, point
     return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))

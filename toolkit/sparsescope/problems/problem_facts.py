@@ -181,9 +181,9 @@ class ProblemFacts(BaseProblem):
         return {"loss": self.loss, "penalty": self.penalty}
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """As for every problem, with the penalty's blocks of features if it has some."""
-        blocks, facts = self.regulariser.blocks, super().facts
+        blocks, facts = self.regulariser.blocks, super().metadata
         if self.standardize:
             facts["standardize"] = True
         if blocks is None:

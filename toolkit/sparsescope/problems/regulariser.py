@@ -58,7 +58,7 @@ class Regulariser:
         """Write the exact optimality violations (d,), and those of Blondel et al., Eq. 9 (NaN unless Ω is a norm)."""
         raise NotImplementedError
 
-    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+    def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
         """The smallest λ at which W = 0 is optimal if its gradient is scale·G (+inf: at none)."""
         raise NotImplementedError
 
@@ -120,7 +120,7 @@ class RowRegulariser(Regulariser):
     ) -> None:
         row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
 
-    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+    def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_lam(G, scale, self.penalty))
 
     def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
@@ -186,7 +186,7 @@ class BlockRegulariser(Regulariser):
         """As of every regulariser; what belongs to a block stands at its first feature, and 0 at the others."""
         block_violations(G, scale, W, lam, *self.parts, violation, paper)
 
-    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+    def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_block(G, scale, *self.parts))
 
     def groups(self, shape: tuple[int, int]) -> np.ndarray:
@@ -263,7 +263,7 @@ class WeightedRegulariser(Regulariser):
             excess = self._ratios(G, scale).max(axis=1) - lam
             paper[:] = np.where(W.any(axis=1), np.abs(excess), np.maximum(excess, 0.0))
 
-    def critical(self, G: np.ndarray, scale: float = 1.0) -> float:
+    def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
         """The smallest λ at which no penalised entry moves, for a gradient at the fit of the free ones alone."""
         ratios = self._ratios(G, scale)
         return float(ratios[self.weights > 0.0].max())

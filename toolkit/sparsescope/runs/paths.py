@@ -361,5 +361,5 @@ def _line(done: int, total: int, event: Event) -> None:
 
 
 def _describe(run: Run) -> dict[str, Any]:
-    facts = {name: value for name, value in run.problem.facts.items() if name != "lam"}
+    facts = {name: value for name, value in run.problem.metadata.items() if name != "lam"}
     return facts | {"solver": repr(run.solver), "reason": run.reason}  # of `auto`

@@ -384,7 +384,7 @@ class Trace(TraceTables, TraceFiles):
         return made
 
     def _describe(self, event: Event) -> None:
-        for name, value in (event.problem.facts | {"solver": repr(event.solver)}).items():
+        for name, value in (event.problem.metadata | {"solver": repr(event.solver)}).items():
             self.info.setdefault(name, value)
 
     def _take_snapshot(self, event: Event, index: int, flags: np.ndarray) -> None:

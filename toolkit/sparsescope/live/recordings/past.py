@@ -61,7 +61,7 @@ def past_of(header: Mapping[str, Any], block: bytes, W: Any, b: Any, problem: An
     declared = solver_columns()
     parts = {
         "format": FORMAT,
-        "info": {**problem.facts, "solver": header.get("solver", "")},
+        "info": {**problem.metadata, "solver": header.get("solver", "")},
         "columns": list(table),
         "reported": [asdict(declared[name]) for name in table if name in declared],
         "marks": [asdict(_mark(mark, columns["index"])) for mark in run["marks"]],

@@ -55,7 +55,7 @@ def choose(
     if now is not None and problem.penalty.is_norm:
         # Before the dual rows are of the right size, what is inside exceeds the strength, too.
         G = now.problem.design.rmatmul(U, np.empty((now.rows.size, problem.m), U.dtype))
-        strength = max(strength, now.problem.regulariser.critical(G))
+        strength = max(strength, now.problem.regulariser.zero_threshold(G))
     W = coef[: problem.d]
     violation, paper = np.empty(problem.d), np.empty(problem.d)
     inside = np.empty(problem.d)
