@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-START_SECONDS = 120
+# Only turn an endless wait into a failure.
+START_SECONDS = 240
 FIXED_PORTS = range(20_000, 30_000)  # below those that systems give to connections that go out
-STOP_SECONDS = 60
+STOP_SECONDS = 120
 
 
 def free_port() -> int:
-    """A port that is free now and that no connection is given later: for programs that are started again."""
+    """Return a port that is free now and that no connection is given later, for programs that are started again."""
     for _ in range(100):
         port = random.choice(FIXED_PORTS)
         with socket.socket() as probe:

@@ -29,9 +29,10 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
     raise AssertionError(f"{what} within {LEFT_SECONDS} s")
 
 
-def workers(program: Program) -> int:
-    """Return the number of workers that `counting_server.py` printed."""
-    return int(re.findall(r"workers: (\d+)", "".join(program.lines))[-1])
+def workers(program: Program) -> int | None:
+    """Return the number of workers that `counting_server.py` printed; None before it printed one."""
+    said = re.findall(r"workers: (\d+)\n", "".join(program.lines))
+    return int(said[-1]) if said else None
 
 
 def gets_a_place(page: Page, address: str) -> bool:

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from sparsescope import cli
 from sparsescope.dashboard import bridge as bridges
@@ -34,6 +34,7 @@ from sparsescope.live.inbox import MOST, MOST_KEYS, Inbox
 from sparsescope.runs.turns import LEAST_SHARE, Turns
 
 LONG = 120.0  # seconds; only turns an endless wait into a failure
+PATIENT: dict[str, Any] = {"connect_timeout": LONG, "request_timeout": LONG}
 
 
 @pytest.fixture
@@ -287,7 +288,8 @@ def test_a_page_that_comes_back_lets_its_run_go_on(page_client: Any, monkeypatch
 def test_health_and_metrics_stand_behind_the_gate_and_count_pages(page_client: Any) -> None:
     async def visit(site: Site, port: int) -> None:
         async def get(path: str, **headers: str) -> Any:
-            return await AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}{path}", raise_error=False, headers=headers)
+            asked = HTTPRequest(f"http://127.0.0.1:{port}{path}", headers=headers, **PATIENT)
+            return await AsyncHTTPClient().fetch(asked, raise_error=False)
 
         for path in ("/health", "/metrics"):
             assert (await get(path, Host="evil.example")).code == 403

@@ -23,6 +23,7 @@ from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
 
 LONG = 120.0
+PATIENT: dict[str, Any] = {"connect_timeout": LONG, "request_timeout": LONG}
 NASTY = "<img src=x onerror=alert(1)>"
 
 
@@ -35,7 +36,7 @@ class Class:
 
     async def get(self, path: str, cookie: str = "", **headers: str) -> HTTPResponse:
         named = {**({"Cookie": cookie} if cookie else {}), **headers}
-        asked = HTTPRequest(f"http://127.0.0.1:{self.port}{path}", headers=named, follow_redirects=False)
+        asked = HTTPRequest(f"http://127.0.0.1:{self.port}{path}", headers=named, follow_redirects=False, **PATIENT)
         return await AsyncHTTPClient().fetch(asked, raise_error=False)
 
     async def cookie(self, path: str = "/class/me") -> str:
@@ -61,7 +62,7 @@ class Visitor:
 
     @classmethod
     async def come(cls, room: Class, cookie: str, **headers: str) -> Visitor:
-        asked = HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers={"Cookie": cookie, **headers})
+        asked = HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers={"Cookie": cookie, **headers}, **PATIENT)
         made = cls(cookie, await websocket_connect(asked))
         await made.say("hello", page="class")
         await made.until(lambda: made.state)
@@ -157,7 +158,7 @@ def test_the_gate_judges_every_address_of_the_class() -> None:
         nobody = {"Authorization": "token secret"}
         for headers in (foreign, hosted, nobody, {"Cookie": named["Cookie"]}):
             with pytest.raises(HTTPClientError, match="403"):
-                await websocket_connect(HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers=headers))
+                await websocket_connect(HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers=headers, **PATIENT))
 
     attend(visit, gate)
 
@@ -169,7 +170,8 @@ def test_a_server_without_a_class_has_none() -> None:
         server.start()
         try:
             for path in ("class", "class/me", "class/answers.csv"):
-                answer = await AsyncHTTPClient().fetch(f"http://127.0.0.1:{server.port}/{path}", raise_error=False)
+                asked = HTTPRequest(f"http://127.0.0.1:{server.port}/{path}", **PATIENT)
+                answer = await AsyncHTTPClient().fetch(asked, raise_error=False)
                 assert answer.code == 404
         finally:
             site.close()
@@ -292,7 +294,7 @@ def test_connections_of_one_browser_and_of_all_are_bounded(monkeypatch: pytest.M
     async def visit(room: Class) -> None:
         first = await room.student()
         await room.student(first.cookie)
-        asked = HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers={"Cookie": first.cookie})
+        asked = HTTPRequest(f"ws://127.0.0.1:{room.port}/class/ws", headers={"Cookie": first.cookie}, **PATIENT)
         third = Visitor(first.cookie, await websocket_connect(asked))
         await third.reading
         assert "too many open pages" in third.refused[0]

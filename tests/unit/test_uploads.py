@@ -358,8 +358,14 @@ def serve(visit: Callable[[int, Site, Any], Awaitable[Any]], gate: Gate | None =
 async def send(port: int, body: bytes, method: str = "POST", **headers: str) -> HTTPResponse:
     named = {"Content-Type": "application/octet-stream", "X-Sparsescope-Page": SECRET, "X-Sparsescope-Name": "x.csv"}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
+    patient: dict[str, Any] = {"connect_timeout": 120.0, "request_timeout": 120.0}
     request = HTTPRequest(
-        f"http://127.0.0.1:{port}/upload", method=method, headers=named, body=body, allow_nonstandard_methods=True
+        f"http://127.0.0.1:{port}/upload",
+        method=method,
+        headers=named,
+        body=body,
+        allow_nonstandard_methods=True,
+        **patient,
     )
     return await AsyncHTTPClient().fetch(request, raise_error=False)
 

@@ -54,7 +54,7 @@ def serve(visit: Callable[[Site, int], Awaitable[Any]], gate: Gate | None = None
 
 
 async def connected(port: int, **headers: str) -> Any:
-    return await websocket_connect(HTTPRequest(f"ws://127.0.0.1:{port}/wire", headers=headers))
+    return await websocket_connect(HTTPRequest(f"ws://127.0.0.1:{port}/wire", headers=headers, connect_timeout=LONG))
 
 
 @pytest.mark.parametrize("text", ["{}", '{"type": "frame", "λ": "½"}', "[" + "1," * 999 + "1]"])
