@@ -159,5 +159,7 @@ def test_bash_completes_commands_and_options(
     script = tmp_path / "completion.bash"
     script.write_text(capsys.readouterr().out)
     line = f"source {script}; COMP_WORDS=(sparsescope {' '.join(words)}); COMP_CWORD={len(words)}; _shtab_sparsescope"
-    done = subprocess.run(["bash", "-c", f"{line}; echo ${{COMPREPLY[@]}}"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; echo ${{COMPREPLY[@]}}"], capture_output=True, text=True, timeout=300
+    )
     assert wanted in done.stdout.split(), done.stderr
