@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sparsescope.runs.edges import EdgeStudy
 from sparsescope.runs.selections import half
 from sparsescope.runs.study import TOL
 from sparsescope.views.theta import graph
+from waiting import finish
 
 LAMS = 5
 
@@ -79,17 +79,6 @@ def test_features_that_are_constant_in_a_half_have_no_edges_there() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------- page
-def finish(page: Page) -> list[dict[str, Any]]:
-    said: list[dict[str, Any]] = []
-    limit = time.monotonic() + 240.0
-    while time.monotonic() < limit:
-        said += [message for message, _ in page.poll()]
-        if any(m["type"] == "status" and not m["running"] for m in said):
-            return said
-        time.sleep(0.01)
-    raise AssertionError(f"the network did not end: {said[-1:]}")
-
-
 def opened(data: Any = None, **settings: str) -> Page:
     page = app_pages["network"](data, {"n_lams": "5", "ratio": "0.2", "resamples": "2", **settings})
     page.on_message({"type": "ready"})

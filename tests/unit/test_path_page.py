@@ -11,6 +11,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.app import Page
 from sparsescope.registry import app_pages
+from waiting import finish
 
 QUICK = {"dataset": "iris", "n_lams": "6", "ratio": "0.05", "folds": "2", "resamples": "2"}
 
@@ -19,17 +20,6 @@ def opened(**settings: str) -> Page:
     page = app_pages["path"](None, {**QUICK, **settings})
     page.on_message({"type": "ready"})
     return page
-
-
-def finish(page: Page) -> list[dict[str, Any]]:
-    said: list[dict[str, Any]] = []
-    limit = time.monotonic() + 240.0
-    while time.monotonic() < limit:
-        said += [message for message, _ in page.poll()]
-        if any(m["type"] == "status" and not m["running"] for m in said):
-            return said
-        time.sleep(0.01)
-    raise AssertionError(f"the path did not end: {said[-1:]}")
 
 
 def drawn(said: list[dict[str, Any]]) -> dict[str, list[float]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from sparsescope.runs.choosing import choose
 from sparsescope.runs.edges import EdgeStudy
 from sparsescope.runs.processes import HELPERS, Helpers
 from sparsescope.runs.study import PathStudy, row_norms
+from waiting import until
 
 LAMS = 6
 
@@ -138,12 +138,6 @@ def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch, study: P
 def test_a_page_says_that_its_process_ended_and_another_page_ends_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies, "LONG", 0.0)
     killed: list[int] = []
-
-    def until(happened: Any) -> None:
-        end = time.monotonic() + 120.0
-        while not happened():
-            assert time.monotonic() < end
-            time.sleep(0.01)
 
     def children() -> list[Any]:
         return [child for job in begun for child in list(job._children)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,7 @@ from helper_cases import Cases
 
 from sparsescope.runs.parts import through
 from sparsescope.runs.processes import HelperError, Helpers, Job
-
-LONG = 120.0  # seconds; only turns an endless wait into a failure
-
-
-def until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+from waiting import LONG, until
 
 
 def is_gone(pid: int) -> bool:

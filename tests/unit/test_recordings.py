@@ -6,7 +6,6 @@ import base64
 import copy
 import json
 import re
-import time
 import warnings
 import zlib
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from sparsescope.live.recordings import packing as pk
 from sparsescope.live.recordings.past import past_of
 from sparsescope.registry import losses, penalties, solvers
 from sparsescope.runs.trace import Trace
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_run_goes_on_where_the_recording_ended(recording: ss.Recording, proble
     session = recording.session(problem, "bcd-ls")
     try:
         session.open()
-        wait(lambda: len(session.trace) > len(recording))
+        until(lambda: len(session.trace) > len(recording))
         assert session.trace["objective"][len(recording)] == pytest.approx(result.objective, rel=1e-12)
         np.testing.assert_array_equal(session.trace["iteration"][: len(recording)], recording.columns["iteration"])
     finally:
@@ -285,7 +285,7 @@ def test_the_explorer_answers_with_the_file(tmp_path: Path) -> None:
             found.extend(m for m, _ in explorer.poll() if m["type"] == "answer")
             return bool(found)
 
-        wait(answered)
+        until(answered)
     finally:
         explorer.close()
     assert messages and found[0]["error"] == "", found[0]
@@ -392,13 +392,6 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------------- helpers
-def wait(until: Callable[[], bool], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end, "nothing came"
-        time.sleep(0.01)
-
-
 def first_messages(explorer: Explorer, close: bool = True) -> list[dict[str, Any]]:
     """Everything up to the first frame with an event."""
     messages: list[dict[str, Any]] = []
@@ -409,7 +402,7 @@ def first_messages(explorer: Explorer, close: bool = True) -> list[dict[str, Any
 
     explorer.on_message({"type": "ready", "version": "1"})
     try:
-        wait(drawn)
+        until(drawn)
     finally:
         if close:
             explorer.close()

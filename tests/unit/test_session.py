@@ -21,16 +21,7 @@ from sparsescope.runs.session import Session
 from sparsescope.runs.session_work import SessionWork
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.base import Solver, State, settings
-
-LONG = 120.0  # seconds
-
-
-def until(happened: Callable[[], bool], what: str = "") -> None:
-    """Wait for something; a failure if it does not happen."""
-    end = time.monotonic() + LONG
-    while not happened():
-        assert time.monotonic() < end, f"waited {LONG:g} s in vain {what}"
-        time.sleep(0.002)
+from waiting import LONG, until
 
 
 class Gate:

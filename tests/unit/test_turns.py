@@ -22,15 +22,8 @@ from sparsescope.runs.session import Session
 from sparsescope.runs.session_work import SessionWork
 from sparsescope.runs.turns import ALONE, LATE, LEASE, LEAST_SHARE, LONG, ROUND, SLICE, STUCK, TURNS, Turn, Turns
 from sparsescope.runs.worker import NAME, Wake, Worker
-
-LONG_WAIT = 120.0  # seconds; only turns an endless wait into a failure
-
-
-def until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG_WAIT
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.002)
+from waiting import LONG as LONG_WAIT
+from waiting import until
 
 
 class Clock:
