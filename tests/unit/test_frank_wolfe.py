@@ -270,6 +270,18 @@ def test_a_smaller_box_scales_only_the_samples_that_leave_it() -> None:
     assert dual_sums(c.active) == (pytest.approx(-np.minimum(after, 0).sum()), np.count_nonzero(after < 0))
 
 
+def test_samples_without_features_get_the_whole_box_and_the_others_nothing() -> None:
+    """A dual point of zero: t = C on the first label of a sample and the first other one (MATH §7)."""
+    squares, indptr = np.array([0.0, 2.0, 0.0]), np.array([0, 1, 2, 4])
+    targets, alpha = np.array([1, 0, 0, 2], np.int32), np.zeros(4)
+    active, s = sr.empty_rows(3, 6), label_search.scratch(3, 1, 0)
+    fit_box(squares, indptr, targets, alpha, active, 0.5, s)
+    np.testing.assert_array_equal(alpha, [0.5, 0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(active.head[:, sr.SIZE], [1, 0, 1])
+    at = active.head[[0, 2], sr.START]
+    assert active.labels[at].tolist() == [0, 1] and active.values[at].tolist() == [0.5, 0.5]
+
+
 # ------------------------------------------------------------------------------------------------- scores of sparse W
 @pytest.mark.parametrize("density", [0.1, 0.6], ids=["by a list of labels", "all labels"])
 def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:

@@ -140,6 +140,12 @@ def test_a_smooth_loss_with_every_penalty_and_weights(penalty: str, intercept: b
     assert other.converged and found.objective <= other.objective * (1 + 1e-12) and found.dual <= other.objective
 
 
+def test_a_smooth_loss_takes_tens_of_steps_that_lower_their_model() -> None:
+    problem = ss.Problem(*iris(), loss="logistic", penalty="l1/l2", lam_ratio=0.05)
+    found = ss.solve(problem, "ssnal", tol=1e-6, max_iter=100, record=False)
+    assert found.converged, found
+
+
 def corners() -> ss.Problem:
     X, _ = factors()
     y = np.random.default_rng(1).integers(0, 10, len(X))
