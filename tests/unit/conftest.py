@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 
@@ -11,3 +16,11 @@ def patient_effects(monkeypatch: pytest.MonkeyPatch) -> None:
     from sparsescope.live import effects
 
     monkeypatch.setattr(effects, "PATIENCE", 120.0)
+
+
+@pytest.fixture
+def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The page without a browser that the measurements use."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    yield importlib.import_module("page_client").PageClient
+    sys.modules.pop("page_client", None)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from serving import serve
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from sparsescope import cli
@@ -23,43 +23,17 @@ from sparsescope.dashboard import bridge as bridges
 from sparsescope.dashboard import memory as memories
 from sparsescope.dashboard import server as servers
 from sparsescope.dashboard.bridge import Bridge
-from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.health import METRICS, as_metrics, facts
 from sparsescope.dashboard.lateness import Lateness
 from sparsescope.dashboard.memory import Memory
 from sparsescope.dashboard.page import Site
-from sparsescope.dashboard.server import HOSTS_VARIABLE, make_server
+from sparsescope.dashboard.server import HOSTS_VARIABLE
 from sparsescope.live import Explorer, beat, warming
 from sparsescope.live.inbox import MOST, MOST_KEYS, Inbox
 from sparsescope.runs.turns import LEAST_SHARE, Turns
 
 LONG = 120.0  # seconds; only turns an endless wait into a failure
 PATIENT: dict[str, Any] = {"connect_timeout": LONG, "request_timeout": LONG}
-
-
-@pytest.fixture
-def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The page without a browser that the measurements use."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-    yield importlib.import_module("page_client").PageClient
-    sys.modules.pop("page_client", None)
-
-
-def serve(visit: Callable[[Site, int], Awaitable[Any]], linger: float = 30.0, **options: Any) -> Any:
-    """Run a visitor, a coroutine function of site and port, against a server."""
-
-    async def go() -> Any:
-        site = Site(**options)
-        server = make_server(site, 0, linger=linger, gate=Gate())
-        server.start()
-        try:
-            return await asyncio.wait_for(visit(site, server.port), LONG)
-        finally:
-            site.close()
-            site.lateness.stop()
-            server.stop(wait=False)
-
-    return asyncio.run(go())
 
 
 async def until(happened: Callable[[], bool]) -> None:
@@ -379,7 +353,7 @@ def test_a_reload_takes_over_its_place_on_a_full_server_before_the_old_page_is_c
         assert site.explorers == 1 and again.token != page.token and again.place != page.place
         await again.close()
 
-    serve(visit, max_sessions=1)
+    serve(visit, make=lambda: Site(max_sessions=1))
 
 
 def test_the_app_of_panel_serve_has_the_gate_too(page_client: Any) -> None:

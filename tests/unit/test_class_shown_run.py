@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,14 +20,6 @@ from sparsescope.live.stage import Stage
 
 LONG = 120.0
 SLOW = {"dataset": "iris", "speed": 20.0, "lam_ratio": 0.001}
-
-
-@pytest.fixture
-def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The page without a browser that the measurements use."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-    yield importlib.import_module("page_client").PageClient
-    sys.modules.pop("page_client", None)
 
 
 def saw(page: Any, lam_ratio: float) -> bool:

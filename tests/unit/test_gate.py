@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import gzip
 import json
@@ -17,14 +16,14 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+import serving
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.httputil import HTTPHeaders
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from sparsescope.dashboard import limits
 from sparsescope.dashboard.gate import Gate, host_of, is_loopback, new_token
-from sparsescope.dashboard.page import Site
-from sparsescope.dashboard.server import _chosen_token, make_server
+from sparsescope.dashboard.server import _chosen_token
 
 SHELL = Path(limits.__file__).with_name("shell.js")
 PATIENT: dict[str, Any] = {"connect_timeout": 120.0, "request_timeout": 120.0}
@@ -33,18 +32,7 @@ STATIC = "/favicon.ico"  # cheap, and behind the gate like everything else
 
 def serve(gate: Gate, visit: Callable[[int], Awaitable[Any]]) -> Any:
     """Run a visitor, a coroutine function of the port, against a server with this gate."""
-
-    async def go() -> Any:
-        site = Site()
-        server = make_server(site, 0, linger=30.0, gate=gate)
-        server.start()
-        try:
-            return await asyncio.wait_for(visit(server.port), 120)
-        finally:
-            site.close()
-            server.stop(wait=False)
-
-    return asyncio.run(go())
+    return serving.serve(lambda _, port: visit(port), gate)
 
 
 async def get(port: int, path: str = STATIC, **headers: str) -> HTTPResponse:

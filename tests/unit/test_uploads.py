@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import serving
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 import sparsescope as ss
@@ -29,7 +30,6 @@ from sparsescope.app.data import correlations
 from sparsescope.dashboard import uploads as sending
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
-from sparsescope.dashboard.server import make_server
 from sparsescope.dashboard.uploads import Shelves, cookie_name
 from sparsescope.datasets.columns import from_table, look_at
 from sparsescope.datasets.uploads import Limits, Shelf, Upload, read_upload, shown_title, suffix_of, visible
@@ -339,20 +339,14 @@ class ConnectedPage:
 
 def serve(visit: Callable[[int, Site, Any], Awaitable[Any]], gate: Gate | None = None) -> Any:
     """Run a visitor against a server with one connected page."""
+    page = ConnectedPage()
 
-    async def go() -> Any:
+    def make() -> Site:
         site = Site(shelves=Shelves(SMALL))
-        server = make_server(site, 0, linger=30.0, gate=gate)
-        page = ConnectedPage()
         site.open.add(page)  # type: ignore[arg-type]
-        server.start()
-        try:
-            return await asyncio.wait_for(visit(int(server.port), site, page), 120)
-        finally:
-            site.close()
-            server.stop(wait=False)
+        return site
 
-    return asyncio.run(go())
+    return serving.serve(lambda site, port: visit(port, site, page), gate, make)
 
 
 async def send(port: int, body: bytes, method: str = "POST", **headers: str) -> HTTPResponse:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib
 import json
 import struct
-import sys
 import weakref
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from bokeh.document import Document
 from bokeh.models import Div
+from serving import serve
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
@@ -28,29 +25,6 @@ from sparsescope.dashboard.page import Site
 from sparsescope.dashboard.server import make_server
 
 LONG = 120.0
-
-
-@pytest.fixture
-def page_client(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The page without a browser that the measurements use."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-    yield importlib.import_module("page_client").PageClient
-    sys.modules.pop("page_client", None)
-
-
-def serve(visit: Callable[[Site, int], Awaitable[Any]], gate: Gate | None = None) -> Any:
-    async def go() -> Any:
-        site = Site()
-        server = make_server(site, 0, linger=30.0, gate=gate or Gate())
-        server.start()
-        try:
-            return await asyncio.wait_for(visit(site, server.port), LONG)
-        finally:
-            site.close()
-            site.lateness.stop()
-            server.stop(wait=False)
-
-    return asyncio.run(go())
 
 
 async def connected(port: int, **headers: str) -> Any:
