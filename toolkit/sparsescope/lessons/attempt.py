@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..progress import Silent, progress
-from .base import Exercise, Finding, Lesson, Prediction, no_show
+from .base import Exercise, Lesson, Prediction, no_show
 from .kinds import AnswerError
 from .telling import answer_text, elsewhere_text, question_text, reveal_text, scene_text, sentences
+from .told import Reveal, Told
 
 SURE = (1, 2, 3)
 FORMAT = "sparsescope-lesson-1"
@@ -22,36 +22,6 @@ def checked_sure(sure: Any) -> int:
     if isinstance(sure, bool) or sure not in SURE:
         raise AnswerError(f"sure is {sure!r}; say how sure you are: 1 (a guess), 2 or 3 (certain)")
     return int(sure)
-
-
-class Told(str):
-    """Text that a notebook shows as it is, without quotation marks and with long lines wrapped."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return f'<pre style="white-space: pre-wrap">{html.escape(self)}</pre>'
-
-
-class Reveal(Told):
-    """Answer beside the measured one, as text.
-
-    Attributes
-    ----------
-    right : whether the answer is right
-    finding : the measured answer and the verdict on the claim
-    """
-
-    right: bool
-    finding: Finding | None
-
-    def __new__(cls, text: str, right: bool, finding: Finding | None = None) -> Reveal:
-        made = super().__new__(cls, text)
-        made.right, made.finding = right, finding
-        return made
 
 
 class Attempt:
