@@ -1,9 +1,10 @@
-"""Sparse inverse covariance: seconds to relative gaps of 1e-4 to 1e-8, beside scikit-learn and R's glasso.
+"""Sparse inverse covariance: seconds to relative gaps of 1e-4 to 1e-8, beside QUIC's C++, scikit-learn and R's glasso.
 
-The gene-expression correlations of Li and Toh (ER, 692 probes; p = 300 are its first ones) at λ = 0.5. glasso penalises
-the diagonal, graphical_lasso leaves it free, so each has problems of its own. Every gap is that of
-CovarianceProblem.certificate at the Θ that was found (made symmetric). The peers show nothing while they work: each is
-run at a series of tolerances, and the fastest run that got to a level counts.
+The gene-expression correlations of Li and Toh (ER, 692 probes; p = 300 are its first ones), and those of the first
+1000 genes of golub_leukemia.npz. glasso penalises the diagonal, graphical_lasso leaves it free, so each has problems of
+its own; the authors' QUIC (C++, where it is installed) takes all. Every gap is that of CovarianceProblem.certificate at
+the Θ that was found (made symmetric). The peers show nothing while they work: each is run at a series of tolerances,
+and the fastest run that got to a level counts.
 
 Then what a coordinate step costs over p: flops, and nanoseconds in the kernels with a full memory.
 
@@ -34,23 +35,34 @@ from sparsescope.runs.stopping import Gap, Seconds
 
 NAME = "covariance"
 PEERS = Path(__file__).resolve().parent / "peers"
+QUIC_PYTHON = PEERS.parents[1] / ".peers" / "quic" / "bin" / "python"
 LEVELS = (1e-4, 1e-6, 1e-8)
 OURS = ("quic", "lhac-covariance")
-LAM, SIZES = 0.5, (300, 692)
+LAM = 0.5
+# Probes, λ and whether the diagonal is penalised; 1000: the genes.
+CASES = ((300, LAM, True), (300, LAM, False), (692, LAM, True), (692, LAM, False), (692, 0.3, True), (1000, LAM, True))
+GENES = 1000
 GLASSO = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+PEER_BARS = {"quic-cpp": 0.8}  # beside its own C++
+QUIC = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 SKLEARN = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 STEP_SIZES = (50, 100, 200, 400, 692)
 ENTRIES, SWEEPS, MEMORY = 200, 500, 10
 
 
 def matrix(p: int) -> np.ndarray:
-    """The correlations of the first p probes."""
+    """The correlations of the first p probes, or of as many genes."""
+    name = "golub_leukemia.npz" if p == GENES else "er692_covariance.npz"
     folder = common.shared_data()
-    path = None if folder is None else folder / "er692_covariance.npz"
+    path = None if folder is None else folder / name
     if path is None or not path.exists():
-        raise SystemExit("er692_covariance.npz is not here; name its folder in SPARSESCOPE_DATA")
+        raise SystemExit(f"{name} is not here; name its folder in SPARSESCOPE_DATA")
     with np.load(path) as stored:
-        return np.ascontiguousarray(stored["S"][:p, :p])
+        if p != GENES:
+            return np.ascontiguousarray(stored["S"][:p, :p])
+        X = stored["X_train"].astype(np.float64)
+    X = X[:, X.std(axis=0) > 0.0][:, :p]
+    return np.ascontiguousarray(np.corrcoef(X, rowvar=False))
 
 
 def level(value: float) -> str:
@@ -97,6 +109,15 @@ def fit_sklearn(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: 
     return float(json.loads(done.stdout)["cpu"]), np.load(folder / "Theta.npy")
 
 
+def fit_quic(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: float) -> tuple[float, np.ndarray]:
+    """Seconds of a call of the authors' QUIC, and its Θ."""
+    np.save(folder / "S.npy", problem.S)
+    command = [str(QUIC_PYTHON), str(PEERS / "quic_worker.py"), str(folder), repr(problem.lam), repr(tol)]
+    command.append(str(int(problem.diagonal)))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True, env=dict(os.environ))
+    return float(json.loads(done.stdout)["cpu"]), np.load(folder / "Theta.npy")
+
+
 def race_peer(
     problem: ss.CovarianceProblem, fit: Any, tolerances: tuple[float, ...], best: float, args: argparse.Namespace
 ) -> dict[str, Any]:
@@ -127,13 +148,13 @@ def race_peer(
     return {"reached": found, "lowest gap": min((run["gap"] for run in runs), default=None), "runs": runs}
 
 
-def measure(p: int, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
-    """One problem: our solvers, and the peer that solves it."""
-    problem = ss.CovarianceProblem(matrix(p), lam=LAM, diagonal=diagonal)
+def measure(p: int, lam: float, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
+    """One problem: our solvers, and the peers that solve it."""
+    problem = ss.CovarianceProblem(matrix(p), lam=lam, diagonal=diagonal)
     exact = ss.solve(problem, "quic", tol=1e-13, max_iter=1000, max_seconds=args.limit, record=False)
     row: dict[str, Any] = {
         "part": "race",
-        "case": f"ER, p = {p}, diagonal {problem.parts['diagonal']}",
+        "case": f"{'genes' if p == GENES else 'ER'}, p = {p}, λ = {lam:g}, diagonal {problem.parts['diagonal']}",
         "p": p,
         "components": int(problem.components.max()) + 1,
         "edges": int(np.count_nonzero(np.triu(exact.W, 1))),
@@ -141,6 +162,10 @@ def measure(p: int, diagonal: bool, args: argparse.Namespace) -> dict[str, Any]:
         "limit": args.limit,
     }
     row["contestants"] = {name: race_own(problem, name, args) for name in OURS}
+    if QUIC_PYTHON.exists():
+        row["contestants"]["quic-cpp"] = race_peer(problem, fit_quic, QUIC, exact.objective, args)
+    if lam != LAM or p == GENES:  # out of reach of the others within the limit
+        return row
     if not diagonal:
         row["contestants"]["graphical_lasso"] = race_peer(problem, fit_sklearn, SKLEARN, exact.objective, args)
     elif has_glasso():
@@ -230,11 +255,11 @@ def report(rows: list[dict[str, Any]]) -> None:
     print()
     for row in races:
         reached = row["contestants"]["quic"]["reached"]
-        for peer in ("graphical_lasso", "glasso"):
+        for peer in ("graphical_lasso", "glasso", "quic-cpp"):
             if peer in row["contestants"]:
                 for v, theirs in row["contestants"][peer]["reached"].items():
                     ratio = None if theirs is None or reached[v] is None else reached[v] / theirs
-                    common.bar(f"quic ÷ {peer} to a gap of {v}, {row['case']}", ratio, 1.0)
+                    common.bar(f"quic ÷ {peer} to a gap of {v}, {row['case']}", ratio, PEER_BARS.get(peer, 1.0))
         common.bar(f"lowest relative gap of quic, {row['case']}", row["contestants"]["quic"]["lowest gap"], 1e-8)
     steps = [row for row in rows if row["part"] == "step"]
     common.show([{k: v for k, v in row.items() if k not in ("part", "case")} for row in steps])
@@ -253,7 +278,9 @@ def main() -> None:
     if args.quick:
         args.repeats = 1
     common.quiet()
-    rows = [measure(p, diagonal, args) for p in (SIZES[:1] if args.quick else SIZES) for diagonal in (True, False)]
+    rows = [measure(*case, args) for case in (CASES[:2] if args.quick else CASES)]
+    if not QUIC_PYTHON.exists():
+        print("QUIC's C++ is not here and left out; docs/benchmarks.md says where it is looked for")
     if not has_glasso():
         print("glasso is not here and left out. On Debian: apt-get install --no-install-recommends r-cran-glasso")
     rows += [step_cost(p, args) for p in STEP_SIZES]

@@ -295,12 +295,16 @@ def covariance(folder: Path) -> str:
     races = [] if result is None else [row for row in result["rows"] if row["part"] == "race"]
     if result is None or not races:
         return ""
-    peers = {"graphical_lasso": "scikit-learn's graphical_lasso", "glasso": "R's glasso"}
+    peers = {
+        "graphical_lasso": "scikit-learn's graphical_lasso",
+        "glasso": "R's glasso",
+        "quic-cpp": "QUIC, the authors' C++",
+    }
     names = [name for name in (*peers, "quic", "lhac-covariance") if any(name in row["contestants"] for row in races)]
     levels = list(races[0]["contestants"]["quic"]["reached"])
     lines = [
-        "**Sparse inverse covariance**, gene-expression correlations at λ = 0.5: processor seconds on one thread "
-        f"to a relative duality gap of {'/'.join(levels)}, medians of {races[0]['repeats']} (–: not reached "
+        "**Sparse inverse covariance**, gene-expression correlations, λ = 0.5 unless named: processor seconds on one "
+        f"thread to a relative duality gap of {'/'.join(levels)}, medians of {races[0]['repeats']} (–: not reached "
         f"at any tolerance within {races[0]['limit']:g} s). glasso penalises the diagonal, graphical_lasso leaves "
         "it free.",
         "",

@@ -6,19 +6,22 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
+find_python311() {
+  for candidate in ${PYTHON311:-} python3.11 .venv/bin/python python3 python; do
+    if command -v "$candidate" >/dev/null 2>&1 && "$candidate" -c 'import sys, venv; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
 home=.peers/lightning
 wanted=0.6.2.post0
 if [ -x "$home/bin/python" ] && "$home/bin/python" -c "import lightning.classification" 2>/dev/null; then
   echo "lightning: here ($home)"
 else
-  python=""
-  for candidate in ${PYTHON311:-} python3.11 .venv/bin/python python3 python; do
-    if command -v "$candidate" >/dev/null 2>&1 && "$candidate" -c 'import sys, venv; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
-      python=$candidate
-      break
-    fi
-  done
-  if [ -z "$python" ]; then
+  if ! python=$(find_python311); then
     echo "lightning: left out. Its old numpy needs Python 3.11, and none was found; name one: make bench-peers PYTHON311=/path/to/python3.11" >&2
   else
     echo "lightning: building it with $("$python" --version) in $home (needs a C++ compiler; about two minutes)"

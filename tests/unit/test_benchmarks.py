@@ -246,6 +246,7 @@ def test_covariance_is_held_against_each_peer_on_its_own_problem(
         for name, peer, theirs in (
             ("a", "glasso", dict.fromkeys(reached, 2.0)),
             ("b", "graphical_lasso", {**dict.fromkeys(reached), "1e-04": 4.0}),
+            ("c", "quic-cpp", dict.fromkeys(reached, 2.0)),
         )
     ]
     rows += [{"part": "step", "p": p, "quic ns": 10.0 * p, "lhac ns": 20.0, "case": "s"} for p in (5, 50)]
@@ -254,11 +255,13 @@ def test_covariance_is_held_against_each_peer_on_its_own_problem(
     assert "MISSED        quic ÷ glasso to a gap of 1e-08, a: 1.5" in said
     assert "met           quic ÷ graphical_lasso to a gap of 1e-04, b: 0.25" in said
     assert "not measured  quic ÷ graphical_lasso to a gap of 1e-06, b" in said
+    assert "met           quic ÷ quic-cpp to a gap of 1e-04, c: 0.5" in said
+    assert "MISSED        quic ÷ quic-cpp to a gap of 1e-06, c: 1" in said, "its bar is 0.8"
     assert "met           dearest ÷ cheapest coordinate step of LHAC over p: 1 " in said
     stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
     (tmp_path / "covariance.json").write_text(json.dumps(stored))
     text = tables.text(tmp_path)
-    assert "| b | 7 | 4.00/–/– |  | 1.00/2.00/3.00 |" in text and "from p = 5 to 50" in text
+    assert "| b | 7 | 4.00/–/– |  |  | 1.00/2.00/3.00 |" in text and "from p = 5 to 50" in text
 
 
 def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:
