@@ -135,7 +135,7 @@ def test_data_are_taken_for_what_they_are_for(pools: list[Any]) -> None:
 def test_all_of_it_on_tiny_settings(pools: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "QUICK", dataclasses.replace(protocol.QUICK, sizes=(40, 60, 80), features=10))
     folder = output.Folder(tmp_path)
-    results = conduct(PAPER, pools, Settings(quick=True, seconds=1.0), folder, PAPER.choose(None), Report())
+    results = conduct(PAPER, pools, Settings(quick=True, seconds=60.0), folder, PAPER.choose(None), Report())
     assert {v.claim.name for v in results.verdicts} == set(CASES) and not results.interrupted
     names = {p.name for p in folder.path.iterdir()}
     assert {"fig1.html", "fig2.html", "table1.csv", "table2.csv", "races.csv", "covariances.csv"} <= names
