@@ -62,7 +62,7 @@ def test_every_operation_is_that_of_the_vectors(kind: Any, intercept: bool, weig
     problem, W, pieces = setting(kind, intercept, weighted)
     rng, s = np.random.default_rng(1), pieces.rows.size
     G, V, R, shift = (rng.standard_normal(W.shape) for _ in range(4))
-    H, D = rng.random(W.shape) + 0.1, np.empty_like(W)
+    H = rng.random(W.shape) + 0.1
     damping, out, expected = 0.2, V.copy(), np.zeros_like(W)
     if intercept:
         expected[s:] = G[s:]
@@ -79,16 +79,16 @@ def test_every_operation_is_that_of_the_vectors(kind: Any, intercept: bool, weig
     np.testing.assert_allclose(found, expected, atol=1e-14)
 
     diagonal = H.copy()
-    pieces.diagonal(W, diagonal, damping, D)
-    assert (D > 0.0).all(), "a diagonal that is divided by"
+    pieces.damp(W, diagonal, damping)
     expected = np.zeros_like(W)
     if intercept:
-        np.testing.assert_allclose(D[s:], H[s:])
+        np.testing.assert_allclose(diagonal[s:], damping * H[s:])
         expected[s:] = shift[s:] + damping * H[s:] * V[s:]
 
     def hessian(penalty: Any, at: Any) -> None:
-        np.testing.assert_allclose(D[at], H[at] + penalty.curvature_bound(W[at], problem.lam))
-        v, h = V[at].copy(), (shift[at] + damping * D[at] * V[at]).copy()
+        stiff = penalty.curvature_bound(W[at], problem.lam)
+        np.testing.assert_allclose(diagonal[at], damping * (H[at] + stiff))
+        v, h = V[at].copy(), (shift[at] + diagonal[at] * V[at]).copy()
         penalty.hessian_vec(W[at], problem.lam, v, h)
         penalty.project_tangent(W[at], h)
         expected[at] = h
@@ -100,16 +100,20 @@ def test_every_operation_is_that_of_the_vectors(kind: Any, intercept: bool, weig
 
     expected = np.zeros_like(W)
     if intercept:
-        expected[s:] = R[s:] / D[s:]
+        expected[s:] = R[s:] / H[s:]
 
     def precondition(penalty: Any, at: Any) -> None:
-        r = R[at] / D[at]
-        penalty.project_tangent(W[at], r)
+        w, bent = W[at], np.zeros(W[at].shape)
+        penalty.hessian_vec(w, problem.lam, w, bent)
+        stiff = penalty.curvature_bound(w, problem.lam)
+        dip = stiff - (w @ bent) / (w @ w)
+        r = np.linalg.solve(np.diag(H[at] + stiff) - dip * np.outer(w, w) / (w @ w), R[at])
+        penalty.project_tangent(w, r)
         expected[at] = r
 
     one_by_one(problem, pieces, W, precondition)
-    pieces.precondition(W, D, R, out)
-    np.testing.assert_allclose(out, expected, atol=1e-14)
+    pieces.precondition(W, R, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-13)
 
     whole = np.zeros((problem.d, problem.m))
     omega = pieces.moved(W, expected, 0.3, out)
@@ -155,3 +159,48 @@ def test_weights_of_features_keep_the_newton_steps(penalty: str) -> None:
     problem = ss.Problem(X, y, loss="logistic", penalty=penalty, feature_weights=c, lam_ratio=0.1)
     solver, reason = choose(problem)
     assert able(problem) and solver.newton and "Newton steps on" in reason
+
+
+@pytest.mark.parametrize("penalty", [ss.penalties.L1L2(), ss.penalties.SparseGroup(rho=0.3), ss.penalties.Ridge()])
+def test_rows_are_preconditioned_by_what_the_penalty_bends_across_and_along_them(penalty: Any) -> None:
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty=penalty, lam=0.7)
+    W = rng.standard_normal((4, 3)) * np.array([1.0, 1e-3, 1e-6, 1.0])[:, None]
+    H, R, out = rng.random(W.shape) + 0.1, rng.standard_normal(W.shape), np.empty(W.shape)
+    pieces = pieces_of(problem, W)
+    assert pieces is not None
+    pieces.damp(W, H.copy(), 0.2)
+    pieces.precondition(W, R, out)
+    for j, w in enumerate(W):
+        bent = np.zeros((3, 3))
+        for k in range(3):
+            penalty.hessian_vec(w, problem.lam, np.eye(3)[k], bent[k])
+        np.testing.assert_allclose((np.diag(H[j]) + bent) @ out[j], R[j], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("penalty", "ends"), [("l1/l2", True), ("ridge", False)])
+def test_rows_that_a_step_would_carry_through_zero_end_there_if_there_is_a_kink(penalty: str, ends: bool) -> None:
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty=penalty, lam=0.7, intercept=True)
+    W = rng.standard_normal((5, 3))
+    pieces = pieces_of(problem, W[:4])
+    assert pieces is not None
+    pieces.damp(W, np.ones(W.shape), 0.2)
+    D = rng.standard_normal(W.shape)
+    D[[1, 4]] = -1.5 * W[[1, 4]]  # a row, and the intercept, which has no kink
+    D[2] = -0.5 * W[2]
+    D[[0, 3]] = W[[0, 3]]
+    found = D.copy()
+    assert pieces.stop_at_zero(W, found) == ends
+    D[1] = -W[1] if ends else D[1]
+    np.testing.assert_array_equal(found, D)
+
+
+@every_kind
+def test_blocks_that_a_step_would_carry_through_zero_end_there(kind: Any) -> None:
+    _, W, pieces = setting(kind, intercept=True)
+    pieces.damp(W, np.ones(W.shape), 0.2)
+    D = -1.5 * W
+    expected = np.where(np.arange(len(W))[:, None] < pieces.rows.size, -W, D)
+    stopped = pieces.stop_at_zero(W, D)
+    np.testing.assert_array_equal(D, expected if stopped else -1.5 * W)

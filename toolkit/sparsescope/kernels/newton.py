@@ -13,6 +13,7 @@ import numpy as np
 from ..jit.parts import kernel, struct
 from .memory import lone_row, lone_row_as
 
+ROUNDING = 1e-4  # share of the curvature across a vector below which that along it is the same
 LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest
 
 
@@ -108,22 +109,62 @@ def tangent_gradient(W, G, lam, penalty):
         penalty.at(j).project_tangent(W[j], G[j])
 
 
+@struct
+class RowMetric:
+    """Preconditioner M_j = diag(D_j) − dip_j w wᵀ of every vector w = W_j in use, which is positive definite.
+
+    D (s, m) : diagonal of ∇²f plus the largest curvature of λΩ · left (s, m) : what remains of D in the direction of w
+    dip (s,) : by how much less λΩ bends along w than across, times 1/‖w‖²
+    A norm does not bend along w at all, and by λ/‖w‖ across. A diagonal alone makes small rows stiff in all directions:
+    conjugate gradients then need many steps for what only lengthens and shortens rows.
+    """
+
+    D: np.ndarray
+    left: np.ndarray
+    dip: np.ndarray
+
+
+def make_metric(shape: tuple[int, int], dtype: np.dtype) -> RowMetric:
+    """Room for a preconditioner; :func:`damped_diagonal` fills it."""
+    return RowMetric(np.empty(shape, dtype), np.empty(shape, dtype), np.zeros(shape[0]))  # type: ignore[call-arg]
+
+
 @kernel
-def damped_diagonal(W, H, lam, penalty, penalised, damping, D):
-    """Preconditioner D (s, m) and damping: on return H holds damping·D, with D = diag ∇²f + stiffness of Ω.
+def damped_diagonal(W, H, lam, penalty, penalised, damping, metric):
+    """Fill the preconditioner; H holds diag ∇²f, and on return the damping: damping·D.
 
     Rows from ``penalised`` on (the intercept) have no penalty. Classes without active samples get a floor, or their
     step had no bound.
     """
+    along = lone_row_as(H.shape[1], W.dtype)
     for j in range(W.shape[0]):
-        stiff = H.dtype.type(penalty.at(j).curvature_bound(W[j], lam)) if j < penalised else H.dtype.type(0.0)
+        stiff = 0.0
+        dip = 0.0
+        size = 0.0
+        if j < penalised:
+            stiff = penalty.at(j).curvature_bound(W[j], lam)
+            along[:] = 0.0
+            if stiff > 0.0:
+                penalty.at(j).hessian_vec(W[j], lam, W[j], along)
+            bends = 0.0
+            for k in range(H.shape[1]):
+                w = np.float64(W[j, k])
+                size += w * w
+                bends += w * np.float64(along[k])
+            if size > 0.0:
+                dip = min(max(stiff - bends / size, 0.0), stiff)
+                if dip < ROUNDING * stiff:
+                    dip = 0.0
+        metric.dip[j] = dip / size if size > 0.0 else 0.0
         top = H.dtype.type(0.0)
         for k in range(H.shape[1]):
             top = max(top, H[j, k])
-        floor = H.dtype.type(LEAST_SHARE) * (top + stiff) + H.dtype.type(1e-12)
+        floor = H.dtype.type(LEAST_SHARE) * top + H.dtype.type(1e-12)
         for k in range(H.shape[1]):
-            D[j, k] = max(H[j, k] + stiff, floor)
-            H[j, k] = H.dtype.type(damping) * D[j, k]
+            bare = max(H[j, k], floor)
+            metric.left[j, k] = bare + H.dtype.type(stiff - dip)
+            metric.D[j, k] = bare + H.dtype.type(stiff)
+            H[j, k] = H.dtype.type(damping) * metric.D[j, k]
 
 
 @kernel
@@ -138,13 +179,43 @@ def tangent_hessian(W, V, lam, penalty, penalised, damping, out):
 
 
 @kernel
-def tangent_precondition(W, D, R, penalty, penalised, out):
-    """out ← P D⁻¹ R. All (s, m)."""
+def tangent_precondition(W, metric, R, penalty, penalised, out):
+    """out ← P M⁻¹ R (Sherman and Morrison). All (s, m)."""
     for j in range(R.shape[0]):
+        pull = 0.0
+        rest = 0.0
+        size = 0.0
         for k in range(R.shape[1]):
-            out[j, k] = R[j, k] / D[j, k]
+            w = np.float64(W[j, k])
+            out[j, k] = R[j, k] / metric.D[j, k]
+            pull += w * np.float64(out[j, k])
+            rest += w * w * np.float64(metric.left[j, k]) / np.float64(metric.D[j, k])
+            size += w * w
+        if j < penalised and metric.dip[j] > 0.0:
+            # 1 − dip·Σw²/D without its cancellation: Σw²·left/D as a share of Σw²
+            factor = metric.dip[j] * pull * size / rest
+            for k in range(R.shape[1]):
+                out[j, k] += W.dtype.type(factor * np.float64(W[j, k]) / np.float64(metric.D[j, k]))
         if j < penalised:
             penalty.at(j).project_tangent(W[j], out[j])
+
+
+@kernel
+def stop_at_zero(W, metric, D):
+    """D_j ← −W_j for the vectors in use that W + D would carry through zero, where Ω has a kink there. All (s, m).
+
+    Returns how many these are.
+    """
+    stopped = 0
+    for j in range(metric.dip.size):
+        past = 0.0
+        for k in range(W.shape[1]):
+            past += W[j, k] * (W[j, k] + D[j, k])
+        if metric.dip[j] > 0.0 and past <= 0.0:
+            stopped += 1
+            for k in range(W.shape[1]):
+                D[j, k] = -W[j, k]
+    return stopped
 
 
 @kernel

@@ -3,7 +3,7 @@
 S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
 g ← P(∇f(W)_S + λ∇Ω(W_S))
 D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
-    M = diag ∇²f + stiffness of Ω, the preconditioner
+    M = diag ∇²f + the curvature of λΩ across and along each vector in use, the preconditioner
 α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
 μ falls after a full step and rises after a shortened one
 The scores move by α·XD, so a trial costs no product with X.
@@ -40,6 +40,7 @@ LEAST_DAMPING, LEAST_SINGLE = 1e-10, 1e-6
 DAMPING_UP, DAMPING_DOWN = 4.0, 0.25
 MOST_CG = 10  # times the user's number of conjugate-gradient steps, where the quadratic model is trusted
 TRUST = 0.2  # the model is trusted if F fell by what it promised, within this share
+STILL_DOWN = 0.5  # share of its slope that D keeps at least where vectors that would pass zero stop there
 BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
 BLOCK_BYTES = 2**28  # largest block
 SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
@@ -203,8 +204,10 @@ class Newton:
         pieces.gradient(W, G)
         pause()
         D, products = self._direction(pieces, state.Z, W, G)
+        slope, stopped, new = inner(G, D), D.copy(), np.empty_like(W)
+        if pieces.stop_at_zero(W, stopped) and (steep := inner(G, stopped)) <= STILL_DOWN * slope:
+            D, slope = stopped, steep
         E = _pushed(problem, at, D, self.E)
-        slope, new = inner(G, D), np.empty_like(W)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
         after = before
 
@@ -252,9 +255,9 @@ class Newton:
         H = support.bend(np.flatnonzero(self.bent), self.A)
         number = support.dtype.type
         W, R = W.astype(support.dtype), -G.astype(support.dtype)
-        D, Q, M, diagonal = np.zeros_like(W), np.empty_like(W), np.empty_like(W), np.empty_like(W)
-        pieces.diagonal(W, H, self.damping, diagonal)
-        pieces.precondition(W, diagonal, R, M)
+        D, Q, M = np.zeros_like(W), np.empty_like(W), np.empty_like(W)
+        pieces.damp(W, H, self.damping)
+        pieces.precondition(W, R, M)
         V = M.copy()
         rho = inner(R, M)
         target = CG_TOLERANCE**2 * rho
@@ -270,7 +273,7 @@ class Newton:
             alpha = number(rho / curve)
             D += alpha * V
             R -= alpha * Q
-            pieces.precondition(W, diagonal, R, M)
+            pieces.precondition(W, R, M)
             old, rho = rho, inner(R, M)
             V *= number(rho / old)
             V += M

@@ -13,7 +13,9 @@ import numpy as np
 
 from ...kernels.newton import (
     damped_diagonal,
+    make_metric,
     moved_penalty,
+    stop_at_zero,
     tangent_gradient,
     tangent_hessian,
     tangent_precondition,
@@ -58,17 +60,22 @@ class RowPieces:
         s = self.rows.size
         tangent_gradient(W[:s], G[:s], self.lam, self.penalty)
 
-    def diagonal(self, W: np.ndarray, H: np.ndarray, damping: float, D: np.ndarray) -> None:
-        """D ← diag ∇²F, bounded from below, and H ← damping·D; H holds the diagonal of the loss's Hessian."""
-        damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, D)
+    def damp(self, W: np.ndarray, H: np.ndarray, damping: float) -> None:
+        """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
+        self.metric = make_metric(H.shape, H.dtype)
+        damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, self.metric)
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
         """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
         tangent_hessian(W, V, self.lam, self.penalty, self.rows.size, damping, out)
 
-    def precondition(self, W: np.ndarray, D: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
-        """out ← P D⁻¹ R."""
-        tangent_precondition(W, D, R, self.penalty, self.rows.size, out)
+    def precondition(self, W: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+        """out ← P M⁻¹ R."""
+        tangent_precondition(W, self.metric, R, self.penalty, self.rows.size, out)
+
+    def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
+        """Let the vectors that W + D would carry through zero end there; returns their number."""
+        return int(stop_at_zero(W, self.metric, D))
 
     def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
         """out = W + step·D; returns Ω of it."""
@@ -118,18 +125,15 @@ class BlockPieces(RowPieces):
         tangent_gradient(self._taken(W), taken, self.lam, self.penalty)
         self._put(taken, G)
 
-    def diagonal(self, W: np.ndarray, H: np.ndarray, damping: float, D: np.ndarray) -> None:
-        """D ← diag ∇²F, bounded from below, and H ← damping·D; H holds the diagonal of the loss's Hessian."""
+    def damp(self, W: np.ndarray, H: np.ndarray, damping: float) -> None:
+        """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
         taken, s = self._taken(H), self.rows.size
-        found, vectors = np.empty_like(taken), self._taken(W)
-        damped_diagonal(vectors, taken, self.lam, self.penalty, taken.shape[0], damping, found)
-        bias, own = H[s:].copy(), np.ones_like(D[s:])
-        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, own)
-        D[:] = 1.0
+        self.metric, self.own = make_metric(taken.shape, H.dtype), make_metric(H[s:].shape, H.dtype)
+        damped_diagonal(self._taken(W), taken, self.lam, self.penalty, taken.shape[0], damping, self.metric)
+        bias = H[s:].copy()
+        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, self.own)
         self._put(taken, H)
-        self._put(found, D)
-        D[:s][D[:s] == 0.0] = 1.0  # of weights that stay zero
-        H[s:], D[s:] = bias, own
+        H[s:] = bias
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
         """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
@@ -140,12 +144,20 @@ class BlockPieces(RowPieces):
         self._put(taken, out)
         out[s:] += damping[s:] * V[s:]
 
-    def precondition(self, W: np.ndarray, D: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
-        """out ← P D⁻¹ R."""
-        np.divide(R, D, out=out)
-        taken = self._taken(out)
-        tangent_precondition(self._taken(W), np.ones_like(taken), taken.copy(), self.penalty, taken.shape[0], taken)
-        self._put(taken, out)
+    def precondition(self, W: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+        """out ← P M⁻¹ R, and zero for weights that stay zero."""
+        taken, vectors, s = self._taken(R), self._taken(W), self.rows.size
+        found = np.empty_like(taken)
+        tangent_precondition(vectors, self.metric, taken, self.penalty, taken.shape[0], found)
+        self._put(found, out)
+        np.divide(R[s:], self.own.D, out=out[s:])
+
+    def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
+        """Let the vectors that W + D would carry through zero end there; returns their number."""
+        taken = self._taken(D)
+        stopped = int(stop_at_zero(self._taken(W), self.metric, taken))
+        self._put(taken, D)
+        return stopped
 
     def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
         """out = W + step·D; returns Ω of it."""
