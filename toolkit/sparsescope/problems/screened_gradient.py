@@ -115,7 +115,10 @@ class ScreenedGradient:
         if self.U is None or not self._knows(problem):
             return None
         moved = np.subtract(U, self.U, out=self.moved)
-        wanted = self.levels + np.sqrt(np.vdot(moved, moved)) * self.reach > problem.lam * (1.0 - SAFETY)
+        distance = float(np.sqrt(np.vdot(moved, moved)))
+        if not np.isfinite(distance):  # of a run that diverges: all rows are looked at, and the error is theirs
+            return None
+        wanted = self.levels + distance * self.reach > problem.lam * (1.0 - SAFETY)
         if used is not None:
             wanted |= used
         found = np.flatnonzero(wanted)
