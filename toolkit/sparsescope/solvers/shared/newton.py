@@ -3,7 +3,8 @@
 S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
 g ← P(∇f(W)_S + λ∇Ω(W_S))
 D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
-    M = diag ∇²f + the curvature of λΩ across and along each vector in use, the preconditioner
+    M = diag ∇²f + the largest curvature of λΩ; the preconditioner has that along each vector in use as well
+D_j ← −W_j where W_j + D_j would be beyond zero, if that leaves a direction that goes down
 α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
 μ falls after a full step and rises after a shortened one
 The scores move by α·XD, so a trial costs no product with X.
