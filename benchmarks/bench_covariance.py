@@ -28,7 +28,7 @@ import common
 import numpy as np
 
 import sparsescope as ss
-from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, lowrank_descent
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, lowrank_descent, walk
 from sparsescope.kernels.covariance import newton_descent
 from sparsescope.problems.linear_algebra import cholesky, inverse
 from sparsescope.runs.stopping import Gap, Seconds
@@ -48,6 +48,7 @@ QUIC = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 SKLEARN = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 STEP_SIZES = (50, 100, 200, 400, 692)
 ENTRIES, SWEEPS, MEMORY = 200, 500, 10
+UNBROKEN = 10**12  # flops after which a descent stops to let others compute: never
 
 
 def matrix(p: int) -> np.ndarray:
@@ -206,7 +207,8 @@ def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
             np.zeros_like(U),
             SWEEPS,
             0.0,
-            1,
+            walk(ENTRIES),
+            UNBROKEN,
             reports["quic"],
         )
 
@@ -224,6 +226,8 @@ def step_cost(p: int, args: argparse.Namespace) -> dict[str, Any]:
             vector.copy(),
             SWEEPS,
             0.0,
+            walk(0, kept=2 * MEMORY),
+            UNBROKEN,
             reports["lhac"],
         )
 

@@ -13,7 +13,7 @@ from sklearn.covariance import graphical_lasso
 
 import sparsescope as ss
 from helpers import interpreted, iris, solvers_for, values_of
-from sparsescope.kernels.coordinates import REPORT, STEPS, SWEEPS
+from sparsescope.kernels.coordinates import REPORT, SEED, STEPS, SWEEPS, walk
 from sparsescope.kernels.covariance import newton_descent, support_descent
 from sparsescope.problems.linear_algebra import cholesky, inverse
 from sparsescope.registry import solvers
@@ -280,7 +280,20 @@ def test_the_compiled_descent_is_the_interpreted_one() -> None:
     ends = []
     for run in (newton_descent, interpreted(newton_descent)):
         new, U, report = Theta.copy(), np.zeros((P, P)), np.zeros(REPORT)
-        run(Sigma, problem.S - Sigma, problem.thresholds(), rows.copy(), columns, new, U, 3, 0.0, 7, report)
+        run(
+            Sigma,
+            problem.S - Sigma,
+            problem.thresholds(),
+            rows.copy(),
+            columns,
+            new,
+            U,
+            3,
+            0.0,
+            walk(rows.size, 7),
+            10**9,
+            report,
+        )
         np.testing.assert_allclose(U, (new - Theta) @ Sigma, atol=1e-12)
         ends.append((new, report))
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-12)
@@ -296,10 +309,12 @@ def test_a_sweep_visits_every_pair_once_whatever_the_order() -> None:
     for seed in (1, 2):
         mixed, new, report = rows.copy(), Theta.copy(), np.zeros(REPORT)
         args = (Sigma, problem.S - Sigma, problem.thresholds(), mixed, columns, new, np.zeros((P, P)))
-        seeds.append(newton_descent(*args, 1, 0.0, seed, report))
+        at = walk(rows.size, seed)
+        assert newton_descent(*args, 1, 0.0, at, 10**9, report)
+        seeds.append(int(at.at[SEED]))
         assert report[STEPS] == rows.size and not np.array_equal(mixed, rows)
         assert set(zip(mixed, columns, strict=True)) == set(zip(rows, columns, strict=True))
-        newton_descent(*args, 5000, 1e-13, seeds[-1], report)
+        newton_descent(*args, 5000, 1e-13, walk(rows.size, seeds[-1]), 10**9, report)
         ends.append(new)
     assert seeds[0] != seeds[1]
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-9, err_msg="one model, one minimum")

@@ -63,9 +63,9 @@ def test_compiled_products_do_what_the_interpreted_ones_do() -> None:
     coef, U = rng.standard_normal((50, 3)), rng.standard_normal((60, 3))
     for _, X in forms(matrix):
         columns = Design(X).columns
-        Z, Y = np.empty((60, 3)), np.empty((60, 3))
-        columns_matmul(columns, coef, Z)
-        interpreted(columns_matmul)(columns, coef, Y)
+        Z, Y = np.zeros((60, 3)), np.zeros((60, 3))
+        columns_matmul(columns, coef, 0, len(coef), Z)
+        interpreted(columns_matmul)(columns, coef, 0, len(coef), Y)
         np.testing.assert_allclose(Z, Y, atol=1e-13)
         G, H = np.empty((9, 3)), np.empty((9, 3))
         columns_rmatmul(columns, U, 3, 12, G)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,17 @@ from helpers import PENALTIES, digits, forms, interpreted, iris, loss_rows, rand
 from sparsescope.inputs.design import Design
 from sparsescope.jit.parts import part
 from sparsescope.kernels import stochastic
-from sparsescope.kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, forward_backward
+from sparsescope.kernels.stochastic import (
+    FINITE,
+    READ,
+    REPORT,
+    STEP,
+    TOUCHED,
+    Lazy,
+    begin_sweep,
+    bring_up,
+    forward_backward,
+)
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.fobos import data_unit
@@ -86,34 +97,52 @@ def test_rows_die_and_come_back_within_an_iteration() -> None:
         sums += (np.count_nonzero(before & ~after & absent), np.count_nonzero(~before & after))
     assert sums[0] > 20 and sums[1] > 20
     lazy = np.zeros((problem.d, problem.m))
-    run_kernel(forward_backward, problem, lazy, order, 5.0 * data_unit(problem), 0)
+    run_kernels(COMPILED, problem, lazy, order, 5.0 * data_unit(problem), 0)
     np.testing.assert_allclose(lazy, coef, rtol=1e-9, atol=1e-12)
 
 
-def run_kernel(
-    kernel: Any, problem: ss.Problem, coef: np.ndarray, order: np.ndarray, eta0: float, taken: int, penalty: Any = None
+COMPILED = (begin_sweep, forward_backward, bring_up)
+INTERPRETED = tuple(interpreted(kernel) for kernel in COMPILED)
+
+
+def run_kernels(
+    kernels: Any,
+    problem: ss.Problem,
+    coef: np.ndarray,
+    order: np.ndarray,
+    eta0: float,
+    taken: int,
+    penalty: Any = None,
+    parts: int = 1,
 ) -> np.ndarray:
-    """One sweep over the named samples; returns the report."""
-    report = np.zeros(REPORT)
+    """One sweep over the named samples, in parts; returns the report."""
+    begin, steps, end = kernels
+    report, (n, d) = np.zeros(REPORT), (order.size, problem.d)
     report[FINITE] = 1.0
     penalty = problem.penalty if penalty is None else penalty
-    kernel(
-        problem.design.samples,
-        order,
-        coef,
-        problem.y,
-        problem.loss,
-        penalty,
-        problem.lam,
-        problem.d,
-        eta0,
-        taken,
-        penalty.adds_up,
-        np.zeros(problem.d, np.intp),
-        np.zeros(problem.d, np.uint8),
-        report,
-    )
+    flags = np.zeros(d, np.uint8), np.zeros(d, np.uint8)
+    lazy = Lazy(np.zeros(n), np.zeros(n + 1), np.zeros(d, np.intp), *flags)
+    begin(coef, penalty, problem.lam, eta0, taken, lazy)
+    cuts = np.linspace(0, n, parts + 1).astype(int)
+    for first, last in itertools.pairwise(cuts):
+        parted = (problem.design.samples, order, first, last, coef, problem.y, problem.loss)
+        steps(*parted, penalty, d, eta0, taken, penalty.adds_up, lazy, report)
+    cuts = np.linspace(0, d, parts + 1).astype(int)
+    for first, last in itertools.pairwise(cuts):
+        end(coef, penalty, penalty.adds_up, lazy, first, last, report)
     return report
+
+
+@pytest.mark.parametrize("penalty", ["l1/l2", "sparse-group"])
+def test_a_sweep_in_parts_is_the_same_in_every_bit(penalty: str) -> None:
+    matrix, y = text()
+    problem = ss.Problem(matrix, y, penalty=penalty, intercept=True, lam=0.01)
+    order, ends = np.random.default_rng(1).integers(0, problem.n, 90), []
+    for parts in (1, 7):
+        coef = problem.coefficients(*random_point(problem))
+        ends.append((coef, run_kernels(COMPILED, problem, coef, order, 2.0, 10, parts=parts)))
+    for whole, parted in zip(*ends, strict=True):
+        np.testing.assert_array_equal(whole, parted)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +166,10 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: Any, dtype: str
     problem = ss.Problem(matrix.astype(dtype), y, penalty=penalty, intercept=True, loss="logistic", lam=0.01)
     order = np.random.default_rng(1).integers(0, problem.n, 90)
     ends = []
-    for kernel in (forward_backward, interpreted(forward_backward)):
+    for kernels in (COMPILED, INTERPRETED):
         W, b = random_point(problem)
         coef = problem.coefficients(W, b)
-        ends.append((coef, run_kernel(kernel, problem, coef, order, 2.0, 10)))
+        ends.append((coef, run_kernels(kernels, problem, coef, order, 2.0, 10)))
     tol = {"rtol": 1e-9, "atol": 1e-12} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-5}
     for compiled, plain in zip(*ends, strict=True):
         np.testing.assert_allclose(compiled, plain, **tol)
@@ -170,7 +199,7 @@ def test_a_step_touches_only_the_rows_of_its_sample(name: str, monkeypatch: pyte
     problem = ss.Problem(X, np.arange(40) % 3, loss="squared", penalty=name, lam=1e-6)
     counted = Counted(problem.penalty)
     coef = rng.standard_normal((problem.d, problem.m))
-    report = run_kernel(interpreted(forward_backward), problem, coef, np.arange(40), 0.1, 0, counted)
+    report = run_kernels(INTERPRETED, problem, coef, np.arange(40), 0.1, 0, counted)
     assert counted.calls <= X.nnz + problem.d, "nnz(x_i) rows a step, and all rows once at the end"
     assert report[READ] == 2 * X.nnz and report[TOUCHED] == np.unique(X.tocoo().coords[1]).size
     assert report[STEP] == pytest.approx(0.1 / np.sqrt(40))

@@ -311,7 +311,7 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:
         for z, own in zip(Z, sets, strict=True)
     ]
     total, active, first = hinge_sum(
-        Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, 1.0, s
+        Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, 1.0, s, 0, n
     )
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
     best_labels(Design(X).sparse_samples, n, *arrays, s, labels := np.empty((n, 1), np.int32), np.empty((n, 1)))

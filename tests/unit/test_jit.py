@@ -355,6 +355,24 @@ def test_everything_runs_as_plain_python(tmp_path: Path) -> None:
         assert ss.solve(problem, solver, tol=0.0, max_iter=3).objective == pytest.approx(value, rel=1e-9)
 
 
+def test_folders_of_bytecode_may_vanish_while_sources_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kernels/rows.py", "kernels/deep/more.py", "kernels/__pycache__/rows.py", "kernels/deep/notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    look = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        if Path(path).name == "__pycache__":
+            raise FileNotFoundError(path)
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = stamps._files.__wrapped__(("kernels", "missing"), tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == ["kernels/deep/more.py", "kernels/rows.py"]
+
+
 def test_the_sources_named_for_the_digest_exist_and_are_all_that_is_compiled() -> None:
     for name in stamps.SOURCES:
         assert (PACKAGE / name).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -14,7 +15,9 @@ import sparsescope as ss
 from sparsescope import pauses
 from sparsescope.app._lesson_job import LessonJob
 from sparsescope.app._working import Work
-from sparsescope.pauses import pause, pausing, rested
+from sparsescope.pauses import even_parts, parts_of, pause, pausing, rested, to_the_end
+from sparsescope.problems import linear_algebra
+from sparsescope.registry import solvers
 from sparsescope.runs import run as runs
 from sparsescope.runs.turns import SLICE, TURNS, Turns
 from sparsescope.solvers.shared import in_parts
@@ -55,6 +58,103 @@ def test_an_interrupted_run_is_the_same_in_every_bit(
     assert len(others) > 12, "at every certificate, and within steps"
     assert events == again
     assert np.array_equal(plain.state.coef, interrupted.state.coef)
+
+
+LIMITS = {"PART": 40, "WORK": 200, "DENSE_PART": 40, "AT_ONCE": 40, "SCORES": 40, "SCANNED": 40, "FIRST_PART": 3}
+
+
+def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that is cut into parts is cut into small ones."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("sparsescope.inputs", "sparsescope.problems", "sparsescope.solvers")):
+            for limit, small in LIMITS.items():
+                if isinstance(getattr(module, limit, None), int):
+                    monkeypatch.setattr(module, limit, small)
+    monkeypatch.setattr(linear_algebra, "WHOLE", 8)
+    monkeypatch.setattr(linear_algebra, "STRIP", 5)
+
+
+def _wide(solver: str) -> Any:
+    """A wide sparse problem that a solver takes."""
+    if "covariance" in solvers[solver].kinds:
+        return ss.CovarianceProblem(
+            np.corrcoef(np.random.default_rng(0).standard_normal((60, 12)), rowvar=False), lam=0.1
+        )
+    X = sp.random_array((40, 120), density=0.2, rng=np.random.default_rng(0)).tocsc()
+    for loss in ("multiclass-squared-hinge", "crammer-singer", "squared"):
+        for penalty in ("l1", "elastic-net", "l1/l2", "ridge"):
+            problem = ss.Problem(X, np.arange(40) % 3, loss=loss, penalty=penalty, lam=0.01)
+            if solvers.create(solver).refuses(problem) is None:
+                return problem
+    raise AssertionError(f"{solver} takes none of these problems")
+
+
+def _steps(problem: Any, solver: str, rest: Any) -> tuple[np.ndarray, list[Any]]:
+    """Weights and events of a run whose pauses are somebody's."""
+    run = ss.Run(problem, solver)
+    with pausing(rest):
+        events = [run.advance() for _ in range(5)]
+    return run.state.dense(problem), [(event.objective, event.gap, event.passes) for event in events]
+
+
+EVERY_SOLVER = [name for name in solvers if solvers[name].kinds != ("sequence",)]
+
+
+@pytest.mark.parametrize(
+    "solver", [pytest.param(name, marks=() if name == "newglmnet" else pytest.mark.slow) for name in EVERY_SOLVER]
+)
+def test_every_solver_is_the_same_in_every_bit_however_often_it_rests(
+    solver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = _wide(solver)
+    _cut(monkeypatch)
+    plain, events = _steps(problem, solver, lambda: None)
+    rests: list[Any] = []
+
+    def rest() -> None:
+        rests.append(None)
+        if len(rests) % 17 == 3 and len(rests) < 60:  # another run computes in between, with the same kernels and data
+            _steps(problem, solver, lambda: None)
+
+    interrupted, again = _steps(problem, solver, rest)
+    assert len(rests) > 20, "at every certificate, and within steps"
+    assert repr(events) == repr(again), "NaN equals NaN here"
+    np.testing.assert_array_equal(plain, interrupted)
+
+
+def test_work_is_cut_into_parts_of_about_the_same_cost() -> None:
+    assert list(even_parts(7, 10.0, 30.0)) == [(0, 3), (3, 6), (6, 7)]
+    assert list(even_parts(0, 1.0, 5.0)) == [(0, 0)] == list(parts_of(np.zeros(0), 5.0))
+    assert list(even_parts(3, 10.0, 1.0)) == [(0, 1), (1, 2), (2, 3)], "one at a time at least"
+    costs = np.random.default_rng(0).integers(0, 9, 200)
+    parts = list(parts_of(costs, 30.0))
+    assert [first for first, _ in parts[1:]] == [stop for _, stop in parts[:-1]]
+    assert parts[0][0] == 0 and parts[-1][1] == 200
+    assert max(costs[first:stop].sum() for first, stop in parts) <= 30 + 8
+    left, rests = [3], []
+    with pausing(lambda: rests.append(left[0])):
+        to_the_end(lambda: bool(left.append(left.pop() - 1)) or left[0] == 0)
+    assert rests == [2, 1, 0]
+
+
+def test_a_factor_in_strips_is_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    B, b = rng.standard_normal((23, 40)), rng.standard_normal(23)
+    A = B @ B.T
+    solved, inverse = linear_algebra.Factor(A).solve(b), linear_algebra.inverse(linear_algebra.cholesky(A))
+    whole = linear_algebra.logdet(linear_algebra.cholesky(A))
+    monkeypatch.setattr(linear_algebra, "WHOLE", 8)
+    monkeypatch.setattr(linear_algebra, "STRIP", 5)
+    rests: list[Any] = []
+    with pausing(lambda: rests.append(None)):
+        factor = linear_algebra.cholesky(A)
+        np.testing.assert_allclose(linear_algebra.Factor(np.tril(A)).solve(b), solved, rtol=1e-9)
+        np.testing.assert_allclose(linear_algebra.inverse(factor), inverse, rtol=1e-9, atol=1e-13)
+    assert linear_algebra.logdet(factor) == pytest.approx(whole) and len(rests) > 10
+    A[20, 20] = -1.0
+    assert linear_algebra.cholesky(A) is None
+    with pytest.raises(linear_algebra.LinAlgError, match="not positive definite"):
+        linear_algebra.Factor(A)
 
 
 def test_a_long_sweep_stops_at_the_same_rows_always(monkeypatch: pytest.MonkeyPatch) -> None:

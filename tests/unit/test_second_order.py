@@ -12,13 +12,15 @@ import scipy.sparse as sp
 import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
 from sparsescope.inputs.design import Design
-from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_conjugate, exact_descent, lowrank_descent
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent, walk
 from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
 from sparsescope.problems.linear_algebra import inner
 from sparsescope.runs.stopping import Iterations, Violation
 from sparsescope.solvers.lhac import LHACState
 from sparsescope.solvers.shared import newton
+from sparsescope.solvers.shared.entries import Entries
+from sparsescope.solvers.shared.exact_model import ExactModel
 
 
 def binary(data: Any = text, share: float = 0.1, **parts: Any) -> ss.Problem:
@@ -319,7 +321,8 @@ def test_flops_of_the_exact_descent_are_those_of_its_looks_and_moves() -> None:
     design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
     report = np.zeros(REPORT)
     run = interpreted(exact_descent)
-    run(design.columns, design.ones, rows, classes, w, t, ridge, C, U, w.copy(), 3, 0.0, 0.0, -1.0, 7, report)
+    at = walk(w.size, 7), 10**9, report
+    run(design.columns, design.ones, rows, classes, t, ridge, C, U, w.copy(), 3, 0.0, 0.0, -1.0, *at)
     lengths = np.append(np.diff(design.matrix.indptr)[rows[:-1]], 60)
     assert report[STEPS] == 3 * rows.size, "none is left out"
     looks, moves = 3 * (10.0 + 2.0 * lengths).sum(), 3 * (lengths * (1.0 + 2.0 * 2)).sum()
@@ -339,11 +342,12 @@ def dense_model(design: Any, rows: np.ndarray, classes: np.ndarray, C: np.ndarra
 
 
 def test_sweeps_and_conjugate_gradients_solve_the_model_of_the_samples() -> None:
-    design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
+    problem = binary(text)
+    design, (rows, classes, w, t, ridge, C, U) = problem.design, quadratic_model(60)
     J, H = dense_model(design, rows, classes, C)
     g, R, new, report = J.T @ U.ravel(), U.copy(), w.copy(), np.zeros(REPORT)
     data = (design.columns, design.ones, rows, classes)
-    exact_descent(*data, w, t, ridge, C, R, new, 2000, 1e-13, 0.0, 0.01, 7, report)
+    assert exact_descent(*data, t, ridge, C, R, new, 2000, 1e-13, 0.0, 0.01, walk(w.size, 7), 10**9, report)
     slope = g + H @ (new - w) + ridge * new
     np.testing.assert_allclose(
         R.ravel(), U.ravel() + np.einsum("ikl,il->ik", C, (J @ (new - w)).reshape(60, 2)).ravel()
@@ -354,17 +358,50 @@ def test_sweeps_and_conjugate_gradients_solve_the_model_of_the_samples() -> None
     # From entries of the right signs, conjugate gradients find the same point.
     start = np.where(new != 0.0, new * 1.01, 0.0)
     R = U + np.einsum("ikl,il->ik", C, (J @ (start - w)).reshape(60, 2))
-    exact_conjugate(*data, t, ridge, C, R, start, 50, 1e-12, report)
+    conjugate(problem, Entries(rows, rows, classes, w, t, ridge), C, R, start, 50, 1e-12, report)
     np.testing.assert_allclose(start, new, rtol=1e-8, atol=1e-12)
 
 
+def conjugate(problem: ss.Problem, part: Entries, C: np.ndarray, R: np.ndarray, *how: Any) -> None:
+    """Conjugate gradients on a model that is given."""
+    model = ExactModel(problem)
+    model.C, model.R = C, R
+    model.conjugate(problem, part, *how)
+
+
 def test_conjugate_gradients_stop_at_the_first_zero() -> None:
-    design, (rows, classes, w, t, ridge, C, U) = binary(text).design, quadratic_model(60)
+    problem, (rows, classes, w, t, ridge, C, U) = binary(text), quadratic_model(60)
     w = np.where(w == 0.0, 0.0, np.sign(w) * 1e-3)  # so small that the full step changes signs
-    for run in (exact_conjugate, interpreted(exact_conjugate)):
-        new = w.copy()
-        run(design.columns, design.ones, rows, classes, t, ridge, C, U.copy(), new, 50, 1e-10, np.zeros(REPORT))
-        assert (new * w >= 0.0).all() and ((new == 0.0) & (w != 0.0)).sum() == 1
+    new = w.copy()
+    part = Entries(rows, rows, classes, w, t, ridge)
+    conjugate(problem, part, C, U.copy(), new, 50, 1e-10, np.zeros(REPORT))
+    assert (new * w >= 0.0).all() and ((new == 0.0) & (w != 0.0)).sum() == 1
+
+
+def test_a_descent_that_stops_and_goes_on_is_the_same_in_every_bit() -> None:
+    problem, s = binary(text), 12
+    rows, classes, w, t, ridge, C, U = quadratic_model(problem.n)
+    rng = np.random.default_rng(1)
+    Q, Qhat, g = rng.standard_normal((s, 4)), 0.01 * rng.standard_normal((s, 4)), rng.standard_normal(s)
+    data = (problem.design.columns, problem.design.ones, rows, classes)
+    ends: dict[str, list[tuple[Any, ...]]] = {"exact": [], "lowrank": []}
+    stops = []
+    for most in (10**9, 100, 1):
+        R, new, report, at, calls = U.copy(), w.copy(), np.zeros(REPORT), walk(s, 7), 1
+        while not exact_descent(*data, t, ridge, C, R, new, 6, 0.0, 0.0, 0.01, at, most, report):
+            calls += 1
+        ends["exact"].append((R, new, report, at.at[3]))
+        stops.append(calls)
+        new, report, at, calls = w.copy(), np.zeros(REPORT), walk(0, kept=4), 1
+        while not lowrank_descent(Q, Qhat, 1.0, np.ones(s), g, w, t, ridge, new, 4, 0.0, at, most, report):
+            calls += 1
+        ends["lowrank"].append((new, report, at.kept))
+        stops.append(calls)
+    assert stops[:2] == [1, 1] and min(stops[2:]) > 5
+    for whole, *others in ends.values():
+        for other in others:
+            for one, two in zip(whole, other, strict=True):
+                np.testing.assert_array_equal(one, two)
 
 
 def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
@@ -377,12 +414,13 @@ def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:
     for run in (exact_descent, interpreted(exact_descent)):
         R, new, report = U.copy(), w.copy(), np.zeros(REPORT)
         design = problem.design
-        run(design.columns, design.ones, rows, classes, w, t, ridge, C, R, new, 3, 0.0, 0.0, 0.01, 7, report)
+        at = walk(s, 7), 10**9, report
+        run(design.columns, design.ones, rows, classes, t, ridge, C, R, new, 3, 0.0, 0.0, 0.01, *at)
         ends.append((R, new, report))
     Q, Qhat = rng.standard_normal((s, 4)), 0.01 * rng.standard_normal((s, 4))
     for run in (lowrank_descent, interpreted(lowrank_descent)):
         new, report = w.copy(), np.zeros(REPORT)
-        run(Q, Qhat, 1.0, np.ones(s), g, w, t, ridge, new, 3, 0.0, report)
+        run(Q, Qhat, 1.0, np.ones(s), g, w, t, ridge, new, 3, 0.0, walk(0, kept=4), 10**9, report)
         ends.append((new, report))
     for compiled, plain in (*zip(ends[0], ends[1], strict=True), *zip(ends[2], ends[3], strict=True)):
         np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-14)

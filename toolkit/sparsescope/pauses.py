@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 _thread = threading.local()
 
 
@@ -50,3 +52,62 @@ def pausing(rest: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _thread.rest = before
+
+
+# --------------------------------------------------------------------------------------- long work, cut where it can be
+def to_the_end(advance: Callable[[], bool]) -> None:
+    """Call what does a part of its work at each call until it says that it is done, with a pause after each.
+
+    Parameters
+    ----------
+    advance : callable
+        does the next part; returns whether that was the last one
+    """
+    done = False
+    while not done:
+        done = advance()
+        pause()
+
+
+def even_parts(count: int, each: float, most: float) -> Iterator[tuple[int, int]]:
+    """Cut things of equal cost into parts.
+
+    Parameters
+    ----------
+    count : int
+        how many there are
+    each : float
+        cost of one
+    most : float
+        cost of a part, about
+
+    Yields
+    ------
+    tuple
+        first and stop of each part; one empty part if there is nothing
+    """
+    size = max(1, int(most // max(each, 1.0)))
+    for first in range(0, max(count, 1), size):
+        yield first, min(first + size, count)
+
+
+def parts_of(costs: np.ndarray, most: float) -> Iterator[tuple[int, int]]:
+    """Cut things of different cost into parts.
+
+    Parameters
+    ----------
+    costs : np.ndarray
+        cost of each
+    most : float
+        cost of a part, about
+
+    Yields
+    ------
+    tuple
+        first and stop of each part; one empty part if there is nothing
+    """
+    first = 0
+    for stop in (1 + np.flatnonzero(np.diff(np.cumsum(costs, dtype=np.float64) // most))).tolist():
+        yield first, stop
+        first = stop
+    yield first, len(costs)

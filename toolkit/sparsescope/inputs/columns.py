@@ -62,10 +62,10 @@ def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def columns_matmul(columns, W, Z):
-    """Z = X W: Z (n, m), W (d, m). Skips zero rows of W, so the cost follows the support."""
-    Z[:] = 0.0
-    for j in range(W.shape[0]):
+def columns_matmul(columns, W, first, last, Z):
+    """Z += the columns first…last of X times these rows of W: Z (n, m), W (d, m). Skips zero rows of W, so the cost
+    follows the support."""
+    for j in range(first, last):
         used = False
         for k in range(W.shape[1]):
             used = used or W[j, k] != 0.0
@@ -75,8 +75,7 @@ def columns_matmul(columns, W, Z):
 
 @kernel
 def listed_matmul(columns, rows, W, Z):
-    """Z = Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
-    Z[:] = 0.0
+    """Z += Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
     for position in range(rows.size):
         add_column(columns, rows[position], W[rows[position]], Z)
 
@@ -112,9 +111,8 @@ def columns_rmatmul(columns, U, start, stop, G):
 
 @kernel
 def chosen_matmul(columns, rows, V, E):
-    """E = Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
+    """E += Σ_p X_{rows[p]} V_pᵀ: V (≥ rows.size, m), E (n, m)."""
     m = E.shape[1]
-    E[:] = 0.0
     for q in range(rows.size):
         j = rows[q]
         v = V[q]

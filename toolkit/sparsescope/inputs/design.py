@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..pauses import even_parts, parts_of, pause
 from .columns import (
     DenseColumns,
     SparseColumns,
@@ -34,6 +35,8 @@ BLOCK = 512  # columns whose gradient rows are held at once when a sparse produc
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
+# A product pauses after so many products of numbers: two to four milliseconds. The parts are always the same.
+PART, DENSE_PART = 8_000_000, 40_000_000
 
 
 class Design(DesignSums):
@@ -201,16 +204,21 @@ class Design(DesignSums):
         """
         W = coef[: self.d]
         if self.is_sparse:
-            if rows is None:
-                columns_matmul(self.columns, W, out)
-            else:
-                listed_matmul(self.columns, rows, W, out)
+            out[:] = 0.0
+            for first, last in self._parts(rows, out.shape[1]):
+                if rows is None:
+                    columns_matmul(self.columns, W, first, last, out)
+                else:
+                    listed_matmul(self.columns, rows[first:last], W, out)
+                pause()
         else:
             used = np.flatnonzero(W.any(axis=1)) if rows is None else rows
             if used.size < MOST_GATHERED * self.d:
                 self._gathered_matmul(used, W[used], out)
             else:
-                np.matmul(self.matrix, W, out=out)
+                for first, last in even_parts(self.n, self.d * out.shape[1], DENSE_PART):
+                    np.matmul(self.matrix[first:last], W, out=out[first:last])
+                    pause()
         if coef.shape[0] > self.d:
             out += coef[self.d]
         return out
@@ -221,6 +229,14 @@ class Design(DesignSums):
         for start in range(0, self.n, some):
             stop = min(start + some, self.n)
             np.matmul(self.matrix.T[used, start:stop].T, W, out=out[start:stop])
+            pause()
+
+    def _parts(self, rows: np.ndarray | None, m: int) -> Iterator[tuple[int, int]]:
+        """Return the columns, or places among the listed ones, between which a sparse product pauses."""
+        if self.nnz * m <= PART:
+            return iter([(0, self.d if rows is None else rows.size)])
+        lengths = np.diff(self.matrix.indptr)
+        return parts_of(m * (lengths if rows is None else lengths[rows]).astype(np.int64), PART)
 
     def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
         """Compute XᵀU in pieces, without an array (d, m).
@@ -238,12 +254,14 @@ class Design(DesignSums):
             start, stop and the rows start…stop; they are valid until the next piece.
         """
         if not self.is_sparse:
-            yield 0, self.d, self.matrix.T @ U
+            made = np.empty((self.d, U.shape[1]), np.result_type(self.dtype, U.dtype))
+            yield 0, self.d, self.rmatmul(U, made)
             return
         rows = buffer if buffer is not None else np.empty((min(BLOCK, self.d), U.shape[1]), dtype=U.dtype)
         for start in range(0, self.d, rows.shape[0]):
             stop = min(start + rows.shape[0], self.d)
             columns_rmatmul(self.columns, U, start, stop, rows)
+            pause()
             yield start, stop, rows[: stop - start]
 
     def rmatmul(self, U: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -261,10 +279,14 @@ class Design(DesignSums):
         np.ndarray
             ``out``.
         """
-        if self.is_sparse:
-            columns_rmatmul(self.columns, U, 0, self.d, out)
-        else:
-            np.matmul(self.matrix.T, U, out=out[: self.d])
+        m = U.shape[1]
+        parts = self._parts(None, m) if self.is_sparse else even_parts(self.d, self.n * m, DENSE_PART)
+        for start, stop in parts:
+            if self.is_sparse:
+                columns_rmatmul(self.columns, U, start, stop, out[start:stop])
+            else:
+                np.matmul(self.matrix.T[start:stop], U, out=out[start:stop])
+            pause()
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)
         return out
@@ -288,7 +310,10 @@ class Design(DesignSums):
         """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         if self.is_sparse:
-            chosen_matmul(self.columns, rows[:last], V, out)
+            out[:] = 0.0
+            for start, stop in self._parts(rows[:last], out.shape[1]):
+                chosen_matmul(self.columns, rows[start:stop], V[start:stop], out)
+                pause()
         else:
             np.matmul(self.matrix[:, rows[:last]], V[:last], out=out)
         if last < rows.size:
@@ -314,7 +339,9 @@ class Design(DesignSums):
         """
         last = rows.size - int(rows.size > 0 and rows[-1] == self.d)
         if self.is_sparse:
-            chosen_rmatmul(self.columns, rows[:last], U, out)
+            for start, stop in self._parts(rows[:last], out.shape[1]):
+                chosen_rmatmul(self.columns, rows[start:stop], U, out[start:stop])
+                pause()
         else:
             np.matmul(self.matrix[:, rows[:last]].T, U, out=out[:last])
         if last < rows.size:

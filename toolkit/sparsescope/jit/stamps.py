@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,8 +34,17 @@ def _files(names: tuple[str, ...], root: Path) -> tuple[Path, ...]:
     found: list[Path] = []
     for name in names:
         path = root / name
-        found += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
+        found += _sources_in(path) if path.is_dir() else [path] if path.exists() else []
     return tuple(found)
+
+
+def _sources_in(folder: Path) -> list[Path]:
+    """The Python files below a folder. Folders of bytecode come and go while other programs run: they are left out."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        found += [Path(place, name) for name in names if name.endswith(".py")]
+    return sorted(found)
 
 
 def source_digest() -> str:

@@ -11,13 +11,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import helper, kernel
+from ..jit.parts import helper, kernel, struct
 from .memory import lone_row
 
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
 SWEEPS, STEPS, FLOPS, LEFT, TOP = range(5)
 REPORT = 5
 LEAST_CURVATURE = 1e-12  # added to the diagonal: an empty column has none
+# Of a walk: sweeps done, place in the present one, places that count or moved ones, seed of the order; and the sums of
+# the sweep so far, its largest violation, that of the sweep before, and the sum of the first sweep.
+SWEEP, PLACE, COUNT, SEED = range(4)
+TOTAL, WORST, BEFORE, FIRST = range(4)
+
+
+@struct
+class Walk:
+    """Where a descent stands: it stops between two coordinates, and goes on there as if it had not stopped.
+
+    order (s,) int64 : in which coordinates are looked at · kept : numbers that a descent keeps up to date: the diagonal
+    of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above
+    """
+
+    order: np.ndarray
+    kept: np.ndarray
+    at: np.ndarray
+    sums: np.ndarray
+
+
+def walk(size: int, seed: int = 1, kept: int | None = None) -> Walk:
+    """A descent over so many coordinates that has not begun. ``kept`` : how many numbers it keeps; as many."""
+    return Walk(
+        np.arange(size),
+        np.zeros(size if kept is None else kept),
+        np.array([0, 0, size, seed]),  # type: ignore[call-arg]
+        np.array([0.0, 0.0, np.inf, 0.0]),
+    )
 
 
 @helper
@@ -52,19 +80,24 @@ def entry_violations(G, W, thresholds, ridge, out):
 
 # ------------------------------------------------------------------------------------------------ the low-rank Hessian
 @kernel
-def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share, report):
+def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share, walk, most, report):
     """Sweeps over the model with H = γI − QQ̂ᵀ (Tang and Scheinberg 2013, Sec. 3); ends when it is solved to a share.
 
     Q, Qhat : (s, r), rows of Q and of (RQᵀ)ᵀ for the working set · diagonal (s,) of H · g, w, t, ridge, new (s,). A
-    step costs O(r): (Hδ)_a = γδ_a − q_aᵀδ̂ with δ̂ = Q̂ᵀδ kept up to date, whatever n and d are.
+    step costs O(r): (Hδ)_a = γδ_a − q_aᵀδ̂ with δ̂ = Q̂ᵀδ kept up to date, whatever n and d are. It stops after about
+    ``most`` flops; returns whether it is at its end.
     """
     s, r = Q.shape
-    hat = np.zeros(r, dtype=Q.dtype)
-    first = 0.0
-    for sweep in range(sweeps):
-        total = 0.0
+    hat, at, sums = walk.kept, walk.at, walk.sums
+    sweep, place, moved = at[SWEEP], at[PLACE], at[COUNT]
+    total = sums[TOTAL]
+    if sweep == 0 and place == 0:
         moved = 0
-        for a in range(s):
+    left = max(most // (4 * r + 13), 1)
+    while sweep < sweeps:
+        stop = min(s, place + left)
+        left -= stop - place
+        for a in range(place, stop):
             b = g[a] + gamma * (new[a] - w[a]) + ridge[a] * new[a]
             for k in range(r):
                 b -= Q[a, k] * hat[k]
@@ -76,14 +109,21 @@ def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share
                 new[a] += z
                 for k in range(r):
                     hat[k] += z * Qhat[a, k]
+        place = stop
+        if place < s:
+            at[SWEEP], at[PLACE], at[COUNT] = sweep, place, moved
+            sums[TOTAL] = total
+            return False
         report[SWEEPS] += 1.0
         report[STEPS] += s
         report[FLOPS] += s * (2.0 * r + 12.0) + moved * (2.0 * r + 1.0)
         report[LEFT] = total
         if sweep == 0:
-            first = total
-        elif total <= share * first:
+            sums[FIRST] = total
+        elif total <= share * sums[FIRST]:
             break
+        sweep, place, moved, total = sweep + 1, 0, 0, 0.0
+    return True
 
 
 # --------------------------------------------------------------------------------------------------- the exact Hessian
@@ -153,11 +193,12 @@ def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def exact_descent(columns, ones, rows, classes, w, t, ridge, C, R, new, sweeps, share, floor, margin, seed, report):
+def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, share, floor, margin, walk, most, report):
     """Sweeps in random order over the model with H = XᵀCX (Yuan et al. 2012). They end when its violations add up to a
-    share of those in the first sweep, or when none is above ``floor``.
+    share of those in the first sweep, or when none is above ``floor``. Stops after about ``most`` flops; returns
+    whether it is at its end.
 
-    rows, classes, w, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
+    rows, classes, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
     entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no gradient of its
     own; moving it costs another one of m numbers a sample ·
     margin ≥ 0: an entry at zero whose slope is below t by more than margin times the largest violation of the last
@@ -165,16 +206,16 @@ def exact_descent(columns, ones, rows, classes, w, t, ridge, C, R, new, sweeps, 
     """
     s = rows.size
     m = R.shape[1]
-    order = np.arange(s)
-    H = np.zeros(s)  # the diagonal of the Hessian, where it was needed
-    active = s
-    before = np.inf
-    first = 0.0
-    for sweep in range(sweeps):
-        total = 0.0
-        top = 0.0
-        place = 0
+    order, H, at, sums = walk.order, walk.kept, walk.at, walk.sums
+    sweep, place, active, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
+    total, top, before = sums[TOTAL], sums[WORST], sums[BEFORE]
+    end = report[FLOPS] + most
+    while sweep < sweeps:
         while place < active:
+            if report[FLOPS] > end:
+                at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, active, seed
+                sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
+                return False
             seed = (seed * 1103515245 + 12345) % 2147483648
             other = place + (seed >> 8) % (active - place)
             a = order[other]
@@ -211,37 +252,44 @@ def exact_descent(columns, ones, rows, classes, w, t, ridge, C, R, new, sweeps, 
         report[LEFT] = total
         before = top
         if sweep == 0:
-            first = total
+            sums[FIRST] = total
             report[TOP] = top
-        if top <= floor or (sweep > 0 and total <= share * first):
+        if top <= floor or (sweep > 0 and total <= share * sums[FIRST]):
             if active == s:
                 break
             active = s
             before = np.inf
-    return seed
+        sweep, place, total, top = sweep + 1, 0, 0.0, 0.0
+    at[SEED] = seed
+    return True
 
 
-@helper
-def add_entries(columns, rows, classes, at, P, E):  # type: ignore[no-untyped-def]
-    """E = Xp for the direction p with the entries P (s,) at positions ``at`` of (rows, classes)."""
-    E[:] = 0.0
-    for c in range(at.size):
-        j = rows[at[c]]
-        k = classes[at[c]]
-        if j >= 0:
-            for p in range(columns.start(j), columns.stop(j)):
-                E[columns.row(p, j), k] += P[c] * columns.entry(p, j)
-        else:
-            for i in range(E.shape[0]):
-                E[i, k] += P[c]
+# ------------------------------------------------------------------------------------- conjugate gradients on the same
+@kernel
+def conjugate_residuals(columns, ones, rows, classes, t, ridge, C, R, new, first, last, rho, left, diagonal, P):
+    """Residual, diagonal of the Hessian and preconditioned residual of the entries first…last. Returns ``rho`` and
+    their share of ⟨residual, preconditioned⟩. All but C and R (s,); R as :func:`exact_descent` leaves it."""
+    for a in range(first, last):
+        j = rows[a]
+        k = classes[a]
+        slope = slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R)
+        slope += ridge[a] * new[a]
+        if new[a] != 0.0:
+            slope += t[a] if new[a] > 0.0 else -t[a]
+        curve = curvature_along(columns, j, k, C) if j >= 0 else curvature_along(ones, 0, k, C)
+        left[a] = -slope
+        diagonal[a] = curve + ridge[a]
+        P[a] = -slope / diagonal[a]
+        rho += slope * slope / diagonal[a]
+    return rho
 
 
-@helper
-def times_curvature(C, E, row):  # type: ignore[no-untyped-def]
-    """E_i ← C_i E_i for every sample; returns Σ_i E_iᵀC_iE_i. ``row`` (m,) is scratch."""
+@kernel
+def bend_scores(C, E, first, last, curve):
+    """E_i ← C_i E_i for the samples first…last; returns ``curve`` and their share of ⟨E, CE⟩."""
     m = E.shape[1]
-    curve = 0.0
-    for i in range(E.shape[0]):
+    row = lone_row(m)
+    for i in range(first, last):
         for k in range(m):
             row[k] = E[i, k]
         for k in range(m):
@@ -253,95 +301,25 @@ def times_curvature(C, E, row):  # type: ignore[no-untyped-def]
     return curve
 
 
-@helper
-def move_to_first_zero(new, at, t, move):  # type: ignore[no-untyped-def]
-    """new += a share of the move, at most all of it, that ends where the first entry with a threshold becomes zero."""
-    part = 1.0
-    for c in range(at.size):
-        w = new[at[c]]
-        if t[at[c]] > 0.0 and w * (w + move[c]) < 0.0:
-            part = min(part, -w / move[c])
-    for c in range(at.size):
-        a = at[c]
-        w = new[a]
-        crossed = t[a] > 0.0 and w * (w + move[c]) < 0.0 and -w / move[c] <= part
-        new[a] = 0.0 if crossed else w + part * move[c]
+@kernel
+def conjugate_step(columns, ones, rows, classes, ridge, E, size, first, last, rho, P, move, left, diagonal):
+    """A step along P for the entries first…last, where E = C·XP. Returns ``rho`` and their share, as for
+    :func:`conjugate_residuals`."""
+    for a in range(first, last):
+        j = rows[a]
+        k = classes[a]
+        q = slope_along(columns, j, k, E) if j >= 0 else slope_along(ones, 0, k, E)
+        move[a] += size * P[a]
+        left[a] -= size * (q + ridge[a] * P[a])
+        rho += left[a] * left[a] / diagonal[a]
+    return rho
 
 
 @kernel
-def exact_conjugate(columns, ones, rows, classes, t, ridge, C, R, new, steps, share, report):
-    """Conjugate gradients on the same model over the entries with new ≠ 0 or without a threshold, as long as no entry
-    changes its sign: coordinate descent is slow where columns are correlated, and the model is quadratic there.
-
-    Arguments as for :func:`exact_descent`, after it; R is not kept up to date. Ends when the residual has fallen to a
-    share, after ``steps`` steps, or at the first zero, where the entry stays.
-    """
-    m = R.shape[1]
-    s = 0
-    for a in range(rows.size):
-        if new[a] != 0.0 or t[a] == 0.0:
-            s += 1
-    at = np.empty(s, dtype=np.int64)
-    left = np.empty(s, dtype=R.dtype)
-    diagonal = np.empty(s, dtype=R.dtype)
-    P = np.empty(s, dtype=R.dtype)
-    move = np.zeros(s, dtype=R.dtype)
-    rho = 0.0
-    length = 0.0  # entries of X that a product reads
-    c = 0
-    for a in range(rows.size):
-        if new[a] != 0.0 or t[a] == 0.0:
-            j = rows[a]
-            k = classes[a]
-            slope = slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R)
-            slope += ridge[a] * new[a]
-            if new[a] != 0.0:
-                slope += t[a] if new[a] > 0.0 else -t[a]
-            curve = curvature_along(columns, j, k, C) if j >= 0 else curvature_along(ones, 0, k, C)
-            length += columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
-            at[c] = a
-            left[c] = -slope
-            diagonal[c] = curve + ridge[a]
-            P[c] = -slope / diagonal[c]
-            rho += slope * slope / diagonal[c]
-            c += 1
-    report[FLOPS] += 5.0 * length
-    target = share * share * rho
-    E = np.empty(R.shape, dtype=R.dtype)
-    row = lone_row(m)
-    for _ in range(steps):
-        if rho <= target:
-            break
-        add_entries(columns, rows, classes, at, P, E)
-        curve = times_curvature(C, E, row)
-        for c in range(s):
-            curve += ridge[at[c]] * P[c] * P[c]
-        if curve <= 0.0:
-            break
-        size = rho / curve
-        before = rho
-        rho = 0.0
-        for c in range(s):
-            a = at[c]
-            j = rows[a]
-            k = classes[a]
-            q = slope_along(columns, j, k, E) if j >= 0 else slope_along(ones, 0, k, E)
-            move[c] += size * P[c]
-            left[c] -= size * (q + ridge[a] * P[c])
-            rho += left[c] * left[c] / diagonal[c]
-        for c in range(s):
-            P[c] = left[c] / diagonal[c] + rho / before * P[c]
-        report[SWEEPS] += 1.0
-        report[STEPS] += s
-        report[FLOPS] += 4.0 * length + R.size * (2.0 * m + 2.0) + 10.0 * s
-    move_to_first_zero(new, at, t, move)
-
-
-@kernel
-def move_scores(columns, ones, rows, classes, delta, E):
-    """E = Xδ of the entries (rows, classes); a negative row is the intercept's. delta (s,), E (n, m)."""
-    E[:] = 0.0
-    for a in range(rows.size):
+def move_scores(columns, ones, rows, classes, delta, first, last, E):
+    """E += Xδ of the entries (rows, classes) from ``first`` to ``last``; a negative row is the intercept's. delta (s,),
+    E (n, m)."""
+    for a in range(first, last):
         z = delta[a]
         k = classes[a]
         if z != 0.0:

@@ -10,7 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel
-from .coordinates import FLOPS, LEFT, STEPS, SWEEPS, off_by, soft
+from .coordinates import (
+    COUNT,
+    FIRST,
+    FLOPS,
+    LEFT,
+    PLACE,
+    SEED,
+    STEPS,
+    SWEEP,
+    SWEEPS,
+    TOTAL,
+    off_by,
+    soft,
+)
 
 
 @helper
@@ -37,13 +50,14 @@ def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, seed, report):
+def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, most, report):
     """Sweeps over the pairs (rows, columns) until the model is solved to a share of its violation, or ``sweeps`` are
-    done. Columns come in random order, and so do the pairs of a column: a fixed order stalls on correlated data.
+    done. Columns come in random order, and so do the pairs of a column: a fixed order stalls on correlated data. It
+    stops between two columns after about ``most`` flops; returns whether it is at its end.
 
     Sigma, G, Lam : (p, p), symmetric · rows ≤ columns : (s,), in the order of the columns; the rows of a column change
     places · new (p, p), Θ on entry, Θ + D on return, so that what ends at zero is zero exactly · U (p, p), zeros on
-    entry, DΣ on return · seed of the order; returns the next one
+    entry, DΣ on return · walk : for s coordinates, with the seed of the order
     """
     p = Sigma.shape[0]
     u = np.empty(p)  # column j of U: read for every pair of the column, and too scattered to be read there
@@ -54,12 +68,18 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, seed, re
             starts[count] = a
             count += 1
     starts[count] = rows.size
-    order = np.arange(count)
-    first = 0.0
-    for sweep in range(sweeps):
-        total = 0.0
+    order, at, sums = walk.order, walk.at, walk.sums  # the order is one of the columns: as many of its first places
+    sweep, begun, moved, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
+    total = sums[TOTAL]
+    if sweep == 0 and begun == 0:
         moved = 0
-        for place in range(count):
+    done = 0.0
+    while sweep < sweeps:
+        for place in range(begun, count):
+            if done > most:
+                at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, moved, seed
+                sums[TOTAL] = total
+                return False
             seed = (seed * 1103515245 + 12345) % 2147483648
             other = place + (seed >> 8) % (count - place)
             group = order[other]
@@ -83,8 +103,10 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, seed, re
                 wrong = off_by(b, old, Lam[i, j])
                 total += wrong * wrong
                 z = soft(old - b / curve, Lam[i, j] / curve) - old
+                done += 2.0 * p
                 if z != 0.0:
                     moved += 1
+                    done += 4.0 * p
                     new[i, j] = soft(old - b / curve, Lam[i, j] / curve)
                     new[j, i] = new[i, j]
                     u[i] += z * Sigma[j, j]
@@ -100,10 +122,12 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, seed, re
         total = np.sqrt(total)
         report[LEFT] = total
         if sweep == 0:
-            first = total
-        elif total <= share * first:
+            sums[FIRST] = total
+        elif total <= share * sums[FIRST]:
             break
-    return seed
+        sweep, begun, moved, total = sweep + 1, 0, 0, 0.0
+    at[SEED] = seed
+    return True
 
 
 @kernel

@@ -105,12 +105,13 @@ def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
 
 
 @kernel
-def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, weights, s):
-    """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i), how many hinges are above ``slack``, and how
-    many samples have one label that ranks first (of equal scores the lowest number). weights : ω, a number or (n,)."""
+def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, weights, s, begin, end):
+    """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i) over the samples begin…end, how many hinges are
+    above ``slack``, and how many samples have one label that ranks first (of equal scores the lowest number). weights :
+    ω, a number or (n,)."""
     m = s.scores.size
     total, active, right = 0.0, 0, 0
-    for i in range(indptr.size - 1):
+    for i in range(begin, end):
         first, last = indptr[i], indptr[i + 1]
         if first == last or last - first == m:
             continue

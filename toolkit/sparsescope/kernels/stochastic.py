@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import helper, kernel
+from ..jit.parts import helper, kernel, struct
 from .memory import lone_row
 
 # What a sweep over samples reports, by position: data entries read, distinct rows of W touched, the last step size, and
@@ -51,33 +51,54 @@ def subtract_step(samples, i, u, penalised, coef, used):  # type: ignore[no-unty
             coef[j, k] -= u[k]
 
 
+@struct
+class Lazy:
+    """What a sweep over samples knows of steps to come and of rows that lag behind.
+
+    taus (steps,), sums (steps + 1,) : λη_t, and the running sums of penalty.addend of it · done (rows,) intp: how many
+    of the prox steps a row has had · used, touched (rows,) uint8: whether it may be non-zero, and was read
+    """
+
+    taus: np.ndarray
+    sums: np.ndarray
+    done: np.ndarray
+    used: np.ndarray
+    touched: np.ndarray
+
+
 @kernel
-def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta0, taken, adds_up, done, used, report):
-    """One step for each sample named in ``order``: W ← prox_{λη_t}(W − η_t x_i u_iᵀ), η_t = η₀/√t, t = taken+1, ….
+def begin_sweep(coef, penalty, lam, eta0, taken, lazy):
+    """The sizes η_t = η₀/√t, t = taken+1, …, of the steps to come; all rows are up to date."""
+    lazy.sums[0] = 0.0
+    for s in range(lazy.taus.size):
+        lazy.taus[s] = lam * eta0 / np.sqrt(taken + s + 1.0)
+        lazy.sums[s + 1] = lazy.sums[s] + penalty.addend(lazy.taus[s])
+    for j in range(lazy.done.size):
+        lazy.done[j] = 0
+        lazy.used[j] = 0
+        lazy.touched[j] = 0
+        for k in range(coef.shape[1]):
+            if coef[j, k] != 0.0:
+                lazy.used[j] = 1
+
+
+@kernel
+def forward_backward(
+    samples, order, first, last, coef, Y, loss, penalty, penalised, eta0, taken, adds_up, lazy, report
+):
+    """The steps first…last, one for each sample named in ``order``: W ← prox_{λη_t}(W − η_t x_i u_iᵀ).
 
     samples : X by rows, with the functions of DenseColumns · coef (rows, m) is changed in place; its rows from
-    ``penalised`` on (the intercept) take the plain step. ``adds_up`` : see catch_up.
-    done (rows,) intp and used (rows,) uint8 are scratch: how many of the prox steps a row has had, and whether it may
-    be non-zero. A step reads and moves only the rows of its sample's non-zero entries: O(nnz(x_i)·m). At the end all
-    rows are brought up to date. If a score or a loss is not finite, the sweep ends at once, which ``report`` records.
+    ``penalised`` on (the intercept) take the plain step. ``adds_up`` : see catch_up. A step reads and moves only the
+    rows of its sample's non-zero entries: O(nnz(x_i)·m). If a score or a loss is not finite, it ends at once, which
+    ``report`` records.
     """
     m = coef.shape[1]
     z = lone_row(m)
     u = lone_row(m)
     work = lone_row(m)
-    taus = np.empty(order.size)
-    sums = np.zeros(order.size + 1)
-    for s in range(order.size):
-        taus[s] = lam * eta0 / np.sqrt(taken + s + 1.0)
-        sums[s + 1] = sums[s] + penalty.addend(taus[s])
-    for j in range(penalised):
-        done[j] = 0
-        used[j] = 0
-        for k in range(m):
-            if coef[j, k] != 0.0:
-                used[j] = 1
-    touched = np.zeros(penalised, np.uint8)
-    for s in range(order.size):
+    taus, sums, done, used, touched = lazy.taus, lazy.sums, lazy.done, lazy.used, lazy.touched
+    for s in range(first, last):
         i = order[s]
         eta = eta0 / np.sqrt(taken + s + 1.0)
         for k in range(m):
@@ -109,7 +130,12 @@ def forward_backward(samples, order, coef, Y, loss, penalty, lam, penalised, eta
             subtract_step(samples, i, u, penalised, coef, used)
             report[READ] += samples.stop(i) - samples.start(i)
         report[STEP] = eta
-    for j in range(penalised):
-        report[TOUCHED] += touched[j]
-        if used[j] != 0:
-            catch_up(coef[j], penalty, adds_up, taus, sums, done[j], order.size)
+
+
+@kernel
+def bring_up(coef, penalty, adds_up, lazy, first, last, report):
+    """At the end of a sweep: the rows first…last of W take the prox steps that they have not had."""
+    for j in range(first, last):
+        report[TOUCHED] += lazy.touched[j]
+        if lazy.used[j] != 0:
+            catch_up(coef[j], penalty, adds_up, lazy.taus, lazy.sums, lazy.done[j], lazy.taus.size)

@@ -10,12 +10,14 @@ import numpy as np
 from ..inputs.design import BLOCK, Design
 from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
-from ..pauses import pause
+from ..pauses import even_parts, pause
 from .base import Certificate
 from .free_duals import FreeFit
 from .local_scaling import WORTH_TRYING, LocalScaling
 from .regulariser import Regulariser
 from .screened_gradient import ScreenedGradient, used_rows
+
+PART = 200_000  # entries of a gradient that are looked at between two pauses: one to four milliseconds
 
 
 class PenalisedLoss(Protocol):
@@ -265,7 +267,11 @@ def _looked(
     rows are to be known from here on."""
     if known is not None:
         work.U[:] = known.U
-        return known.loss, known.unit, known.rows, iter(((0, known.G.shape[0], known.G),)), False
+        pause()
+        size, m = known.G.shape
+        cuts = [(0, size)] if problem.regulariser.needs_all_rows else even_parts(size, m, PART)
+        pieces = ((start, stop, known.G[start:stop]) for start, stop in cuts)
+        return known.loss, known.unit, known.rows, pieces, False
     if dual_rows is not None and dual_rows(work.U):
         loss = loss_sum(Z, *problem.terms) / problem.n
     else:

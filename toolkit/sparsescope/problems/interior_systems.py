@@ -19,8 +19,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtri
+
+from ..pauses import pause
+from .linear_algebra import Factor
 
 FREE, LOOSE = 1e-10, 1e-9  # curvature that an intercept, and every weight, has at least
 JITTER, MORE = 1e-14, 100.0  # relative change of a system's diagonal, and its factor where that does not do
@@ -94,13 +97,13 @@ def work(n: int, d: int, m: int, joins: int) -> tuple[float, float]:
     return joint, m * one + (2 * n + joins + m) ** 3 / 6.0
 
 
-def factored(S: np.ndarray) -> Any:
+def factored(S: np.ndarray) -> Factor:
     """Cholesky factor of a symmetric matrix, which is overwritten, with as little added to its diagonal as does."""
     diagonal, jitter = S.diagonal().copy(), JITTER
     while True:
         np.einsum("aa->a", S)[:] = diagonal * (1.0 + jitter)
         try:
-            return cho_factor(S.T, lower=True, check_finite=False)
+            return Factor(S.T)
         except LinAlgError:
             jitter *= MORE
             if not jitter < 1.0:
@@ -119,13 +122,16 @@ class Joint:
             A = curvature.columns(X, k)
             A = np.column_stack([A, X[:, d:] / np.sqrt(FREE * n)]) if rows > d else A
             K[:, k, :, k] = A @ A.T
+            pause()
         S = K.reshape(n * m, n * m)
         for features, u in curvature.joins():
             A = (X[:, None, features] * u.T[None]).reshape(n * m, -1)
             S += A @ A.T
+            pause()
         for _ in range(2):  # RᵀKR; K is symmetric
             S = np.matmul(self.R.transpose(0, 2, 1), S.reshape(n, m, n * m)).reshape(n * m, n * m).T
             S = np.ascontiguousarray(S)
+            pause()
         np.einsum("aa->a", S)[:] += 1.0
         self.system = factored(S)
 
@@ -144,7 +150,7 @@ class Joint:
         return self.curvature.solve(self.X.T @ self._spread(self._solved(np.einsum("ika,ik->ia", self.R, Z))))
 
     def _solved(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self.system, b.ravel(), check_finite=False)).reshape(b.shape)
+        return self.system.solve(b.ravel()).reshape(b.shape)
 
     def _seen(self, W: np.ndarray) -> np.ndarray:
         """RᵀXW."""
@@ -241,7 +247,7 @@ class ByClass:
 
     def _solved(self, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return y and x."""
-        x = np.asarray(cho_solve(self.system, self._gathered(self._apart(h)) - c, check_finite=False))
+        x = self.system.solve(self._gathered(self._apart(h)) - c)
         return self._apart(h - self._times(x)), x
 
     def _weights(self, G: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
 
 from ..kernels.covariance import mirror
+from ..pauses import even_parts, pause
+
+WHOLE, STRIP = 900, 192  # rows up to which a matrix is factored at once: some milliseconds; rows of a strip of a larger
+FLOPS = 1e8  # of its factorisation between two pauses
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> float:
@@ -20,6 +26,11 @@ def inner(A: np.ndarray, B: np.ndarray) -> float:
 def cholesky(A: np.ndarray) -> np.ndarray | None:
     """The upper factor of a symmetric A (k, k) float64, as LAPACK has it (columns; below it anything may stand);
     ``None`` if A is not positive definite."""
+    if len(A) > WHOLE:
+        try:
+            return _factored(np.asarray(A)).T
+        except LinAlgError:
+            return None
     factor, info = dpotrf(np.asarray(A).T, lower=0, clean=0)
     return factor if info == 0 else None
 
@@ -32,7 +43,79 @@ def logdet(factor: np.ndarray) -> float:
 def inverse(factor: np.ndarray | None) -> np.ndarray:
     """A⁻¹ (k, k), in C order, of the factor of A."""
     assert factor is not None
+    if len(factor) > WHOLE:
+        return _inverted(factor.T)
     found = dpotri(factor, lower=0)[0].T
     found = np.ascontiguousarray(found)
     mirror(found)
+    return found
+
+
+class Factor:
+    """The factor of a symmetric positive definite A (k, k) float64, of which the lower half is read.
+
+    That of a large A is made strip by strip, with pauses between them, always the same ones (``pauses.py``).
+
+    Raises ``LinAlgError`` if A is not positive definite.
+    """
+
+    def __init__(self, A: np.ndarray) -> None:
+        self.whole = cho_factor(A, lower=True, check_finite=False) if len(A) <= WHOLE else None
+        self.L = A if self.whole is not None else _factored(A)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """A⁻¹b, b (k,)."""
+        if self.whole is not None:
+            return np.asarray(cho_solve(self.whole, b, check_finite=False))
+        L, x, strips = self.L, np.array(b, dtype=np.float64), _strips(len(self.L))
+        for first, last in strips:
+            x[first:last] -= L[first:last, :first] @ x[:first]
+            x[first:last] = solve_triangular(L[first:last, first:last], x[first:last], lower=True, check_finite=False)
+        pause()
+        for first, last in reversed(strips):
+            x[first:last] -= L[last:, first:last].T @ x[last:]
+            x[first:last] = solve_triangular(
+                L[first:last, first:last], x[first:last], lower=True, trans=1, check_finite=False
+            )
+        pause()
+        return x
+
+
+def _strips(k: int) -> list[tuple[int, int]]:
+    return [(first, min(first + STRIP, k)) for first in range(0, k, STRIP)]
+
+
+def _factored(A: np.ndarray) -> np.ndarray:
+    """The lower factor of A; above its diagonal stands anything."""
+    L, k = np.array(A, dtype=np.float64, order="C"), len(A)
+    for first, last in _strips(k):
+        for start, stop in even_parts(k - first, 2.0 * first * (last - first), FLOPS):
+            at = slice(first + start, first + stop)
+            L[at, first:last] -= L[at, :first] @ L[first:last, :first].T
+            pause()
+        corner, info = dpotrf(L[first:last, first:last], lower=1, clean=1)
+        if info != 0:
+            raise LinAlgError(f"the leading minor of order {first + info} is not positive definite")
+        L[first:last, first:last] = corner
+        for start, stop in even_parts(k - last, float((last - first) ** 2), FLOPS):
+            rows = L[last + start : last + stop, first:last]
+            rows[:] = dtrsm(1.0, corner, rows.T, lower=1).T
+            pause()
+    return L
+
+
+def _inverted(L: np.ndarray) -> np.ndarray:
+    """(LLᵀ)⁻¹ of a lower L (k, k): M = L⁻¹ by strips, then MᵀM."""
+    strips, M, found = _strips(len(L)), np.zeros_like(L), np.empty_like(L)
+    for first, last in strips:
+        own = M[first:last, first:last]
+        own[:] = dtrtri(L[first:last, first:last], lower=1)[0]
+        for start, stop in (pair for pair in strips if pair[1] <= first):
+            M[first:last, start:stop] = -own @ (L[first:last, start:first] @ M[start:first, start:stop])
+            pause()
+    for first, last in strips:
+        for start, stop in (pair for pair in strips if pair[1] <= last):
+            block = M[first:, first:last].T @ M[first:, start:stop]
+            found[first:last, start:stop], found[start:stop, first:last] = block, block.T
+            pause()
     return found

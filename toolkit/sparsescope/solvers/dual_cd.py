@@ -25,6 +25,7 @@ import numpy as np
 from ..kernels.dual_coordinates import READ, REPORT, WORST, WRITTEN, DualRows, sweep_active, sweep_all, weights_of
 from ..kernels.rows import loss_sum
 from ..kernels.splitting import hinge_facts, smoothed_duals
+from ..pauses import parts_of, pause
 from ..problems.base import Certificate
 from ..problems.certificate import double_scores
 from ..problems.linear_algebra import inner
@@ -34,6 +35,7 @@ from .base import Solver, State, settings
 from .shared.columns import DUAL_COLUMNS
 from .shared.dual_face import Face, FaceSteps, descend
 from .shared.dual_points import certificate_of_duals, refuses_hinge
+from .shared.in_parts import PART
 from .shared.pacing import Naps
 
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
@@ -237,7 +239,9 @@ class DualCD(Solver):
         gains, counts, report = state.rows.gains, state.rows.counts, state.report
         report[:] = 0.0
         order = self.awake(state)
-        sweep_all(*data, order, state.slack, state.rows, state.V, report)
+        for start, stop in parts_of(state.lengths[order] * float(problem.m), PART):
+            sweep_all(*data, order[start:stop], state.slack, state.rows, state.V, report)
+            pause()
         state.slack = max(min(state.slack, 0.5 * report[WORST]), SLACK * state.margin)
         self.send_to_sleep(state, order)
         visits, gained, first = order.size, float(gains[order].sum()), work(report)
@@ -248,7 +252,10 @@ class DualCD(Solver):
             if not order.size:
                 break
             before = work(report)
-            sweep_active(*data, order, state.rows, state.V, report)
+            read = state.lengths[order] * counts[order].astype(np.float64)
+            for start, stop in parts_of(read, PART // 4):
+                sweep_active(*data, order[start:stop], state.rows, state.V, report)
+                pause()
             visits, done, gain = visits + order.size, done + 1, float(gains[order].sum())
             gained += gain
             if gain < pace * (work(report) - before):

@@ -18,11 +18,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, forward_backward
+from ..kernels.stochastic import FINITE, READ, REPORT, STEP, TOUCHED, Lazy, begin_sweep, bring_up, forward_backward
+from ..pauses import even_parts, parts_of, pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .shared.in_parts import PART
 
+# Scores of entries of samples that are read between two pauses; and steps that a row lags behind at the end, where they
+# have to be taken one by one, until it is zero.
+AT_ONCE, LAG = PART // 2, 100.0
 ORDERS = ("random", "permuted", "cyclic")
 
 
@@ -33,8 +38,9 @@ class FOBOSState(State):
         super().__init__(problem, coef)
         self.t = 0
         self.rng = np.random.default_rng(seed)
-        self.done = np.zeros(self.d, dtype=np.intp)
-        self.used = np.zeros(self.d, dtype=np.uint8)
+        n, d = problem.n, self.d
+        flags = np.zeros(d, dtype=np.uint8), np.zeros(d, dtype=np.uint8)
+        self.lazy = Lazy(np.zeros(n), np.zeros(n + 1), np.zeros(d, dtype=np.intp), *flags)  # type: ignore[call-arg]
         self.report = np.zeros(REPORT)
 
 
@@ -87,25 +93,11 @@ class FOBOS(Solver):
         return FOBOSState(problem, coef, self.seed)
 
     def step(self, problem: Problem, state: FOBOSState) -> None:
-        design, n, penalty = problem.design, problem.n, problem.penalty
+        design, n = problem.design, problem.n
         report, before = state.report, state.coef.copy()
         report[:] = 0.0
         report[FINITE] = 1.0
-        forward_backward(
-            design.samples,
-            self._order(problem, state),
-            state.coef,
-            *problem.terms,
-            penalty,
-            problem.lam,
-            problem.d,
-            self.eta0 * self._unit(problem),
-            state.t,
-            penalty.adds_up,
-            state.done,
-            state.used,
-            report,
-        )
+        self._sweep(problem, state, self._order(problem, state))
         if not (report[FINITE] and np.isfinite(state.coef).all()):
             state.coef[:] = before  # the state holds finite numbers
             raise FloatingPointError(
@@ -118,6 +110,24 @@ class FOBOS(Solver):
         state.passes += report[READ] / design.nnz + 1.0  # the scores of all samples cost another pass
         state.working_set = max(report[TOUCHED], 1.0) + problem.intercept
         state.step_size = float(report[STEP])
+
+    def _sweep(self, problem: Problem, state: FOBOSState, order: np.ndarray) -> None:
+        """One step for each sample of an order, pausing between samples now and then."""
+        samples, penalty, coef, m = problem.design.samples, problem.penalty, state.coef, problem.m
+        eta0, lazy, report = self.eta0 * self._unit(problem), state.lazy, state.report
+        begin_sweep(coef, penalty, problem.lam, eta0, state.t, lazy)
+        pause()
+        lengths = np.diff(samples.indptr)[order] if problem.design.is_sparse else np.full(order.size, problem.d)
+        for first, last in parts_of(lengths * float(m), AT_ONCE):
+            taken = state.t, penalty.adds_up, lazy, report
+            forward_backward(samples, order, first, last, coef, *problem.terms, penalty, problem.d, eta0, *taken)
+            pause()
+            if not report[FINITE]:
+                return
+        lag = 1.0 if penalty.adds_up else LAG
+        for first, last in even_parts(problem.d, lag * m, AT_ONCE):
+            bring_up(coef, penalty, penalty.adds_up, lazy, first, last, report)
+            pause()
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         safe = replace(self, eta0=1.0, unit="data")  # an η₀ that suits the data may be too large for the tiny problem

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, lowrank_descent
+from ..kernels.coordinates import FLOPS, STEPS, SWEEPS
+from ..pauses import pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
 from .shared.entries import EntrySolver, EntryState
-from .shared.low_rank import LowRankHessian, largest_violations
+from .shared.low_rank import LowRankHessian, largest_violations, sweep_model
 
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
 
@@ -72,14 +73,18 @@ class LHAC(EntrySolver):
     def step(self, problem: Problem, state: LHACState) -> None:  # type: ignore[override]
         state.look(problem)
         state.learn(self.damping)
+        pause()
         part = state.entries(problem, self._working_set(state))
+        pause()
         Q, Qhat, diagonal = state.model.rows(part.at)
         w, g = part.w.astype(np.float64), state.G.ravel()[part.at].astype(np.float64)
         t, ridge = part.t.astype(np.float64), part.ridge.astype(np.float64)
         new, report = w.copy(), state.report
+        pause()
         report[:] = 0.0
-        lowrank_descent(Q, Qhat, state.model.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
+        sweep_model(Q, Qhat, state.model.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
         state.before = state.G.ravel().astype(np.float64)
+        pause()
         if self.finish(problem, state, part, new.astype(problem.dtype)):
             state.move = part.at, (state.coef.ravel()[part.at] - part.w).astype(np.float64)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
@@ -89,8 +94,10 @@ class LHAC(EntrySolver):
         used = state.coef.ravel() != 0.0
         used[state.d * state.coef.shape[1] :] = True
         off = np.where(used, 0.0, state.violation.ravel())
+        pause()
         violated = largest_violations(off, self.greed)
         used[violated] = True
+        pause()
         return np.flatnonzero(used)
 
 

@@ -15,12 +15,11 @@ import math
 
 import numpy as np
 
-from ..kernels.coordinates import lowrank_descent
 from ..registry import field, solvers
 from .base import settings
 from .lhac import SOLVED
 from .shared.inverse_covariance import Block, CovarianceSolver
-from .shared.low_rank import LowRankHessian, largest_violations
+from .shared.low_rank import LowRankHessian, largest_violations, sweep_model
 
 
 class Memory:
@@ -66,7 +65,7 @@ class LHACCovariance(CovarianceSolver):
         Q, Qhat, diagonal = kept.model.rows(at)
         w, g = theta[at], block.G[rows, columns] * scale
         moved = w.copy()
-        lowrank_descent(
+        sweep_model(
             Q,
             Qhat,
             kept.model.gamma,

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP, exact_conjugate, exact_descent, sample_hessians
+from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP
 from ..pauses import pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
+from .shared.exact_model import ExactModel
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
 LEAVE = 0.1  # a working set is left when its largest violation is below this share of that of all when it was made
@@ -47,9 +48,7 @@ class NewGLMNETState(EntryState):
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.strict = 1.0
         super().__init__(problem, coef)
-        n, m = self.Z.shape
-        self.C = np.empty((n, m, m), dtype=problem.dtype)
-        self.R = np.empty_like(self.Z)
+        self.model = ExactModel(problem)
         self.seed = 1
 
     def forget(self, problem: Problem) -> None:
@@ -92,34 +91,35 @@ class NewGLMNET(EntrySolver):
         state = super().precompile(tiny, problem)
         assert isinstance(state, NewGLMNETState)
         if self.cg_steps:  # the tiny problem may not need them
-            part, columns, ones = self._part(tiny, state), tiny.design.columns, tiny.design.ones
-            entries = part.t, part.ridge, state.C, state.R, part.w.copy()
-            exact_conjugate(columns, ones, part.rows, part.classes, *entries, 1, CG_SHARE, state.report)
+            part = self._part(tiny, state)
+            state.model.conjugate(tiny, part, part.w.copy(), 1, CG_SHARE, state.report)
         return state
 
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
         part = self._part(problem, state)
-        design, report = problem.design, state.report
+        report, model = state.report, state.model
         state.take_samples(problem)
-        sample_hessians(state.Z, *problem.terms, 1.0 / problem.n, state.C)
-        np.multiply(state.U, problem.dtype.type(1.0 / problem.n), out=state.R)
-        pause()
+        model.take(problem, state.Z, state.U)
         new = part.w.copy()
         report[:] = 0.0
         margin = 1.0 / problem.n if self.shrinking else -1.0
-        data, entries = (
-            (design.columns, design.ones, part.rows, part.classes),
-            (part.t, part.ridge, state.C, state.R, new),
-        )
         sweeps = min(self.sweeps, FEW_SWEEPS) if self.cg_steps else self.sweeps
-        state.seed = exact_descent(*data, part.w, *entries, sweeps, FORCING, state.floor, margin, state.seed, report)
-        pause()
+        state.seed = model.sweep(
+            problem,
+            part,
+            new,
+            report,
+            sweeps=sweeps,
+            share=FORCING,
+            floor=state.floor,
+            margin=margin,
+            seed=state.seed,
+        )
         if self.cg_steps and report[SWEEPS] >= sweeps:
             changed = np.count_nonzero((new != 0.0) != (part.w != 0.0))
             if changed <= SETTLED * np.count_nonzero(new):
                 share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
-                exact_conjugate(*data, *entries, self.cg_steps, share, report)
-                pause()
+                model.conjugate(problem, part, new, self.cg_steps, share, report)
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1
         state.ready = bool(report[TOP] <= state.floor or not taken or state.steps_here >= MOST_STEPS)
@@ -138,6 +138,7 @@ class NewGLMNET(EntrySolver):
             thresholds = state.thresholds if state.thresholds.size > 1 else state.thresholds[0, 0]
             excess = (np.abs(state.G) - thresholds + np.minimum(top, NEAR * thresholds)).ravel()
             excess[used] = 0.0
+            pause()
             joining = np.flatnonzero(excess > 0.0)
             most = max(LEAST_JOINING, JOINING * int(np.count_nonzero(used)))
             if joining.size > most:
@@ -145,6 +146,7 @@ class NewGLMNET(EntrySolver):
             used[joining] = True
         else:
             used[:] = True
+        pause()
         state.part = state.entries(problem, np.flatnonzero(used))
         state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
         return state.part

@@ -27,11 +27,13 @@ import numpy as np
 from ..kernels.parallel import meet
 from ..kernels.rows import penalty_sum
 from ..kernels.sweeps import Kept, Swept, both, keep, make_kept, sweep_constant_step
+from ..pauses import pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .bcd import REFRESH
 from .shared.columns import CURSOR_COLUMNS, SEEN_COLUMNS
+from .shared.in_parts import stops_of
 
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
@@ -154,12 +156,7 @@ class ParallelBCD(Solver):
         old = state.coef[rows]
         constants = self.beta(problem) * problem.block_constants(self.constants)
         before = float(state.kept.values.sum()) / problem.n
-        swept = together(
-            [
-                functools.partial(self._part, problem, state, t, rows[bounds[t] : bounds[t + 1]], constants)
-                for t in range(count)
-            ]
-        )
+        swept = self._swept(problem, state, [rows[bounds[t] : bounds[t + 1]] for t in range(count)], constants)
         change = lam * (penalty_sum(state.coef[rows], penalty)[0] - penalty_sum(old, penalty)[0])
         use = np.ones(count, dtype=np.uint8)
         after = self._meet(problem, state, use)
@@ -175,11 +172,42 @@ class ParallelBCD(Solver):
         state.kept, state.next_kept = state.next_kept, state.kept
         return swept
 
-    def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> Swept:
-        """Run thread t's share of a stretch: its rows, on its copy of the scores."""
-        state.ZT[t] = state.Z
-        mine, common = state.keptT[t], state.kept
-        mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
+    def _swept(
+        self, problem: Problem, state: ParallelState, shares: list[np.ndarray], constants: np.ndarray
+    ) -> list[Swept]:
+        """Sweep each thread's share of a stretch. Where that is long, the threads meet on the way, to pause."""
+        stops = [stops_of(problem.design, problem.m, rows) for rows in shares]
+        longest = max(len(own) for own in stops)
+        done: list[Swept] = []
+        for turn in range(longest):
+            parts = [
+                rows[own[turn - 1] if turn else 0 : own[turn]] if turn < len(own) else rows[:0]
+                for rows, own in zip(shares, stops, strict=True)
+            ]
+            swept = together(
+                [
+                    functools.partial(self._part, problem, state, t, part, constants, turn == 0)
+                    for t, part in enumerate(parts)
+                ]
+            )
+            done = [both(old, new) for old, new in zip(done, swept, strict=True)] if done else swept
+            pause()
+        return done
+
+    def _part(
+        self,
+        problem: Problem,
+        state: ParallelState,
+        t: int,
+        rows: np.ndarray,
+        constants: np.ndarray,
+        first: bool,
+    ) -> Swept:
+        """Run a part of thread t's share of a stretch: its rows, on its copy of the scores, which the first makes."""
+        if first:
+            state.ZT[t] = state.Z
+            mine, common = state.keptT[t], state.kept
+            mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
         done: Swept = sweep_constant_step(
             problem.design.columns,
             rows,

@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.coordinates import SWEEPS
+from ..kernels.coordinates import SEED, SWEEPS, walk
 from ..kernels.covariance import newton_descent, support_descent
+from ..pauses import to_the_end
 from ..registry import field, solvers
 from .base import State, settings
+from .shared.in_parts import WORK
 from .shared.inverse_covariance import Block, CovarianceSolver
 
 # Sweeps in iteration k on a component: 1 + k/2. Few are enough far from the solution (the authors' program takes k/3).
@@ -58,8 +60,9 @@ class QUIC(CovarianceSolver):
         new, U = block.Theta.copy(), np.zeros_like(block.Theta)
         taken, seed = block.memory or (0, 1)
         sweeps = min(self.sweeps, 1 + int(taken * GROWTH))
-        seed = newton_descent(block.Sigma, block.G, block.Lam, rows, columns, new, U, sweeps, SOLVED, seed, report)
-        block.memory = taken + 1, seed
+        model, at = (block.Sigma, block.G, block.Lam, rows, columns, new, U), walk(rows.size, seed)
+        to_the_end(lambda: bool(newton_descent(*model, sweeps, SOLVED, at, WORK, report)))
+        block.memory = taken + 1, int(at.at[SEED])
         changed = np.count_nonzero((new != 0.0) != (block.Theta != 0.0))
         if self.cg_steps and report[SWEEPS] >= sweeps and changed <= SETTLED * np.count_nonzero(new):
             support_descent(

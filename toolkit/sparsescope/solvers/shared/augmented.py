@@ -18,13 +18,16 @@ import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient
+from ...pauses import even_parts, pause
 from ...problems.interior_cones import vectors_of
+from ...problems.linear_algebra import Factor
 from ...problems.prediction import Problem
 from .armijo import BACKTRACK, backtrack
+from .in_parts import WORK
 from .pieces import row_functions
 
 ARMIJO, TRIALS = 1e-4, 25
@@ -141,7 +144,9 @@ class Lagrangian:
             self.finish()
             self.stale = False
         D = self.direction()
+        pause()
         E = self.scores(D)
+        pause()
         slope = float((self.G * D).sum())
         before, noise = self.value, 1e-13 * (abs(self.value) + float((self.Un * self.Z).__abs__().sum()))
         size, value, V = 1.0, before, self.V
@@ -149,6 +154,7 @@ class Lagrangian:
         def tried(at: float) -> float:
             nonlocal size, value, V
             size = at
+            pause()
             value, V = self.phi(self.W + size * D, self.Z + size * E)
             return value
 
@@ -159,7 +165,9 @@ class Lagrangian:
         self.Z = self.Z + size * E
         self.value, self.V, self.size = value, V, size
         self.steps += 1
+        pause()
         self.finish()
+        pause()
         if not (self.settled() or self.steps >= patience):
             return False
         self.move()
@@ -202,15 +210,19 @@ class Lagrangian:
         """The Newton direction, or (``solve`` False) the diagonal of the Hessian, at least its floor; (rows, m)."""
         problem, (rows, m) = self.problem, self.W.shape
         n, d = problem.n, problem.d
-        C = np.empty((n, m, m))
-        if self.smooth:
-            loss_curvature(self.Z, *problem.terms, C)
-        else:
-            envelope_curvature(self.Un, *problem.terms, self.sigma, C)
+        C, (y, loss) = np.empty((n, m, m)), problem.terms
+        for first, last in even_parts(n, 4.0 * m * m, WORK):
+            at = slice(first, last)
+            if self.smooth:
+                loss_curvature(self.Z[at], y[at], loss, C[at])
+            else:
+                envelope_curvature(self.Un[at], y[at], loss, self.sigma, C[at])
+            pause()
         if not solve:
             top = np.einsum("ikk->ik", C)
             squares = self.X.multiply(self.X) if problem.design.is_sparse else self.X * self.X
             D = np.empty((rows, m))
+            pause()
             D[:d] = squares.T @ top
             if problem.intercept:
                 D[d] = top.sum(axis=0)
@@ -230,10 +242,13 @@ class Lagrangian:
                 part = part.toarray() if problem.design.is_sparse else part
                 if problem.intercept:
                     part = np.column_stack([part, np.ones(used.size)])
+                pause()
                 block = (part * c[used][:, None]).T @ part
+                pause()
                 parts[:, k, :, r] = block
                 if r > k:
                     parts[:, r, :, k] = block.T
+        pause()
         H = parts.reshape(rows * m, rows * m)
         if problem.intercept and problem.loss.of_differences:  # b + t·1 changes nothing: rounding must not choose t
             bias = H[d * m :, d * m :]
@@ -244,7 +259,7 @@ class Lagrangian:
         while True:
             diagonal += shift
             try:
-                return cho_solve(cho_factor(H, lower=True, check_finite=False), b, check_finite=False).reshape(rows, m)
+                return Factor(H).solve(b).reshape(rows, m)
             except LinAlgError:
                 shift *= 100.0
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from ...kernels.rows import loss_sum, repair_dual
 from ...kernels.splitting import hinge_along, hinge_facts, limit_flows
+from ...pauses import pause
 from ...problems.base import Certificate
 from ...problems.certificate import Workspace, double_scores, is_double, require_finite
 from ...problems.prediction import Problem
@@ -96,6 +97,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
         work.U[np.arange(n), problem.y] = 0.0
         work.U[np.arange(n), problem.y] = -work.U.sum(axis=1)
     total, active, entries = hinge_facts(Z, work.U, problem.y, problem.loss, 1e-6 * margin)
+    pause()
     hinge = total / n
     omega, rows, nonzeros = regulariser.value(W)
     require_finite(weights=coef, scores=Z, duals=work.U)
@@ -104,6 +106,7 @@ def certify_budget(problem: Problem, state: Any, eta: float, work: Workspace) ->
     flows = limit_flows(work.U, problem.y, level)
     for start, stop, G in work.gradients(problem):
         regulariser.violations(G, 1.0, W[start:stop], 1.0, work.violation[start:stop], work.paper[start:stop])
+    pause()
     worst = float(work.violation.max())
     if problem.intercept:
         worst = max(worst, float(np.linalg.norm(work.U.sum(axis=0, dtype=np.float64))))
@@ -179,6 +182,7 @@ def _lower(problem: Problem, work: Workspace, gain: float) -> tuple[float, float
     G = np.concatenate([rows.copy() for _, _, rows in work.gradients(problem)])
 
     def value(s: float) -> float:
+        pause()
         return s * gain - problem.regulariser.duals(G, s, 1.0)[1]
 
     if not G.any():
@@ -260,6 +264,7 @@ def _along(problem: Problem, Z: np.ndarray, eta: float) -> tuple[float, float]:
     factor = 1.0
     total, slope = hinge_along(Z, problem.y, margin, factor)
     for _ in range(RAY_PASSES):
+        pause()
         if total <= n * eta or slope >= 0.0:
             break
         factor += (total - n * eta) / -slope * (1.0 + 1e-9)

@@ -19,7 +19,7 @@ import numpy as np
 from ...kernels.coordinates import REPORT, entry_violations, move_scores
 from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
-from ...pauses import pause
+from ...pauses import even_parts, parts_of, pause
 from ...problems.base import Certificate
 from ...problems.certificate import Known, certify, is_double
 from ...problems.linear_algebra import inner
@@ -28,6 +28,7 @@ from ...registry import solvers
 from ..base import Solver, State
 from .armijo import backtrack
 from .columns import INNER_COLUMNS
+from .in_parts import PART
 
 TRIALS_MOST = 30
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
@@ -50,6 +51,21 @@ class Entries:
     def omega(self, w: np.ndarray) -> float:
         """λΩ of these entries at other weights."""
         return float((self.t * np.abs(w)).sum()) + 0.5 * float((self.ridge * w * w).sum())
+
+
+def reads(design: Any, rows: np.ndarray) -> np.ndarray:
+    """How many numbers of X belong to each of these rows of W; a negative row is the intercept's."""
+    if not design.is_sparse:
+        return np.full(rows.size, design.n)
+    return np.where(rows >= 0, np.diff(design.matrix.indptr)[rows], design.n)
+
+
+def add_scores(design: Any, part: Entries, delta: np.ndarray, E: np.ndarray) -> None:
+    """E (n, m) = Xδ of the entries of a working set."""
+    E[:] = 0.0
+    for first, last in parts_of(reads(design, part.rows), PART):
+        move_scores(design.columns, design.ones, part.rows, part.classes, delta, first, last, E)
+        pause()
 
 
 class EntryState(State):
@@ -120,7 +136,13 @@ class EntryState(State):
     def look(self, problem: Problem) -> None:
         """The gradient and the violations of all entries."""
         self.take_gradient(problem)
-        entry_violations(self.G, self.coef, self.thresholds, self.ridge, self.violation)
+        pause()
+        one = self.thresholds.size == 1
+        for first, last in even_parts(self.G.shape[0], self.G.shape[1], PART):
+            here = slice(first, last)
+            thresholds = self.thresholds if one else self.thresholds[here]
+            entry_violations(self.G[here], self.coef[here], thresholds, self.ridge, self.violation[here])
+            pause()
         if self.coef.shape[0] > self.d and self.ridge:  # the intercept is the last row, and has no ridge
             self.violation[-1] = np.abs(self.G[self.d])
 
@@ -130,6 +152,7 @@ class EntryState(State):
         thresholds = self.thresholds.ravel()
         t = np.full(at.size, thresholds[0]) if thresholds.size == 1 else thresholds[at]
         ridge = np.where(rows < self.d, self.ridge, 0.0).astype(t.dtype)
+        pause()
         return Entries(at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], t, ridge)
 
 
@@ -181,8 +204,9 @@ class EntrySolver(Solver):
         pause()
         delta = new - part.w
         design = problem.design
-        move_scores(design.columns, design.ones, part.rows, part.classes, delta, state.E)
+        add_scores(design, part, delta, state.E)
         here = part.omega(part.w)
+        pause()
         slope = inner(state.U, state.E) / problem.n + part.omega(new) - here
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(state.loss + here)
         loss, point = state.loss, new
@@ -197,8 +221,10 @@ class EntrySolver(Solver):
         size, trials, taken = backtrack(rise, slope, slack, TRIALS_MOST)
         state.step_size, state.trials = size, float(trials)
         state.passes += float(np.count_nonzero(delta)) / (problem.rows * problem.m)
+        pause()
         if taken:
             state.coef.ravel()[part.at] = point
+            pause()
             state.E *= problem.dtype.type(size)
             state.Z += state.E
             state.moved()
@@ -214,8 +240,8 @@ class EntrySolver(Solver):
         """Record the step for its event."""
         state.inner_sweeps, state.coordinate_steps = sweeps, steps
         state.step_flops = flops / max(steps, 1.0)
-        touched = np.unique(part.rows)
-        state.working_set = float(touched.size)
-        state.working = np.zeros(state.d, dtype=np.uint8)
-        state.working[touched[touched >= 0]] = 1
+        touched = np.zeros(state.d + 1, dtype=np.uint8)  # the intercept's row is −1: the last
+        touched[part.rows] = 1
+        state.working_set = float(np.count_nonzero(touched))
+        state.working = touched[: state.d]
         state.iteration += 1

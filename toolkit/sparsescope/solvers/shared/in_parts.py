@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...kernels.sweeps import Swept, both
-from ...pauses import pause
+from ...pauses import parts_of, pause
 
 PART = 1_000_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
+WORK = 2_000_000  # flops of a descent between two places to stop: about as long
 
 
 def stops_of(design: Any, classes: int, order: np.ndarray) -> list[int]:
@@ -18,10 +19,7 @@ def stops_of(design: Any, classes: int, order: np.ndarray) -> list[int]:
     if design.nnz * classes <= PART:
         return [order.size]
     lengths = np.diff(design.matrix.indptr)[order] if design.is_sparse else np.full(order.size, design.n)
-    read = np.cumsum(lengths.astype(np.float64) * classes)
-    if not order.size:
-        return [order.size]
-    return [*(1 + np.flatnonzero(np.diff(read // PART))).tolist(), order.size]
+    return [stop for _, stop in parts_of(lengths * float(classes), PART)]
 
 
 def swept_in_parts(

@@ -8,8 +8,13 @@ a pair without curvature is damped or skipped
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+
+from ...kernels.coordinates import lowrank_descent, walk
+from ...pauses import even_parts, pause, to_the_end
+from .in_parts import PART, WORK
 
 # A pair is damped if its curvature sᵀt is below this share of the model's sᵀBs. Powell's 0.2 would also touch pairs of
 # convex losses whose curvature simply is small.
@@ -33,32 +38,68 @@ class LowRankHessian:
         """Take a move s and the change t of the gradient, both (size,) float64, if there is curvature in the pair."""
         curvature = float(s @ t)
         if damp and self.R.size:
-            Qs = np.concatenate([self.gamma * (self.S @ s), self.T @ s])
+            Qs = np.concatenate([self.gamma * _times(self.S, s), _times(self.T, s)])
             inner = self.R @ Qs
             expected = self.gamma * float(s @ s) - float(Qs @ inner)
             if curvature < DAMPED_BELOW * expected:
                 half = len(self.S)
                 Bs = self.gamma * (s - inner[:half] @ self.S) - inner[half:] @ self.T
+                pause()
                 theta = (1.0 - DAMPED_BELOW) * expected / (expected - curvature)
                 t = theta * t + (1.0 - theta) * Bs
                 curvature = float(s @ t)
         if curvature <= FLAT * math.sqrt(float(s @ s) * float(t @ t)):
             return
         drop = max(len(self.S) - self.memory + 1, 0)
-        self.S, self.T = np.vstack([self.S[drop:], s]), np.vstack([self.T[drop:], t])
+        self.S, self.T = _with_row(self.S[drop:], s), _with_row(self.T[drop:], t)
         self.gamma = float(t @ t) / curvature
-        ST = self.S @ self.T.T
+        ST = _times(self.S, self.T.T)
         L = np.tril(ST, -1)
-        middle = np.block([[self.gamma * (self.S @ self.S.T), L], [L.T, -np.diag(np.diag(ST))]])
+        middle = np.block([[self.gamma * _times(self.S, self.S.T), L], [L.T, -np.diag(np.diag(ST))]])
         self.R = np.linalg.inv(middle)
         self.R = 0.5 * (self.R + self.R.T)
 
     def rows(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Q and QR on some variables, (s, 2·pairs), and the diagonal of B there, (s,)."""
-        S, T = (np.ascontiguousarray(A[:, at].T) for A in (self.S, self.T))
-        Q = np.hstack([self.gamma * S, T])
-        Qhat = Q @ self.R
-        return Q, Qhat, np.maximum(self.gamma - np.einsum("ar,ar->a", Q, Qhat), 1e-12 * self.gamma)
+        pairs = len(self.S)
+        Q, Qhat, diagonal = np.empty((at.size, 2 * pairs)), np.empty((at.size, 2 * pairs)), np.empty(at.size)
+        for first, last in even_parts(at.size, max(pairs, 1), PART // 2):
+            some, part = at[first:last], Q[first:last]
+            part[:, :pairs] = self.gamma * self.S[:, some].T
+            part[:, pairs:] = self.T[:, some].T
+            np.matmul(part, self.R, out=Qhat[first:last])
+            diagonal[first:last] = np.einsum("ar,ar->a", part, Qhat[first:last])
+            pause()
+        return Q, Qhat, np.maximum(self.gamma - diagonal, 1e-12 * self.gamma)
+
+
+def _times(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """AB of A (pairs, size), with pauses where the size is large."""
+    size = A.shape[1]
+    parts = even_parts(size, max(len(A), 1), PART)
+    total: np.ndarray | None = None
+    for first, last in parts:
+        part = A[:, first:last] @ B[first:last]
+        total = part if total is None else total + part
+        pause()
+    assert total is not None
+    return total
+
+
+def _with_row(A: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """A with one more row."""
+    made = np.empty((len(A) + 1, row.size))
+    for place, other in enumerate((*A, row)):
+        made[place] = other
+        pause()
+    return made
+
+
+def sweep_model(Q: np.ndarray, *model: Any) -> None:
+    """Sweeps over the model (kernels/coordinates.py, ``lowrank_descent``), with pauses between coordinates. ``model``:
+    its arguments up to the share at which it ends, and its report."""
+    arguments = Q, *model[:-1], walk(0, kept=Q.shape[1]), WORK, model[-1]
+    to_the_end(lambda: bool(lowrank_descent(*arguments)))
 
 
 def largest_violations(violation: np.ndarray, greed: float) -> np.ndarray:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inputs.design import MOST_GATHERED
+from ...inputs.design import DENSE_PART, MOST_GATHERED, PART
 from ...kernels.newton import (
     SupportRows,
     hessian_rows,
@@ -25,7 +25,7 @@ from ...kernels.newton import (
     support_diagonal,
     support_hessian_product,
 )
-from ...pauses import pause
+from ...pauses import even_parts, parts_of, pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ..base import State
@@ -44,6 +44,7 @@ TRUST = 0.2  # the model is trusted if F fell by what it promised, within this s
 STILL_DOWN = 0.5  # share of its slope that D keeps at least where vectors that would pass zero stop there
 BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
 BLOCK_BYTES = 2**28  # largest block
+SCORES = 200_000  # whose derivatives are taken between two pauses
 SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
 
 
@@ -70,6 +71,7 @@ class Support:
         self.rows = rows
         self.problem = problem
         part = design.matrix[:, rows]
+        pause()
         self.nnz = int(part.nnz) if design.is_sparse else int(part.size)
         cells = part.shape[0] * part.shape[1]
         self.dtype = np.dtype(np.float32) if single else problem.dtype
@@ -79,7 +81,9 @@ class Support:
         self.bent_block: np.ndarray | None = None
         self.samples = np.arange(problem.n)
         if not block:
-            part = part.astype(self.dtype).tocsr()
+            part = part.astype(self.dtype)
+            pause()
+            part = part.tocsr()
             self.by_sample = SupportRows(part.data, part.indices, part.indptr)  # type: ignore[call-arg]
         else:
             self.block = np.ascontiguousarray(part.toarray() if design.is_sparse else part, dtype=self.dtype)
@@ -91,6 +95,7 @@ class Support:
         H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
         if self.block is None:
             support_diagonal(self.by_sample, samples, A, scale, H)
+            pause()
         else:
             self.bent_block = self.block if samples.size == self.block.shape[0] else self.block[samples]
             np.matmul((self.bent_block * self.bent_block).T, A[samples].astype(self.dtype, copy=False), out=H[:s])
@@ -103,18 +108,28 @@ class Support:
         """out = (1/n) Xᵀ∇²ℓ(Z) X V over the samples given to :meth:`bend`, the intercept's row last."""
         problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
         if self.bent_block is not None:
-            E = self.bent_block @ V[:s]
-            if problem.intercept:
-                E += V[s]
-            hessian_rows(self.samples, Z, *problem.terms, scale, E)
-            np.matmul(self.bent_block.T, E, out=out[:s])
+            E = np.empty((self.samples.size, problem.m), dtype=self.dtype)
+            for first, last in even_parts(self.samples.size, max(s, 1) * problem.m, DENSE_PART):
+                part = E[first:last]
+                np.matmul(self.bent_block[first:last], V[:s], out=part)
+                if problem.intercept:
+                    part += V[s]
+                hessian_rows(self.samples[first:last], Z, *problem.terms, scale, part)
+                pause()
+            for first, last in even_parts(s, self.samples.size * problem.m, DENSE_PART):
+                np.matmul(self.bent_block[:, first:last].T, E, out=out[first:last])
+                pause()
             if problem.intercept:
                 out[s] = E.sum(axis=0)
             return
         out[:] = 0.0
         shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
         pull = np.zeros(problem.m, dtype=self.dtype)
-        support_hessian_product(self.by_sample, self.samples, Z, *problem.terms, scale, V, shift, out, pull)
+        lengths = np.diff(self.by_sample.indptr)[self.samples]
+        for first, last in parts_of(problem.m * (2.0 * lengths + 4.0), PART):
+            samples = self.samples[first:last]
+            support_hessian_product(self.by_sample, samples, Z, *problem.terms, scale, V, shift, out, pull)
+            pause()
         if problem.intercept:
             out[s] = pull
 
@@ -189,15 +204,17 @@ class Newton:
         pieces = pieces_of(problem, state.coef[:d])
         if pieces is None:
             return None
+        pause()
         rows = pieces.rows
         known = self.support
         if known is None or known.problem.design is not problem.design or not np.array_equal(known.rows, rows):
             known = Support(problem, rows, single(problem) if self.single is None else self.single, self.block)
             self.support = known
+            pause()
         known.problem = problem
         at = np.append(rows, d) if problem.intercept else rows
         W = state.coef[at]
-        before = loss_derivatives(state.Z, *problem.terms, self.U, self.A, self.bent) / n
+        before = self._take_derivatives(problem, state.Z) / n
         before += lam * pieces.value(W)
         pause()
         G = _pulled(problem, at, self.U)
@@ -236,6 +253,15 @@ class Newton:
             (2.0 * products + 3.0) * known.nnz,
         )
 
+    def _take_derivatives(self, problem: Problem, Z: np.ndarray) -> float:
+        """U, A and which samples are bent, of scores Z; returns Σ_i ℓ."""
+        (y, loss), total = problem.terms, 0.0
+        for first, last in even_parts(problem.n, problem.m, SCORES):
+            at = slice(first, last)
+            total += float(loss_derivatives(Z[at], y[at], loss, self.U[at], self.A[at], self.bent[at]))
+            pause()
+        return total
+
     def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
         """Set damping and CG steps by how well the quadratic model (which promised ½|⟨g, D⟩|) agreed with F."""
         if taken and size == 1.0:
@@ -255,10 +281,12 @@ class Newton:
         assert support is not None
         H = support.bend(np.flatnonzero(self.bent), self.A)
         number = support.dtype.type
+        pause()
         W, R = W.astype(support.dtype), -G.astype(support.dtype)
         D, Q, M = np.zeros_like(W), np.empty_like(W), np.empty_like(W)
         pieces.damp(W, H, self.damping)
         pieces.precondition(W, R, M)
+        pause()
         V = M.copy()
         rho = inner(R, M)
         target = CG_TOLERANCE**2 * rho
@@ -267,6 +295,7 @@ class Newton:
             pause()
             support.hessian_product(Z, V, Q)
             pieces.hessian(W, V, H, Q)
+            pause()
             products += 1
             curve = inner(V, Q)
             if curve <= 0.0:  # rounding; the damped system is positive definite
@@ -274,6 +303,7 @@ class Newton:
             alpha = number(rho / curve)
             D += alpha * V
             R -= alpha * Q
+            pause()
             pieces.precondition(W, R, M)
             old, rho = rho, inner(R, M)
             V *= number(rho / old)

@@ -20,11 +20,13 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient
+from ...pauses import pause
 from ...problems.interior_cones import vectors_of
+from ...problems.linear_algebra import Factor
 from ...problems.prediction import Problem
 from .armijo import backtrack
 from .pieces import row_functions
@@ -110,6 +112,7 @@ class ProximalPoint:
 
         def trial(size: float) -> float:
             self.Z, self.size = start + size * D, size
+            pause()
             self.evaluate()
             return self.value
 
@@ -156,6 +159,7 @@ class ProximalPoint:
         problem, (n, m) = self.problem, self.Z.shape
         C = np.empty((n, m, m))
         loss_curvature(self.Z, *problem.terms, C)
+        pause()
         R = self.Z - self.X @ self.W
         CR = np.einsum("ikr,ir->ik", C, R)
         A = self.columns()
@@ -241,6 +245,7 @@ class Columns:
         for k in range(m):
             for r in range(k + 1):
                 S[self._place(k), self._place(r)] = (self.own[k] * C[:, k, r, None]).T @ self.own[r]
+                pause()
         last, q = self._place(m), self.joint.shape[2]
         if q:
             CA = C @ self.joint
@@ -256,6 +261,7 @@ class Columns:
         moved = np.empty((n, m, n, m))
         for k, part in enumerate(self.own):
             moved[:, k] = (part @ part.T)[:, :, None] * B[None, :, k, :]
+            pause()
         S += (B.transpose(0, 2, 1) @ moved.reshape(n, m, n * m)).reshape(n * m, n * m)
         if self.joint.shape[2]:
             seen = (B.transpose(0, 2, 1) @ self.joint).reshape(n * m, -1)
@@ -266,8 +272,7 @@ class Columns:
 def _solved(S: np.ndarray, b: np.ndarray) -> np.ndarray:
     """S⁻¹b for S = I + a positive semidefinite matrix, of which the lower half is given."""
     try:
-        factor = cho_factor(S, lower=True, check_finite=False)
+        return Factor(S).solve(b)
     except LinAlgError:  # rounding of large entries: no eigenvalue is below that of I
         values, Q = np.linalg.eigh(S)
         return np.asarray(Q @ ((Q.T @ b) / np.maximum(values, 1.0)))
-    return np.asarray(cho_solve(factor, b, check_finite=False))

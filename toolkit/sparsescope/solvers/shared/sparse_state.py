@@ -12,6 +12,7 @@ from ...kernels.label_search import scratch
 from ...kernels.sparse_duals import fit_box
 from ...kernels.sparse_rows import FRONT, SIZE, START, WIDTH, clear, empty_rows, front, grown
 from ...kernels.sparse_scores import csr_parts, hinge_sum
+from ...pauses import even_parts, pause
 from ...problems.prediction import Problem
 from .pacing import Naps, SearchPacing
 from .state import State
@@ -19,6 +20,8 @@ from .state import State
 ACTIVE = 1e-6  # a hinge counts as active above this share of the margin
 UPDATE_COST = 8.0  # reading an entry of W in a search against changing one (measured on 20 newsgroups)
 ORDERED_COST = 3.0  # the same where most rows stand by label
+# Samples of the first part of a pass, and entries that are read in a part: one to three milliseconds.
+FIRST_PART, SCANNED = 64, 500_000
 NAN = float("nan")
 
 
@@ -76,9 +79,12 @@ class PDSparseState(State):
         """W = S(Xᵀα, λ₄) in the frame of the design, CSR (d, m), labels in order; its arrays are read-only."""
         if self._weights is None:
             indptr, indices, data = front(self.rows, self.parts, self.lam4)
+            pause()
             self.squared = float(data @ data)
             made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
+            pause()
             made.sort_indices()
+            pause()
             for array in (made.data, made.indices, made.indptr):
                 array.flags.writeable = False
             self._weights = made
@@ -140,12 +146,13 @@ class PDSparseState(State):
         anew: bool = False,
     ) -> None:
         """A pass over the samples of ``order``, one after the other: the kernel of the same name."""
-        at = 0
+        at, stop, begun = 0, min(FIRST_PART, order.size), work(self)
+        least = UPDATE_COST * problem.design.nnz / problem.n if anew else 1.0
         while at < order.size:
             at = sweep(
                 problem.design.sparse_samples,
                 self.squares,
-                order,
+                order[:stop],
                 at,
                 self.parts,
                 wanted,
@@ -165,6 +172,10 @@ class PDSparseState(State):
                 self.report,
             )
             self.make_room()
+            pause()
+            if at == stop:  # the next part is as much work, if its samples are like those before
+                each = max((work(self) - begun) / stop, least)
+                stop = min(order.size, stop + max(FIRST_PART, int(SCANNED / each)))
 
     def reading(self, problem: Problem) -> float:
         """Entries of W that an exact search reads for a sample, in the mean of all."""
@@ -187,17 +198,25 @@ class PDSparseState(State):
         one pass over all scores, which is kept until the weights move."""
         known = (problem.loss, problem.sample_weight)
         if self._hinges is None or any(a is not b for a, b in zip(known, self._hinges[0], strict=True)):
-            found = hinge_sum(
-                problem.design.sparse_samples,
-                *csr_parts(self.inner_weights()),
-                self.indptr,
-                self.targets,
-                self.margin,
-                ACTIVE * self.margin,
-                1.0 if problem.sample_weight is None else problem.sample_weight,
-                self.scratch,
-            )
-            self._hinges = (known, (float(found[0]), int(found[1]), int(found[2])))
+            W, design, n = self.inner_weights(), problem.design, problem.n
+            stored = np.diff(design.matrix.indptr) if design.is_sparse else np.full(self.d, n)
+            total, active, right = 0.0, 0, 0
+            for first, last in even_parts(n, float(stored @ np.diff(W.indptr).astype(np.float64)) / n, SCANNED):
+                found = hinge_sum(
+                    design.sparse_samples,
+                    *csr_parts(W),
+                    self.indptr,
+                    self.targets,
+                    self.margin,
+                    ACTIVE * self.margin,
+                    1.0 if problem.sample_weight is None else problem.sample_weight,
+                    self.scratch,
+                    first,
+                    last,
+                )
+                total, active, right = total + float(found[0]), active + int(found[1]), right + int(found[2])
+                pause()
+            self._hinges = (known, (total, active, right))
         return self._hinges[1]
 
     def accuracy(self, problem: Problem) -> float | None:

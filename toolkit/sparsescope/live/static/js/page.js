@@ -137,7 +137,7 @@ export class Page {
   /** Choices that only concern looking: kept in the settings too, so that a link shows the same. */
   makeViewTools() {
     this.xSelect = h(
-      "select", { "data-testid": "x-select", onchange: () => this.look({ x: this.xSelect.value }) },
+      "select", { "data-testid": "x-select", "aria-label": "x axis", title: "x axis", onchange: () => this.look({ x: this.xSelect.value }) },
       ...["iterations", "passes", "seconds"].map((x) => h("option", { value: x }, x)),
     );
     const toggle = (testid, text, key, title) => h("button", {
@@ -154,7 +154,7 @@ export class Page {
     this.openButton = openButton(this);
     return h(
       "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
-      h("label", { class: "inline" }, "x axis ", this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton, this.openButton,
+      h("label", { class: "inline" }, h("span", { class: "axis-label" }, "x axis "), this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton, this.openButton,
     );
   }
 

@@ -17,7 +17,8 @@ export class ChartBox {
       h("header", { class: "chart-head" }, h("h2", {}, title), this.note, this.tools),
       h("div", { class: "chart-body" }, this.plot, this.sentence),
     );
-    this.said = this.written = ""; // in the note, and what stands there so far
+    this.said = this.inFull = ""; // in the note, and where it is pointed at
+    this.waiting = false; // whether that has still to be written
     this.visible = true;
     this.width = 0;
     this.height = height;
@@ -32,16 +33,16 @@ export class ChartBox {
   }
 
   /** Write the note when all pictures are painted: text on a canvas makes the browser lay out what was changed before. */
-  setNote(text) {
-    if (text === this.said) return;
-    if (this.said === this.written) queueMicrotask(() => this.writeNote());
-    this.said = text;
+  setNote(text, inFull = text) {
+    if (text === this.said && inFull === this.inFull) return;
+    if (!this.waiting) queueMicrotask(() => this.writeNote());
+    [this.said, this.inFull, this.waiting] = [text, inFull, true];
   }
 
   writeNote() {
-    this.written = this.said;
+    this.waiting = false;
     setText(this.note, this.said);
-    setAttribute(this.note, "title", this.said); // where there is no room for all of it
+    setAttribute(this.note, "title", this.inFull); // where there is no room for all of it
   }
 
   /** Read the size from the page. Only when something was resized: asking makes the browser lay everything out. */

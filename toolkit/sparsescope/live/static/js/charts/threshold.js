@@ -6,7 +6,7 @@ import { ChartBox } from "./chartbox.js";
 import { drawSideTitle, fitText } from "./axes.js";
 import { FONT } from "./palette.js";
 
-const STRIP_LEFT = 60;
+const STRIP_LEFT = 94; // room for λ beside its bar, off the dots
 const STRIP_RIGHT = 14;
 const STRIP_TOP = 12;
 const STRIP_BOTTOM = 22;

@@ -1,7 +1,7 @@
 // The words that count most, with a bar for the norm of their row of W and the class of their largest weight.
 
 import { h, setAttribute, setText } from "../dom.js";
-import { number, ofIteration, plural } from "./format.js";
+import { count, number, ofIteration, plural } from "./format.js";
 import { ChartBox } from "./chartbox.js";
 
 export class WordList {
@@ -29,7 +29,8 @@ export class WordList {
     const started = store.status && store.status.iteration > 0; // before, no λ lets a feature in
     this.box.setEmpty(strip && strip.words.length ? "" : started ? this.spec.empty : this.spec.start);
     if (!strip || !problem) return;
-    this.box.setNote(`${plural(strip.word_rows ?? strip.counts[2], "row", "rows")} in, by norm${ofIteration({ iteration: strip.words_iteration ?? strip.iteration }, store)}`);
+    const [rows, of] = [strip.word_rows ?? strip.counts[2], ofIteration({ iteration: strip.words_iteration ?? strip.iteration }, store)];
+    this.box.setNote(`${count(rows)} by norm${of.replace("iteration", "it")}`, `${plural(rows, "row", "rows")} in, by norm${of}`);
     const key = [store.rewritten, strip.version, store.names.size, palette.theme, selected, this.box.width].join();
     if (key === this.key) return;
     this.key = key;

@@ -1,0 +1,112 @@
+"""The exact second-order model on a working set of entries: sweeps over it, and conjugate gradients after them.
+
+Both pause where nothing is half done, always at the same places (``pauses.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.coordinates import (
+    FLOPS,
+    SEED,
+    STEPS,
+    SWEEPS,
+    bend_scores,
+    conjugate_residuals,
+    conjugate_step,
+    exact_descent,
+    sample_hessians,
+    walk,
+)
+from ...pauses import even_parts, parts_of, pause, to_the_end
+from ...problems.prediction import Problem
+from .entries import Entries, add_scores, reads
+from .in_parts import WORK
+
+
+class ExactModel:
+    """The model at the present scores.
+
+    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        n, m = problem.n, problem.m
+        self.C, self.R = np.empty((n, m, m), dtype=problem.dtype), np.empty((n, m), dtype=problem.dtype)
+
+    def take(self, problem: Problem, Z: np.ndarray, U: np.ndarray) -> None:
+        """The model at scores Z, where the samples have the gradients U."""
+        y, loss = problem.terms
+        for first, last in even_parts(problem.n, 4.0 * problem.m**2, WORK):
+            sample_hessians(Z[first:last], y[first:last], loss, 1.0 / problem.n, self.C[first:last])
+            pause()
+        np.multiply(U, problem.dtype.type(1.0 / problem.n), out=self.R)
+        pause()
+
+    def sweep(
+        self,
+        problem: Problem,
+        part: Entries,
+        new: np.ndarray,
+        report: np.ndarray,
+        *,
+        sweeps: int,
+        share: float,
+        floor: float,
+        margin: float,
+        seed: int,
+    ) -> int:
+        """Sweeps over the entries of ``part`` (kernels/coordinates.py, ``exact_descent``); returns the next seed."""
+        data, at = (problem.design.columns, problem.design.ones, part.rows, part.classes), walk(new.size, seed)
+        model = part.t, part.ridge, self.C, self.R, new
+        to_the_end(lambda: bool(exact_descent(*data, *model, sweeps, share, floor, margin, at, WORK, report)))
+        return int(at.at[SEED])
+
+    def conjugate(
+        self, problem: Problem, part: Entries, new: np.ndarray, steps: int, share: float, report: np.ndarray
+    ) -> None:
+        """Conjugate gradients over the entries with new ≠ 0 or without a threshold, as long as no entry changes its
+        sign: coordinate descent is slow where columns are correlated, and the model is quadratic there.
+
+        After sweeps; R is not kept up to date. Ends when the residual has fallen to a share, after ``steps`` steps, or
+        at the first zero, where the entry stays.
+        """
+        design, (n, m) = problem.design, self.R.shape
+        at = np.flatnonzero((new != 0.0) | (part.t == 0.0))
+        some = Entries(at, part.rows[at], part.classes[at], new[at], part.t[at], part.ridge[at])
+        read = reads(design, some.rows)
+        data = design.columns, design.ones, some.rows, some.classes
+        left, diagonal, P, move = (np.zeros(at.size, dtype=self.R.dtype) for _ in range(4))
+        rho, length = 0.0, float(read.sum())
+        for first, last in parts_of(5.0 * read, WORK):
+            model = some.t, some.ridge, self.C, self.R, some.w
+            rho = conjugate_residuals(*data, *model, first, last, rho, left, diagonal, P)
+            pause()
+        report[FLOPS] += 5.0 * length
+        target, E = share * share * rho, np.empty_like(self.R)
+        for _ in range(steps):
+            if rho <= target:
+                break
+            add_scores(design, some, P, E)
+            curve = 0.0
+            for first, last in even_parts(n, 2.0 * m * m, WORK):
+                curve = bend_scores(self.C, E, first, last, curve)
+                pause()
+            curve += float((some.ridge * P * P).sum(dtype=np.float64))
+            if curve <= 0.0:
+                break
+            before, size, rho = rho, rho / curve, 0.0
+            for first, last in parts_of(2.0 * read, WORK):
+                rho = conjugate_step(*data, some.ridge, E, size, first, last, rho, P, move, left, diagonal)
+                pause()
+            P[:] = left / diagonal + rho / before * P
+            report[SWEEPS] += 1.0
+            report[STEPS] += at.size
+            report[FLOPS] += 4.0 * length + n * m * (2.0 * m + 2.0) + 10.0 * at.size
+        crossing = (some.t > 0.0) & (some.w * (some.w + move) < 0.0)
+        shares = -some.w[crossing] / move[crossing]
+        part_of_move = min(1.0, float(shares.min(initial=1.0)))
+        found = some.w + part_of_move * move
+        found[np.flatnonzero(crossing)[shares <= part_of_move]] = 0.0
+        new[at] = found
