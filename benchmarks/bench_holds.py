@@ -1,10 +1,10 @@
 """How long does a run hold its turn? Processor time of a step, and of its longest piece between two places to stop.
 
-On a shared server runs compute in turns of 8 ms at most (``runs/turns.py``), which can change hands between two kernels
+On a shared server runs compute in turns of 8 ms at most (``runs/turns.py``), which can change hands at certain places
 of a step only (``pauses.py``). Both figures are processor time of the thread, so other programs do not disturb them.
 
     python benchmarks/bench_holds.py                    digits and pydocs, as on the pages
-    python benchmarks/bench_holds.py --data news20
+    python benchmarks/bench_holds.py --data news20 --steps 8 --solvers all
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from problems import dataset
 
 import sparsescope as ss
 from sparsescope.pauses import pausing
+from sparsescope.registry import solvers
 from sparsescope.runs.turns import SLICE
 
 DATA = ("digits", "pydocs")
@@ -51,13 +52,15 @@ def holds(problem: Any, solver: str, steps: int) -> tuple[list[float], list[floa
     return whole, longest
 
 
-def measure(name: str, steps: int) -> list[dict[str, Any]]:
-    """A row for each loss, penalty and solver on a data set."""
+def measure(name: str, steps: int, wanted: list[str]) -> list[dict[str, Any]]:
+    """A row for each loss, penalty and solver on a data set; solvers that cannot solve a problem are left out."""
     rows, data = [], dataset(name) if name in REAL else ss.datasets.load(name)
     for loss in LOSSES:
         for penalty in PENALTIES:
             problem = ss.Problem(data, loss=loss, penalty=penalty, lam_ratio=0.02)
-            for solver in SOLVERS:
+            for solver in wanted:
+                if solvers.create(solver).solves(problem) is not None:
+                    continue
                 whole, longest = holds(problem, solver, steps)
                 rows.append(
                     {
@@ -79,12 +82,13 @@ def main() -> None:
     """Measure and store."""
     command = parser(__doc__, quick="iris, 5 steps; stores nothing")
     command.add_argument("--data", nargs="+", default=list(DATA), help=f"registered data sets, or {REAL}")
+    command.add_argument("--solvers", nargs="+", default=list(SOLVERS), help="names, or all")
     command.add_argument("--steps", type=int, default=STEPS)
     args = command.parse_args()
     names, steps = (["iris"], 5) if args.quick else (args.data, args.steps)
     kept = [row for row in rows_of("holds") if row["data"] not in names]
     for name in names:
-        rows = measure(name, steps)
+        rows = measure(name, steps, list(solvers) if args.solvers == ["all"] else args.solvers)
         show(rows)
         bar(f"longest hold on {name}", max(row["longest hold ms"] for row in rows), MS * SLICE, unit=" ms")
         kept += rows
