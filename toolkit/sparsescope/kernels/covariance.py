@@ -49,6 +49,31 @@ def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
     return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
 
 
+@helper
+def starts_of(columns, starts):  # type: ignore[no-untyped-def]
+    """Write where each of the sorted columns begins, and where the last one ends; returns how many there are."""
+    count = 0
+    for a in range(columns.size):
+        if a == 0 or columns[a] != columns[a - 1]:
+            starts[count] = a
+            count += 1
+    starts[count] = columns.size
+    return count
+
+
+@helper
+def move_pair(Sigma, u, U, i, j, z):  # type: ignore[no-untyped-def]
+    """U = DΣ, and u, a copy of its column j, after the entries (i, j) and (j, i) of D have moved by z."""
+    p = u.size
+    u[i] += z * Sigma[j, j]
+    for q in range(p):
+        U[i, q] += z * Sigma[j, q]
+    if i != j:
+        u[j] += z * Sigma[i, j]
+        for q in range(p):
+            U[j, q] += z * Sigma[i, q]
+
+
 @kernel
 def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, most, report):
     """Sweeps over the pairs (rows, columns) until the model is solved to a share of its violation, or ``sweeps`` are
@@ -62,12 +87,7 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, mo
     p = Sigma.shape[0]
     u = np.empty(p)  # column j of U: read for every pair of the column, and too scattered to be read there
     starts = np.empty(p + 1, dtype=np.int64)
-    count = 0
-    for a in range(rows.size):
-        if a == 0 or columns[a] != columns[a - 1]:
-            starts[count] = a
-            count += 1
-    starts[count] = rows.size
+    count = starts_of(columns, starts)
     order, at, sums = walk.order, walk.at, walk.sums  # the order is one of the columns: as many of its first places
     sweep, begun, moved, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
     total = sums[TOTAL]
@@ -109,13 +129,7 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, mo
                     done += 4.0 * p
                     new[i, j] = soft(old - b / curve, Lam[i, j] / curve)
                     new[j, i] = new[i, j]
-                    u[i] += z * Sigma[j, j]
-                    for q in range(p):
-                        U[i, q] += z * Sigma[j, q]
-                    if i != j:
-                        u[j] += z * Sigma[i, j]
-                        for q in range(p):
-                            U[j, q] += z * Sigma[i, q]
+                    move_pair(Sigma, u, U, i, j, z)
         report[SWEEPS] += 1.0
         report[STEPS] += rows.size
         report[FLOPS] += rows.size * (2.0 * p + 12.0) + moved * 4.0 * p
