@@ -26,7 +26,7 @@ TOTAL, WORST, BEFORE, FIRST = range(4)
 
 @struct
 class Walk:
-    """Where a descent stands: it stops between two coordinates, and goes on there as if it had not stopped.
+    """Place at which a descent stands: it stops between two coordinates, and goes on there as if it had not stopped.
 
     order (s,) int64 : in which coordinates are looked at · kept : numbers that a descent keeps up to date: the diagonal
     of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above
@@ -39,7 +39,7 @@ class Walk:
 
 
 def walk(size: int, seed: int = 1, kept: int | None = None) -> Walk:
-    """A descent over so many coordinates that has not begun. ``kept`` : how many numbers it keeps; as many."""
+    """Return the place of a descent over ``size`` coordinates that has not begun. ``kept`` : numbers it keeps."""
     return Walk(
         np.arange(size),
         np.zeros(size if kept is None else kept),

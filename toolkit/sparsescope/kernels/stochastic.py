@@ -53,7 +53,7 @@ def subtract_step(samples, i, u, penalised, coef, used):  # type: ignore[no-unty
 
 @struct
 class Lazy:
-    """What a sweep over samples knows of steps to come and of rows that lag behind.
+    """Memory of a sweep over samples: the steps to come, and the rows that lag behind.
 
     taus (steps,), sums (steps + 1,) : λη_t, and the running sums of penalty.addend of it · done (rows,) intp: how many
     of the prox steps a row has had · used, touched (rows,) uint8: whether it may be non-zero, and was read

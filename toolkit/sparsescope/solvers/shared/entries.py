@@ -54,7 +54,7 @@ class Entries:
 
 
 def reads(design: Any, rows: np.ndarray) -> np.ndarray:
-    """How many numbers of X belong to each of these rows of W; a negative row is the intercept's."""
+    """Return how many numbers of X belong to each of these rows of W; a negative row is the intercept's."""
     if not design.is_sparse:
         return np.full(rows.size, design.n)
     return np.where(rows >= 0, np.diff(design.matrix.indptr)[rows], design.n)
