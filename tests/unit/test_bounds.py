@@ -137,3 +137,11 @@ def test_a_live_run_in_single_precision_says_where_it_ends() -> None:
         status = session.status()
         assert status.mode == "finished" and "as far as float32 carries" in status.message
         assert session.trace["relative_gap"][-1] < 1e-5
+
+
+def test_a_number_that_all_intercepts_share_hides_no_loss() -> None:
+    X, y = iris()
+    problem = ss.Problem(X, y, intercept=True, lam=0.1)
+    W = np.zeros((problem.d, problem.m))
+    near, far = (problem.certificate(W, np.full(problem.m, b)) for b in (0.0, -2.7e17))
+    assert far.objective == near.objective > 0.0

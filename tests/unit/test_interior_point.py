@@ -10,11 +10,11 @@ import pytest
 import sparsescope as ss
 from helpers import hinge_program, tags
 from sparsescope.problems.interior_cones import Orthant, SecondOrder
-from sparsescope.problems.interior_systems import ByClass, Joint, factored
+from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers.shared.interior_point import InteriorPoint
-from sparsescope.solvers.ssnal import takes_interior_points
+from sparsescope.solvers.shared.interior_point import suits as takes_interior_points
 
 HINGE = "crammer-singer"
 
@@ -115,7 +115,7 @@ def test_a_fork_goes_on_by_itself() -> None:
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 @pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], ids=str)
-def test_both_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
+def test_all_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
     problem = at(0.05, penalty=penalty, intercept=intercept)
     core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
     for _ in range(6):
@@ -125,13 +125,15 @@ def test_both_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
     core._factor()
     r = np.random.default_rng(0).standard_normal((problem.rows, problem.m))
     r[problem.d :] -= r[problem.d :].mean(axis=1, keepdims=True)  # a shift of all intercepts changes nothing
-    found = [kind(core.X, core.system.curvature, core.hinges).solve(r, 6) for kind in (Joint, ByClass)]
-    (W, y), (other, same) = found
-    np.testing.assert_allclose(same, y, atol=1e-8 * np.abs(y).max())
-    Z, Y = core.X @ W, core.X @ other
-    off = Z - Y - (Z - Y).mean(axis=1, keepdims=True)  # scores count up to a shift of a sample's
-    assert np.abs(off).max() <= 1e-7 * np.abs(Z).max()
-    np.testing.assert_allclose(other[: problem.d], W[: problem.d], atol=1e-7 * np.abs(W).max())
+    found = [kind(core.X, core.system.curvature, core.hinges).solve(r, 6) for kind in (Joint, ByClass, ByWeights)]
+    W, y = found[0]
+    Z = core.X @ W
+    for other, same in found[1:]:
+        np.testing.assert_allclose(same, y, atol=1e-8 * np.abs(y).max())
+        off = Z - core.X @ other
+        off -= off.mean(axis=1, keepdims=True)  # scores count up to a shift of a sample's
+        assert np.abs(off).max() <= 1e-7 * np.abs(Z).max()
+        np.testing.assert_allclose(other[: problem.d], W[: problem.d], atol=1e-7 * np.abs(W).max())
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1Linf(8)], ids=str)
@@ -175,3 +177,20 @@ def test_a_scaling_maps_slacks_and_duals_to_one_point() -> None:
     assert np.abs(edge[:, 0] - np.linalg.norm(edge[:, 1:], axis=1)).min() <= 1e-12
     flat = Orthant(np.ones(3), np.full(3, 2.0))
     assert flat.longest(np.array([-0.5, 1.0, 0.0]), None) == 2.0
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "block-l1/linf"])
+@pytest.mark.parametrize("shape", [(20, 40, 16), (200, 20, 4)], ids=str)
+def test_few_weights_of_few_and_of_many_samples(shape: tuple[int, int, int], penalty: str) -> None:
+    n, d, m = shape
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = (X[:, :m] + rng.standard_normal((n, m))).argmax(axis=1)
+    y[:m] = np.arange(m)
+    problem = ss.Problem(X, y, loss=HINGE, penalty=penalty, intercept=True)
+    problem = problem.with_lam(0.01 * problem.lam_reference)
+    assert takes_interior_points(problem)
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    core.step(1)
+    assert isinstance(core.system, ByWeights) == (n > d)
+    solved(problem)

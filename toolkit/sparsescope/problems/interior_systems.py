@@ -6,12 +6,13 @@ B⁻¹ = D⁻¹ + UUᵀ is known without cancellation; U has columns where norms
 leaves free have B near 0: rounding in r becomes large in W. So y = QX·dW is refined by corrections that are added to W,
 and the duals are taken from y and not from W: XᵀU and the duals of the norms then cancel exactly.
 
-Two systems give y, and the one that is quicker to factor is taken. With K = XB⁻¹Xᵀ:
+Three systems give y, and the one that is quickest to factor is taken. With K = XB⁻¹Xᵀ and B⁻¹ = AAᵀ, A = (D^-½, U):
 
     Joint     Q = RRᵀ, (I + RᵀKR)·g = RᵀXB⁻¹r, y = Rg, of n·m rows
     ByClass   Q is a diagonal Θ if the levels a and the slacks ξ of the samples stay unknowns. Then Θ⁻¹ + K falls into
               classes of n rows, but for some columns: two of each sample, those of U that join classes, and the
               intercepts. A system of these columns remains (a Schur complement).
+    ByWeights (I + AᵀXᵀQXA)·v = Aᵀr, y = QXAv, of the weights, the columns of U and the intercepts: for many samples
 """
 
 from __future__ import annotations
@@ -62,6 +63,23 @@ class Curvature:
             out[at] += u * (u * flat[at]).sum(axis=1, keepdims=True)
         return np.vstack([out.reshape(d, m), r[d:] / (FREE * self.n)])
 
+    def pulled(self, flat: np.ndarray) -> np.ndarray:
+        """AᵀR of R with columns, (rows·m, c)."""
+        size = self.inverse.size
+        parts = [np.sqrt(self.inverse)[:, None] * flat[:size]]
+        parts += [np.einsum("vp,vpc->vc", u, flat[at]) for at, u in self.joined]
+        return np.concatenate([*parts, flat[size:] / np.sqrt(FREE * self.n)])
+
+    def pushed(self, v: np.ndarray) -> np.ndarray:
+        """Av, (rows, m)."""
+        d, m = self.shape
+        start = self.inverse.size
+        out = np.sqrt(self.inverse) * v[:start]
+        for at, u in self.joined:
+            out[at] += u * v[start : start + len(at), None]
+            start += len(at)
+        return np.vstack([out.reshape(d, m), v[start:].reshape(-1, m) / np.sqrt(FREE * self.n)])
+
     def within(self, r: np.ndarray) -> np.ndarray:
         """The same of weights (d, m), without what joins classes."""
         flat = r.ravel()
@@ -84,17 +102,23 @@ class Curvature:
         return [] if self.by_class else [(at[:, 0] // self.shape[1], u) for at, u in self.joined]
 
 
-def system_of(X: np.ndarray, curvature: Curvature, hinges: Any) -> Joint | ByClass:
-    """Return the system that is quicker to factor."""
-    joint, by_class = work(len(X), *curvature.shape, sum(len(at) for at, _ in curvature.joins()))
-    return (ByClass if by_class < joint else Joint)(X, curvature, hinges)
+def system_of(X: np.ndarray, curvature: Curvature, hinges: Any) -> Joint | ByClass | ByWeights:
+    """Return the system that is quickest to factor."""
+    crossing, all_columns = (sum(len(at) for at, _ in some) for some in (curvature.joins(), curvature.joined))
+    costs = work(len(X), *curvature.shape, crossing, all_columns)
+    return (Joint, ByClass, ByWeights)[int(np.argmin(costs))](X, curvature, hinges)
 
 
-def work(n: int, d: int, m: int, joins: int) -> tuple[float, float]:
-    """Multiplications of a factorisation: of ``Joint``, and of ``ByClass``."""
-    joint = (n * m) ** 3 / 6.0 + n * n * m * d + n * n * m * m * joins
-    one = n * n * (2.0 * n + d + 2.0 * joins) + n * joins * joins
-    return joint, m * one + (2 * n + joins + m) ** 3 / 6.0
+def work(n: int, d: int, m: int, crossing: int, columns: int) -> tuple[float, float, float]:
+    """Multiplications of a factorisation: of ``Joint``, ``ByClass`` and ``ByWeights``.
+
+    ``columns`` : those of U · ``crossing`` : those that join classes
+    """
+    joint = (n * m) ** 3 / 6.0 + n * n * m * d + n * n * m * m * crossing
+    one = n * n * (2.0 * n + d + 2.0 * crossing) + n * crossing * crossing
+    size = d * m + columns + m
+    weights = 0.5 * n * (d * m) ** 2 + size**3 / 6.0 + (d * m) ** 2
+    return joint, m * one + (2 * n + crossing + m) ** 3 / 6.0, weights
 
 
 def factored(S: np.ndarray) -> Factor:
@@ -159,6 +183,55 @@ class Joint:
     def _spread(self, g: np.ndarray) -> np.ndarray:
         """Rg."""
         return np.asarray(np.einsum("ika,ia->ik", self.R, g))
+
+
+class ByWeights:
+    """I + CᵀC with C = RᵀXA: v + Cᵀg = Aᵀr and g = Cv, with W = Av and y = Rg."""
+
+    def __init__(self, X: np.ndarray, curvature: Curvature, hinges: Any) -> None:
+        self.X, self.curvature, self.R = X, curvature, hinges.factor()
+        (rows, (d, m)) = X.shape[1], curvature.shape
+        Q = self.R @ self.R.transpose(0, 2, 1)
+        H = np.empty((rows, m, rows, m))
+        for k in range(m):
+            for r in range(k, m):
+                part = (X * Q[:, k, r, None]).T @ X
+                H[:, k, :, r], H[:, r, :, k] = part, part.T
+        S = curvature.pulled(curvature.pulled(H.reshape(rows * m, rows * m)).T)
+        np.einsum("aa->a", S)[:] += 1.0
+        if rows > d:  # all intercepts may move together: nothing changes
+            S[-m:, -m:] += S.diagonal()[-m:].mean()
+        self.system = factored(S)
+
+    def solve(self, r: np.ndarray, corrections: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return dW and y."""
+        a = self._pulled(r)
+        v = self._solved(a)
+        g = self._seen(v)
+        for _ in range(corrections):
+            off = self._seen(v) - g
+            change = self._solved(a - v - self._returned(g + off))
+            v, g = v + change, g + off + self._seen(change)
+        return self.curvature.pushed(v), np.asarray(np.einsum("ika,ia->ik", self.R, g))
+
+    def reached(self, Z: np.ndarray) -> np.ndarray:
+        """Return the weights, small where B is large, whose scores are about Z where these count."""
+        return self.curvature.pushed(self._solved(self._returned(np.einsum("ika,ik->ia", self.R, Z))))
+
+    def _seen(self, v: np.ndarray) -> np.ndarray:
+        """Cv, (n, m)."""
+        return np.asarray(np.einsum("ika,ik->ia", self.R, self.X @ self.curvature.pushed(v)))
+
+    def _returned(self, g: np.ndarray) -> np.ndarray:
+        """Cᵀg."""
+        return self._pulled(self.X.T @ np.einsum("ika,ia->ik", self.R, g))
+
+    def _pulled(self, r: np.ndarray) -> np.ndarray:
+        """Aᵀr."""
+        return self.curvature.pulled(r.reshape(-1, 1))[:, 0]
+
+    def _solved(self, a: np.ndarray) -> np.ndarray:
+        return np.asarray(cho_solve(self.system, a, check_finite=False))
 
 
 def _root(A: np.ndarray) -> np.ndarray:
@@ -284,5 +357,5 @@ class ByClass:
 
 def cheapest(n: int, d: int, m: int, found: Any, by_class: bool) -> float:
     """Multiplications of a factorisation with the norms that were found."""
-    crossing = 0 if by_class or (found.length[0] is None and found.highest[0] is None) else d
-    return min(work(n, d, m, crossing))
+    vectors = sum(len(v) for kind in (found.length, found.highest) for v in kind if v is not None)
+    return min(work(n, d, m, 0 if by_class else vectors, vectors))

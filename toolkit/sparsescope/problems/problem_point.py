@@ -15,6 +15,7 @@ from .certificate import Workspace, certify, double_scores
 from .problem_constants import ProblemConstants
 
 SPARSE_INSTEAD = "use a solver whose weights are sparse"
+MOST_SHIFT = 1e6  # of all intercepts together that is left as it is given
 MOST_NUMBERS = 50_000_000  # in the scores of zero weights that are evaluated for F(0)
 
 
@@ -59,7 +60,9 @@ class ProblemPoint(ProblemConstants):
                 raise ValueError("b is given, but the problem has no intercept (intercept=True adds one)")
             if np.shape(b) != (self.m,):
                 raise ValueError(f"b has shape {np.shape(b)}; ({self.m},) is needed")
-            coef[self.d] = b
+            shift = float(np.mean(b)) if self.loss.of_differences and self.m > 1 else 0.0
+            # A number added to all intercepts changes nothing; a huge one would hide the scores by rounding.
+            coef[self.d] = np.asarray(b) - shift if abs(shift) > MOST_SHIFT else b
         return coef
 
     def objective(self, W: Any, b: Any = None) -> float:

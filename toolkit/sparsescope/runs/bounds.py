@@ -15,6 +15,7 @@ from ..solvers.base import Solver, State
 # Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
 ROUNDING = 1e-12  # relative difference of objectives up to which two points count as equally good
+BELOW = 1e-6  # relative distance by which an objective may lie below a proved bound: more is no rounding
 REMEMBERED = 9  # costs of which the median is taken: one slow certificate does not decide about the next
 
 
@@ -36,7 +37,10 @@ class Bounds:
         return other
 
     def improve(self, found: Certificate, problem: Any, solver: Solver) -> Certificate:
-        """Return the certificate with the best dual value seen, and with the gap to that value."""
+        """Return the certificate with the best dual value seen, and with the gap to that value.
+
+        Raises ``FloatingPointError`` for an objective below that value: huge scores make the loss rounding.
+        """
         target = solver.target(problem)
         if target != self._target:
             self._target, self._dual = target, math.nan
@@ -46,6 +50,11 @@ class Bounds:
         if math.isnan(self._dual):
             return found
         gap = found.objective - self._dual
+        if solver.follows_lam and -gap > BELOW * max(abs(found.objective), abs(self._dual)):
+            raise FloatingPointError(
+                f"the objective {found.objective:g} lies below {self._dual:g}, a proved bound of the optimum, because "
+                "weights or intercept are so large that rounding hides the loss"
+            )
         if found.dual == found.dual and found.gap != found.objective - found.dual:
             gap = found.gap - (self._dual - found.dual)  # with a budget it is that of a feasible point
         return replace(found, dual=self._dual, gap=gap, relative_gap=gap / problem.scale(found.objective))

@@ -35,7 +35,7 @@ from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
 from .shared.columns import DUAL_COLUMNS
 from .shared.interior_point import InteriorPoint
-from .shared.interior_point import suits as follows_path
+from .shared.interior_point import suits as takes_interior_points
 from .shared.pieces import has_derivatives
 from .shared.proximal_point import ProximalPoint, suits
 from .shared.restriction import Restriction, choose, worthwhile
@@ -49,11 +49,6 @@ MOST_CURVATURES = 30_000_000  # samples by classes squared
 def is_small(problem: Problem) -> bool:
     """Return whether a system of all weights is cheap to factor."""
     return problem.d < FEW and problem.rows * problem.m <= SMALL
-
-
-def takes_interior_points(problem: Problem) -> bool:
-    """Return whether the steps are those of interior points: of hinges with few samples and many weights."""
-    return not is_small(problem) and follows_path(problem)
 
 
 class AugmentedState(State):
