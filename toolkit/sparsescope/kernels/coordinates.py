@@ -18,7 +18,6 @@ from .memory import lone_row
 SWEEPS, STEPS, FLOPS, LEFT, TOP = range(5)
 REPORT = 5
 LEAST_CURVATURE = 1e-12  # added to the diagonal: an empty column has none
-<<<<<<< HEAD
 # Of a walk: sweeps done, place in the present one, places that count or moved ones, seed of the order; and the sums of
 # the sweep so far, its largest violation, that of the sweep before, and the sum of the first sweep.
 SWEEP, PLACE, COUNT, SEED = range(4)
@@ -47,9 +46,6 @@ def walk(size: int, seed: int = 1, kept: int | None = None) -> Walk:
         np.array([0, 0, size, seed]),  # type: ignore[call-arg]
         np.array([0.0, 0.0, np.inf, 0.0]),
     )
-=======
-FLAT = 1e-13  # share of the curvatures of single entries below which that of a direction is rounding
->>>>>>> 892e459 (Interior points for hinges with few weights, in the space of the weights where samples are many; ssnal hands on its best weights; intercepts cannot drift together)
 
 
 @helper
@@ -320,88 +316,10 @@ def conjugate_step(columns, ones, rows, classes, ridge, E, size, first, last, rh
 
 
 @kernel
-<<<<<<< HEAD
 def move_scores(columns, ones, rows, classes, delta, first, last, E):
     """E += Xδ of the entries (rows, classes) from ``first`` to ``last``; a negative row is the intercept's. delta (s,),
     E (n, m)."""
     for a in range(first, last):
-=======
-def exact_conjugate(columns, ones, rows, classes, t, ridge, C, R, new, steps, share, report):
-    """Conjugate gradients on the same model over the entries with new ≠ 0 or without a threshold, as long as no entry
-    changes its sign: coordinate descent is slow where columns are correlated, and the model is quadratic there.
-
-    Arguments as for :func:`exact_descent`, after it; R is not kept up to date. Ends when the residual has fallen to a
-    share, after ``steps`` steps, or at the first zero, where the entry stays.
-    """
-    m = R.shape[1]
-    s = 0
-    for a in range(rows.size):
-        if new[a] != 0.0 or t[a] == 0.0:
-            s += 1
-    at = np.empty(s, dtype=np.int64)
-    left = np.empty(s, dtype=R.dtype)
-    diagonal = np.empty(s, dtype=R.dtype)
-    P = np.empty(s, dtype=R.dtype)
-    move = np.zeros(s, dtype=R.dtype)
-    rho = 0.0
-    length = 0.0  # entries of X that a product reads
-    c = 0
-    for a in range(rows.size):
-        if new[a] != 0.0 or t[a] == 0.0:
-            j = rows[a]
-            k = classes[a]
-            slope = slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R)
-            slope += ridge[a] * new[a]
-            if new[a] != 0.0:
-                slope += t[a] if new[a] > 0.0 else -t[a]
-            curve = curvature_along(columns, j, k, C) if j >= 0 else curvature_along(ones, 0, k, C)
-            length += columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
-            at[c] = a
-            left[c] = -slope
-            diagonal[c] = curve + ridge[a]
-            P[c] = -slope / diagonal[c]
-            rho += slope * slope / diagonal[c]
-            c += 1
-    report[FLOPS] += 5.0 * length
-    target = share * share * rho
-    E = np.empty(R.shape, dtype=R.dtype)
-    row = lone_row(m)
-    for _ in range(steps):
-        if rho <= target:
-            break
-        add_entries(columns, rows, classes, at, P, E)
-        curve = times_curvature(C, E, row)
-        apart = 0.0
-        for c in range(s):
-            curve += ridge[at[c]] * P[c] * P[c]
-            apart += diagonal[c] * P[c] * P[c]
-        if curve <= FLAT * apart:  # nothing changes along it: all intercepts may move together, however far
-            break
-        size = rho / curve
-        before = rho
-        rho = 0.0
-        for c in range(s):
-            a = at[c]
-            j = rows[a]
-            k = classes[a]
-            q = slope_along(columns, j, k, E) if j >= 0 else slope_along(ones, 0, k, E)
-            move[c] += size * P[c]
-            left[c] -= size * (q + ridge[a] * P[c])
-            rho += left[c] * left[c] / diagonal[c]
-        for c in range(s):
-            P[c] = left[c] / diagonal[c] + rho / before * P[c]
-        report[SWEEPS] += 1.0
-        report[STEPS] += s
-        report[FLOPS] += 4.0 * length + R.size * (2.0 * m + 2.0) + 10.0 * s
-    move_to_first_zero(new, at, t, move)
-
-
-@kernel
-def move_scores(columns, ones, rows, classes, delta, E):
-    """E = Xδ of the entries (rows, classes); a negative row is the intercept's. delta (s,), E (n, m)."""
-    E[:] = 0.0
-    for a in range(rows.size):
->>>>>>> 892e459 (Interior points for hinges with few weights, in the space of the weights where samples are many; ssnal hands on its best weights; intercepts cannot drift together)
         z = delta[a]
         k = classes[a]
         if z != 0.0:

@@ -23,12 +23,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from ...kernels.augmented import loss_curvature, pieces
-<<<<<<< HEAD
-from ...kernels.rows import loss_gradient
-from ...pauses import pause
-=======
 from ...kernels.rows import loss_gradient, loss_sum
->>>>>>> 892e459 (Interior points for hinges with few weights, in the space of the weights where samples are many; ssnal hands on its best weights; intercepts cannot drift together)
+from ...pauses import pause
 from ...problems.interior_cones import vectors_of
 from ...problems.linear_algebra import Factor
 from ...problems.prediction import Problem
