@@ -231,7 +231,7 @@ class ByWeights:
         return self.curvature.pulled(r.reshape(-1, 1))[:, 0]
 
     def _solved(self, a: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self.system, a, check_finite=False))
+        return self.system.solve(a)
 
 
 def _root(A: np.ndarray) -> np.ndarray:
