@@ -15,7 +15,7 @@ from ..solvers.base import Solver, State
 # Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one.
 OBSERVER_SHARE = 0.3
 ROUNDING = 1e-12  # relative difference of objectives up to which two points count as equally good
-BELOW = 1e-6  # relative distance by which an objective may lie below a proved bound: more is no rounding
+BELOW = 1e-4  # relative distance by which an objective may lie below a proved bound: more is no rounding of float32
 REMEMBERED = 9  # costs of which the median is taken: one slow certificate does not decide about the next
 
 

@@ -24,6 +24,8 @@ from ...problems.prediction import Problem
 from .entries import Entries, add_scores, reads
 from .in_parts import WORK
 
+FLAT = 500.0  # in roundings of the number type: the share of the curvatures of single entries that is rounding
+
 
 class ExactModel:
     """The model at the present scores.
@@ -85,6 +87,7 @@ class ExactModel:
             pause()
         report[FLOPS] += 5.0 * length
         target, E = share * share * rho, np.empty_like(self.R)
+        flat = FLAT * float(np.finfo(self.R.dtype).eps)
         for _ in range(steps):
             if rho <= target:
                 break
@@ -94,7 +97,8 @@ class ExactModel:
                 curve = bend_scores(self.C, E, first, last, curve)
                 pause()
             curve += float((some.ridge * P * P).sum(dtype=np.float64))
-            if curve <= 0.0:
+            apart = float((diagonal * P * P).sum(dtype=np.float64))
+            if curve <= flat * apart:  # nothing changes along it: all intercepts may move together, however far
                 break
             before, size, rho = rho, rho / curve, 0.0
             for first, last in parts_of(2.0 * read, WORK):
