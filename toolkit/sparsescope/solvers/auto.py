@@ -34,9 +34,10 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solver, State, settings
+from .shared.interior_point import suits as takes_interior_points
 from .shared.newton import able
 from .shared.proximal_point import suits
-from .ssnal import is_small, takes_interior_points
+from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
