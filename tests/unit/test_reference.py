@@ -120,7 +120,7 @@ def test_in_the_background_the_caller_goes_on(monkeypatch: pytest.MonkeyPatch) -
         job.result(timeout=0.01)
     gate.set()
     found = job.result(timeout=120.0)
-    assert job.done() and job.bounds == (found.dual, found.objective)
+    assert job.done() and job.bounds == pytest.approx((found.dual, found.objective), rel=1e-12)
     again = ss.reference(problem_of(), background=True)
     assert again.done() and again.result() is found
 
