@@ -252,16 +252,3 @@ def test_a_wide_problem_whose_labels_nothing_predicts(penalty: Any) -> None:
     found = ss.solve(problem, "ssnal", tol=1e-9, max_iter=500, record=False)
     assert found.converged, found
     assert problem.objective(found.W, found.b) - found.dual <= 1e-9 * found.objective * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("penalty", ["block-l1/l2", "l1/l2"])
-def test_a_run_left_early_leaves_nothing_worse_than_its_start(penalty: str) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 60)), np.arange(30) % 3
-    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty=penalty, intercept=True)
-    run = ss.Run(problem.with_lam(0.3 * problem.lam_max), "ssnal", certify_every=1)
-    values = [run.advance().objective for _ in range(8)]
-    assert max(values) <= problem.null_objective * (1 + 1e-12)
-    run.change(solver="sparsa")
-    run.stop = Gap(1e-6) | Iterations(500)
-    assert "certified" in list(run)[-1].message

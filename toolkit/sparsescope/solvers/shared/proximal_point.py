@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from ...kernels.augmented import loss_curvature, pieces
-from ...kernels.rows import loss_gradient, loss_sum
+from ...kernels.rows import loss_gradient
 from ...pauses import pause
 from ...problems.interior_cones import vectors_of
 from ...problems.linear_algebra import Factor
@@ -66,7 +66,7 @@ class ProximalPoint:
         self.Z = self.X @ self.centre
         self.Un = np.empty_like(self.Z)
         self.most = math.inf  # of σ
-        self.reached, self.nearest = self.total(self.centre), self.centre  # the weights of the smallest F
+        self.reached, self.nearest = self.total(self.centre), self.centre  # the centre of the smallest F
         self.unlikely = BEYOND * max(self.reached, self.total(np.zeros_like(self.centre)))
         self.evaluate()
 
@@ -78,14 +78,13 @@ class ProximalPoint:
 
     @property
     def shown(self) -> np.ndarray:
-        """The weights to hand back: those of the smallest F so far. Before the dual is solved for a centre, weights can
-        be far from any use, and who goes on from there needs long to come back."""
-        return self.nearest
+        """The weights of the point: at first and after a move the centre, which σ has not moved on from."""
+        return self.centre if self.steps == 0 else self.W
 
     def total(self, W: np.ndarray) -> float:
         """nF at W."""
         d = self.problem.d
-        loss = float(loss_sum(self.X @ W, *self.problem.terms))
+        loss = float(loss_gradient(self.X @ W, *self.problem.terms, self.Un))
         return loss + self.strength * float(self.problem.regulariser.value(np.ascontiguousarray(W[:d]))[0])
 
     def evaluate(self) -> None:
@@ -119,12 +118,9 @@ class ProximalPoint:
 
         self.trials = backtrack(trial, slope, noise, TRIALS, before, ARMIJO).trials
         self.steps += 1
-        found = self.total(self.W)
-        if found < self.reached:
-            self.reached, self.nearest = found, self.W
         settled = self.size == 1.0 and -0.5 * slope <= max(INNER * self.held(self.W), noise)
         if settled or self.steps >= patience:
-            self.move(settled, found)
+            self.move(settled)
             return True
         return False
 
@@ -132,18 +128,21 @@ class ProximalPoint:
         """The value of the proximal term."""
         return 0.5 * float(((V - self.centre) ** 2).sum()) / self.sigma
 
-    def move(self, settled: bool, found: float) -> None:
+    def move(self, settled: bool) -> None:
         """Take the point as the centre; σ grows after few steps and shrinks where they did not suffice.
 
         With exact steps F never grows. Where it grows beyond all measure, σ is larger than the precision carries: the
-        best point is taken again, with a smaller σ, for good.
+        best centre is taken again, with a smaller σ, for good.
         """
+        found = self.total(self.W)
         if not found <= self.unlikely:
             self.most = self.sigma = self.sigma / BEYOND
             self.centre, self.steps = self.nearest, 0
             self.Z = self.X @ self.centre
             self.evaluate()
             return
+        if found < self.reached:
+            self.reached, self.nearest = found, self.W
         residual = float(np.linalg.norm(self.W - self.centre)) / self.sigma
         self.centre = self.W
         factor = FAST if self.steps <= QUICK else GENTLE if self.steps <= SLOW else 1.0
