@@ -208,7 +208,11 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
     # Sums are made in another order. Where an early iterate is far out (proximal points of 1e4 occur), its direction is
     # hardly determined, and rounding is a share of its largest weights.
     largest = float(np.abs(ends[0]).max())
-    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-12 if largest < 100.0 else 2e-9 * largest)
+    atol = 1e-12 if largest < 100.0 else 2e-9 * largest
+    if hasattr(solvers[name], "newton") or hasattr(solvers[name], "cg_steps"):
+        # Conjugate gradients end at a residual: rounding, of another BLAS too, decides about the last of their steps.
+        atol = max(atol, 1e-6 * largest)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=atol)
     np.testing.assert_array_equal(ends[2], ends[1])  # both are stored by columns: the same numbers in the same order
 
 
