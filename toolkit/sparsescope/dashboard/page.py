@@ -192,7 +192,8 @@ class Site:
             led |= getattr(app_pages[name], "moved", dict)()
             typed = {f"/{name}", "/" + app_pages.title(name).lower()}
             led |= {here: address(name)[1:] or "./" for here in sorted(typed) if here != address(name)}
-        return {here: there for here, there in led.items() if here not in self.routes()}
+        taken = self.routes()
+        return {here: there for here, there in led.items() if here not in taken}
 
     def _maker(self, name: str, place: str = "", fixed: Mapping[str, str] | None = None) -> Callable[[], pmui.Page]:
         # a plain function: Panel would show another callable as a text
