@@ -189,7 +189,7 @@ smoke: lint
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SMOKE) -m "not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
 
 mutants: $(READY_DEV)
-	echo "Mutants (60 small mistakes, one at a time; half an hour on two free cores)"
+	echo "Mutants (60 small mistakes; interrupted, it goes on there the next time: build/mutants; ARGS=--fresh begins anew)"
 	$(BIN)/python tests/mutation/check.py $(ARGS)
 
 # An environment of its own with the oldest supported versions of what the package imports.

@@ -6,6 +6,7 @@ The imports are read from the source, not observed at run time, so that an impor
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import importlib
 import json
@@ -144,11 +145,21 @@ def dotted_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+# What the tests of this file ask about. Going through all other nodes takes most of the time: it is done once a file.
+ASKED = (ast.Import, ast.ImportFrom, ast.Compare, ast.Dict)
+
+
+@functools.cache
+def asked_nodes(source: str) -> tuple[ast.AST, ...]:
+    """Nodes of a source text that some test of this file asks about."""
+    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ASKED))
+
+
 def imported(path: Path) -> Iterator[tuple[int, str]]:
     """(line, full dotted name) of all that a file imports; `from a import b` gives `a.b`, module or name."""
     module = dotted_name(path)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in asked_nodes(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -237,7 +248,7 @@ def test_a_circle_of_types_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def asked_kinds(source: str) -> list[int]:
     """Lines that compare a ``kind`` with the name of a kind of problems, literally or by its class."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in asked_nodes(source):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             asked = any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
@@ -267,7 +278,7 @@ def tables_of_kinds(source: str) -> list[int]:
     """Lines of dicts whose keys are kinds of problems, by name or as the attribute of their class."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(source))
+        for node in asked_nodes(source)
         if isinstance(node, ast.Dict)
         for key in node.keys
         if (isinstance(key, ast.Constant) and key.value in problems)

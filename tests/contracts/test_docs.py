@@ -67,11 +67,16 @@ def test_quoted_code_is_in_the_source(path: Path) -> None:
     ],
 )
 def test_examples_run(path: Path, tmp_path: Path) -> None:
-    """All examples of a page as one program, in a new process: what they register must not stay."""
-    program = tmp_path / "example.py"
-    program.write_text("\n".join(m["code"] for m in RUN.finditer(path.read_text(encoding="utf-8"))), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                          env={**os.environ, "PYTHONPATH": str(ROOT / "toolkit")}, check=False)  # fmt: skip
+    """All examples of a page as one program, in a new process: what they register must not stay.
+
+    The program is imported: kernels of parts in a module are kept on disk, those of parts in a script never are.
+    """
+    module = "example_" + path.stem.replace("-", "_")
+    code = "\n".join(match["code"] for match in RUN.finditer(path.read_text(encoding="utf-8")))
+    (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "toolkit"), str(tmp_path)))}
+    done = subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path, env=variables, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 

@@ -2,7 +2,11 @@
 
 Sixty mutants are drawn by a seed: the package with one small mistake in it (mutate.py). For each of them the tests that
 run the mistaken function are run, the quickest first, until one fails. Which tests run which functions is measured
-before, on the package as it is. Everything is interpreted (``NUMBA_DISABLE_JIT=1``), so that no mutant is compiled.
+before, on the package as it is, some files of tests at a time. Everything is interpreted (``NUMBA_DISABLE_JIT=1``), so
+that no mutant is compiled.
+
+What was measured and judged is kept in ``build/mutants``: an interrupted check goes on where it stopped, as long as
+sources and tests are the same.
 
 The result is written beside this file: result.json names every mutant, what noticed it, and why one that nothing
 noticed is no mistake (equivalent.json, by hand). The command fails where less than nine in ten are noticed.
@@ -11,6 +15,7 @@ noticed is no mistake (equivalent.json, by hand). The command fails where less t
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import resource
@@ -18,7 +23,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -27,11 +34,13 @@ from mutate import Mutant, draw
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+KEPT = ROOT / "build" / "mutants"
 WANTED = 0.9  # share of the mutants that are no equivalents
 CASES = 3  # cases of a parametrized test that are looked at for what they run
 CASE_SECONDS = 4.0  # CPU; a case that takes longer interpreted is left to `make test`
 MUTANT_SECONDS = 90.0  # CPU for the tests of a mutant, by what they took before; the rest counts as not noticing it
 AT_ONCE = 12  # test functions of one call of pytest
+FILES = 8  # files of tests of one call that measures
 MARKS = "not ui and not slow and not peers"
 # They start other programs, which would be compiled.
 LEFT_OUT = ("ui", "notebooks", "mutation", "unit/test_experiments.py", "unit/test_jit.py", "unit/test_cli.py",
@@ -63,14 +72,46 @@ def pytest_command(tree: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "pytest", *plain, *ignored, *arguments]
 
 
+def sources() -> str:
+    """A name of what is measured and judged: the package and its tests as they are."""
+    found = hashlib.sha256()
+    for folder in ("toolkit", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def groups() -> list[list[str]]:
+    """The files of tests, a few together."""
+    tests = ROOT / "tests"
+    named = [path.relative_to(tests).as_posix() for path in sorted(tests.rglob("test_*.py"))]
+    files = [f"tests/{name}" for name in named if name not in LEFT_OUT and name.split("/")[0] not in LEFT_OUT]
+    return [files[k : k + FILES] for k in range(0, len(files), FILES)]
+
+
 def measure(tree: Path, files: list[str]) -> dict[str, Any]:
-    """{test function: {seconds, runs: ["path::function"…]}} of the package as it is."""
+    """{test function: {seconds, runs: ["path::function"…]}} of some files on the package as it is."""
     out = tree / "reach.json"
-    subprocess.run(pytest_command(tree, *(files or ["tests"])), cwd=tree, stdout=subprocess.DEVNULL, check=False,
+    out.unlink(missing_ok=True)
+    subprocess.run(pytest_command(tree, *files), cwd=tree, stdout=subprocess.DEVNULL, check=False,
                    env={**environment(tree), "REACH": str(out), "REACH_CASES": str(CASES),
                         "REACH_SECONDS": str(CASE_SECONDS)})  # fmt: skip
     found = json.loads(out.read_text())
     assert isinstance(found, dict)
+    return found
+
+
+def kept(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what an earlier check left in a file, or make it and leave it there."""
+    if path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))
+        assert isinstance(found, dict)
+        return found
+    found = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(found), encoding="utf-8")
+    unfinished.replace(path)
     return found
 
 
@@ -139,29 +180,40 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=14)
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
     parser.add_argument("--only", default="", help="a part of the mutants' names")
-    parser.add_argument("--reach", type=Path, help="a file with measured reaches: kept, and read if it is there")
+    parser.add_argument("--fresh", action="store_true", help="forget what an interrupted check has found")
     options = parser.parse_args()
+    state = KEPT / sources()
+    if options.fresh:
+        shutil.rmtree(state, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(options.jobs) as pool:
         trees: Queue[Path] = Queue()
         for k in range(options.jobs):
             copy(Path(folder) / str(k))
             trees.put(Path(folder) / str(k))
-        tree = Path(folder) / "0"
-        chosen = [m for m in draw(tree / "toolkit" / "sparsescope", options.seed) if options.only in m.key]
-        if options.reach and options.reach.exists():
-            reach = json.loads(options.reach.read_text())
-        else:
-            reach = measure(tree, [])
-            if options.reach:
-                options.reach.write_text(json.dumps(reach))
+        chosen = [m for m in draw(ROOT / "toolkit" / "sparsescope", options.seed) if options.only in m.key]
+
+        @contextmanager
+        def free_tree() -> Iterator[Path]:
+            own = trees.get()
+            try:
+                yield own
+            finally:
+                trees.put(own)
+
+        def measured(files: list[str]) -> dict[str, Any]:
+            with free_tree() as tree:
+                name = hashlib.sha256(" ".join(files).encode()).hexdigest()[:12]
+                return kept(state / f"reach-{name}.json", lambda: measure(tree, files))
+
+        reach: dict[str, Any] = {}
+        for found in pool.map(measured, groups()):
+            reach |= found
         print(f"{len(reach)} test functions, {len(chosen)} mutants", flush=True)
 
         def judged(mutant: Mutant) -> dict[str, Any]:
-            own = trees.get()
-            try:
-                found = judge(mutant, own, reach)
-            finally:
-                trees.put(own)
+            with free_tree() as tree:
+                name = hashlib.sha256(f"{options.seed} {mutant}".encode()).hexdigest()[:12]
+                found = kept(state / f"judged-{name}.json", lambda: judge(mutant, tree, reach))
             said = f"noticed by {found['by']}" if found["noticed"] else f"NOT NOTICED by {found['tests']} tests"
             print(f"{mutant.key}\n        {said}", flush=True)
             return found
