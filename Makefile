@@ -27,7 +27,8 @@ DOCS_PORT ?= 8000
 PYTHON ?=
 CANDIDATES := $(PYTHON) python3 python3.12 python3.13 python3.11 python
 SUITABLE := import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else 1)
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# Without bytecode: pip would make it file by file, of the packages' own tests too.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 # One thread for the linear algebra libraries: the solvers' kernels are sequential, and more threads only fight for the cores.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -82,9 +83,11 @@ $(READY): | $(BIN)/python
 	$(BIN)/sparsescope warm --page || echo "That did not work; the explorer compiles it when it is first run"; \
 	touch $@
 
+# Bytecode is made on all processors; the tests' programs, left to themselves, would make the same at once.
 $(READY_DEV): | $(BIN)/python
 	echo "Installing sparsescope with the tools for testing (a few minutes, only this first time)"
 	$(PIP) -e '.[dev]'
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' "$(CURDIR)/$(VENV)/lib" || true
 	touch $@
 
 $(READY_BENCH): | $(BIN)/python
