@@ -237,7 +237,7 @@ def race(
                     "cpu": r.get("cpu"),
                     "looks": r.get("looks"),
                     "compiling": r.get("compiling"),
-                    "reached": [[f"{e[0]:.1e}", e[1]] for e in r["reached"]],
+                    "reached": {f"{level:.0e}": times(r)[level] for level in SHOWN if level in times(r)},
                 }
                 for s, r in zip(c.settings, tried[c.name], strict=False)
                 if r is not None

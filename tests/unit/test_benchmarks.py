@@ -170,6 +170,19 @@ def test_ratios_take_the_limit_for_what_was_not_reached(tool: Any) -> None:
     assert len(bench.slower([result(0.5, 6.0)])) == 3
 
 
+@pytest.mark.parametrize("name", ["paper1", "logistic"])
+def test_the_setting_of_a_stored_figure_is_the_fastest_that_was_tried(tool: Any, name: str) -> None:
+    """The seconds of every setting at the shown levels are stored for this: a peer is shown at its best."""
+    judged = 0
+    for row in tool("common").rows_of(name):
+        for who, found in row["contestants"].items():
+            for level, best in found["levels"].items():
+                seconds = {t["reached"][level]: t["setting"] for t in found["tried"] if level in t["reached"]}
+                assert (best and best["setting"]) == (seconds[min(seconds)] if seconds else None), (row["case"], who)
+                judged += 1
+    assert judged >= 40
+
+
 def test_reports_judge_the_bars(tool: Any, capsys: pytest.CaptureFixture[str]) -> None:
     paper1, logistic = tool("bench_paper1"), tool("bench_logistic")
     rows = [result(4.0, 6.0), {**result(0.5, None), "certified": {"cpu": 2.0}, "case": "MNIST-10k 5 %"}]

@@ -4,7 +4,6 @@ import { s } from "./svg.js";
 import { linearTicks, powerOfTen, short } from "./format.js";
 
 export const LANE_COLOURS = ["blue", "vermillion", "green", "purple"];
-const LANE_DASHES = [null, "7 3", "2 3", "7 3 2 3"];
 const CHART_FLOOR = 1e-12; // a log axis has no zero; nobody knows F* better
 const DIVERGED = 100; // times the first value
 const LABEL_STEP = 16; // pixels between two labels
@@ -14,10 +13,6 @@ const CHART_EDGE = { left: 64, right: 132, top: 12, bottom: 44 };
 
 export function laneColour(names, name) {
   return LANE_COLOURS[Math.max(names.indexOf(name), 0) % LANE_COLOURS.length];
-}
-
-export function laneDash(names, name) {
-  return LANE_DASHES[Math.max(names.indexOf(name), 0) % LANE_DASHES.length];
 }
 
 /** Of lanes with one name, the runs of its seeds: thin lines, and the band between the smallest and the largest of them. */
