@@ -14,6 +14,7 @@ PACKAGE = Path(sparsescope.__file__).parent
 FILE_LINES, FUNCTION_LINES = 400, 60  # docstrings of functions not counted: their length is that of their parameters
 MOST_FILES, MOST_FUNCTIONS = 13, 0
 LONGEST_FILE, LONGEST_FUNCTION = 560, 60
+MOST_PARAMETERS = 20  # of a kernel: arrays that belong together come as a struct
 SUFFIXES = (".py", ".js", ".css")
 
 
@@ -48,6 +49,16 @@ def test_long_functions_become_fewer() -> None:
         for name, lines in function_lines(path.read_text(encoding="utf-8")).items()
     }
     check(found, FUNCTION_LINES, MOST_FUNCTIONS, LONGEST_FUNCTION)
+
+
+def test_kernels_take_structs_in_place_of_many_arrays() -> None:
+    found = {
+        f"{path.name}::{node.name}": len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
+        for path in (PACKAGE / "kernels").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert len(found) > 100 and {name: count for name, count in found.items() if count > MOST_PARAMETERS} == {}
 
 
 def test_lines_of_a_function_are_counted_without_its_docstring() -> None:

@@ -14,7 +14,7 @@ from sparsescope.kernels.augmented import loss_curvature
 from sparsescope.kernels.covariance import slope_of
 from sparsescope.kernels.proximal import prox_rows
 from sparsescope.kernels.rows import loss_gradient
-from sparsescope.kernels.splitting import CROSS, MOVED, linear_step
+from sparsescope.kernels.splitting import CROSS, MOVED, Mixed, linear_step
 from sparsescope.kernels.stochastic import catch_up
 from sparsescope.losses import label_flows
 from sparsescope.losses.logistic import largest
@@ -162,8 +162,8 @@ def test_the_linear_step_reports_its_moves_along_those_of_zeta() -> None:
     Q, q = np.abs(rng.standard_normal((n, m))), np.abs(rng.standard_normal(n)) + 2.0
     old, mass, report, none = (Q.copy(), HQ.copy(), zetaV.copy(), q.copy()), np.zeros(n), np.zeros(2), np.zeros((n, m))
     interpreted(linear_step)(
-        *(Z, Z.copy(), none, zeta, zetaV, none, Q, none, q, np.zeros(n), H, HQ, none, Y, 1.0, sigma),
-        *(1.0, 0.0, 0.0, U, mass, 0, n, report),
+        *(Mixed(Z, Z.copy(), none), Mixed(zeta, zetaV, none), Mixed(U, Q, none), Mixed(mass, q, np.zeros(n))),
+        *(Mixed(H, HQ, none), Y, 1.0, sigma, 1.0, 0.0, 0.0, 0, n, report),
     )
     point, image = old[0], U.copy()
     point[np.arange(n), Y] += old[3]

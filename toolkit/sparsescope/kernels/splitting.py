@@ -6,7 +6,9 @@ One step maps a point to another one ("image"), and the next point is a·image +
 
 from __future__ import annotations
 
-from ..jit.parts import helper, kernel
+import numpy as np
+
+from ..jit.parts import helper, kernel, struct
 from .memory import lone_row
 from .projections import AllBut, cut_above, cut_to_flows, level_among
 
@@ -14,6 +16,15 @@ from .projections import AllBut, cut_above, cut_to_flows, level_among
 MOVED, CROSS = 0, 1
 REPORT = 2
 ROWS = 64  # that are projected before they are mixed: few enough to stay in the fastest memory
+
+
+@struct
+class Mixed:
+    """One part of the variables: where a step maps it, where it is mixed from and to, and the anchor."""
+
+    image: np.ndarray
+    point: np.ndarray
+    anchor: np.ndarray
 
 
 @kernel
@@ -167,17 +178,21 @@ def hinge_facts(Z, U, Y, loss, slack):
 
 
 @kernel
-def epigraph_step(
-    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, Y, margin, sigma, weight, a, b, c, U, mass, first, last, report
-):
+def epigraph_step(scores, slacks, duals, masses, Y, margin, sigma, weight, a, b, c, first, last, report):
     """The dual half of a step of the constrained method, for the samples first…last.
 
     With D = T(2W − V) (row i: differences to the score of y_i) and ζ̂ = 2ζ − ζ_V, the rows (Ŷ_i/σ, ξ̂_i/σ') of
     Ŷ = Y + σD, ξ̂ = ξ + σ'ζ̂ are projected on the epigraph of max(· + r), in the norm in which ζ counts σ'/σ = ``weight``
     times as much as an entry of Y, and what the projection takes away is the new dual point. It has Y ≥ 0 and
     ξ_i = −Σ_k Y_ik, always, so (TᵀY, −ξ) is (U, mass): U_i is Y_i off the true class and −Σ of that on it.
-    Q, q : the same of the point; zeta, zetaV : ζ of the image and of the point; names with 0 : anchors.
+
+    scores : (Z, VZ, VZ0) · slacks : ζ of the image, the point and the anchor · duals : (U, Q, Q0) · masses : of the
+    same rows, (mass, q, q0) · the points move, and so do U and mass
     """
+    Z, VZ, VZ0 = scores.image, scores.point, scores.anchor
+    zeta, zetaV, zeta0 = slacks.image, slacks.point, slacks.anchor
+    U, Q, Q0 = duals.image, duals.point, duals.anchor
+    mass, q, q0 = masses.image, masses.point, masses.anchor
     m = Z.shape[1]
     row = lone_row(m)
     moved = 0.0
@@ -214,14 +229,17 @@ def epigraph_step(
 
 
 @kernel
-def linear_step(
-    Z, VZ, VZ0, zeta, zetaV, zeta0, Q, Q0, q, q0, H, HQ, H0, Y, margin, sigma, a, b, c, U, mass, first, last, report
-):
+def linear_step(scores, slacks, duals, masses, halves, Y, margin, sigma, a, b, c, first, last, report):
     """The dual half of a step of the method with linear constraints, for the samples first…last.
 
     Y ≥ 0 belongs to Tx + r − ζ ≤ 0, H (n, m) to the rows of ζ (n, m) being constant and not negative; U and mass say
-    what Y is, as in :func:`epigraph_step`.
+    what Y is, as in :func:`epigraph_step`, whose other names are the same. halves : H of image, point and anchor.
     """
+    Z, VZ, VZ0 = scores.image, scores.point, scores.anchor
+    zeta, zetaV, zeta0 = slacks.image, slacks.point, slacks.anchor
+    U, Q, Q0 = duals.image, duals.point, duals.anchor
+    mass, q, q0 = masses.image, masses.point, masses.anchor
+    H, HQ, H0 = halves.image, halves.point, halves.anchor
     m = Z.shape[1]
     row = lone_row(m)
     moved = 0.0

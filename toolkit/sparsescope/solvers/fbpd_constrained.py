@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.splitting import budget_ahead, budget_gain, epigraph_step, flow_step, hinge_rows
+from ..kernels.splitting import Mixed, budget_ahead, budget_gain, epigraph_step, flow_step, hinge_rows
 from ..problems.base import Certificate
 from ..problems.certificate import Workspace
 from ..problems.prediction import Problem
@@ -237,12 +237,13 @@ class Budgeted(Splitting):
 
         def project(first: int, last: int, report: np.ndarray) -> None:  # (Y, ξ): what the epigraphs take away
             epigraph_step(
-                *(state.Z, state.VZ, state.VZ0),
-                *(state.zeta, state.zetaV, state.zeta0),
-                *(state.Q, state.Q0, state.q, state.q0),
+                Mixed(state.Z, state.VZ, state.VZ0),
+                Mixed(state.zeta, state.zetaV, state.zeta0),
+                Mixed(state.Y, state.Q, state.Q0),
+                Mixed(state.sums, state.q, state.q0),
                 *(problem.y, problem.loss.margin, sigma, state.slope / sigma),
                 *mixing,
-                *(state.Y, state.sums, first, last, report),
+                *(first, last, report),
             )
 
         state.shared(project)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.splitting import linear_step
+from ..kernels.splitting import Mixed, linear_step
 from ..problems.prediction import Problem
 from ..registry import solvers
 from .base import settings
@@ -97,13 +97,14 @@ class FBPDLinear(Budgeted):
 
         def clip(first: int, last: int, report: np.ndarray) -> None:  # Y and H
             linear_step(
-                *(state.Z, state.VZ, state.VZ0),
-                *(state.zeta, state.zetaV, state.zeta0),
-                *(state.Q, state.Q0, state.q, state.q0),
-                *(state.H, state.HQ, state.H0),
+                Mixed(state.Z, state.VZ, state.VZ0),
+                Mixed(state.zeta, state.zetaV, state.zeta0),
+                Mixed(state.Y, state.Q, state.Q0),
+                Mixed(state.sums, state.q, state.q0),
+                Mixed(state.H, state.HQ, state.H0),
                 *(problem.y, problem.loss.margin, sigma),
                 *mixing,
-                *(state.Y, state.sums, first, last, report),
+                *(first, last, report),
             )
 
         state.shared(clip)

@@ -37,6 +37,22 @@ DUAL_COLUMNS = (
         absent=f"{NO_DUAL} (active labels)",
     ),
 )
+# Solvers that search for labels.
+SEARCH_COLUMNS = (
+    Column(
+        "search_share",
+        "share of the work that went into searches for what to work on",
+        "share",
+        drawn=True,
+        label="searching",
+        short="search",
+        status="searching",
+        colour="green",
+        absent="this solver does not search for labels",
+    ),
+    Column("search_seconds", "CPU seconds so far of passes that search", "s", of_step=False),
+    Column("update_seconds", "CPU seconds so far of passes over what is active already", "s", of_step=False),
+)
 # Solvers that sweep over rows (Blondel et al. 2013, Eq. 9 and 10).
 SEEN_COLUMNS = (
     Column("seen_violation", "largest violation (Eq. 9) over the rows visited, each at the moment of its visit"),
