@@ -237,10 +237,10 @@ class Budgeted(Splitting):
 
         def project(first: int, last: int, report: np.ndarray) -> None:  # (Y, ξ): what the epigraphs take away
             epigraph_step(
-                Mixed(state.Z, state.VZ, state.VZ0),
-                Mixed(state.zeta, state.zetaV, state.zeta0),
-                Mixed(state.Y, state.Q, state.Q0),
-                Mixed(state.sums, state.q, state.q0),
+                Mixed(state.Z, state.VZ, state.VZ0),  # type: ignore[call-arg]
+                Mixed(state.zeta, state.zetaV, state.zeta0),  # type: ignore[call-arg]
+                Mixed(state.Y, state.Q, state.Q0),  # type: ignore[call-arg]
+                Mixed(state.sums, state.q, state.q0),  # type: ignore[call-arg]
                 *(problem.y, problem.loss.margin, sigma, state.slope / sigma),
                 *mixing,
                 *(first, last, report),

@@ -97,11 +97,11 @@ class FBPDLinear(Budgeted):
 
         def clip(first: int, last: int, report: np.ndarray) -> None:  # Y and H
             linear_step(
-                Mixed(state.Z, state.VZ, state.VZ0),
-                Mixed(state.zeta, state.zetaV, state.zeta0),
-                Mixed(state.Y, state.Q, state.Q0),
-                Mixed(state.sums, state.q, state.q0),
-                Mixed(state.H, state.HQ, state.H0),
+                Mixed(state.Z, state.VZ, state.VZ0),  # type: ignore[call-arg]
+                Mixed(state.zeta, state.zetaV, state.zeta0),  # type: ignore[call-arg]
+                Mixed(state.Y, state.Q, state.Q0),  # type: ignore[call-arg]
+                Mixed(state.sums, state.q, state.q0),  # type: ignore[call-arg]
+                Mixed(state.H, state.HQ, state.H0),  # type: ignore[call-arg]
                 *(problem.y, problem.loss.margin, sigma),
                 *mixing,
                 *(first, last, report),
