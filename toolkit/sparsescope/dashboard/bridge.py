@@ -13,26 +13,22 @@ import logging
 import math
 import secrets
 import time
-import traceback
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import panel as pn
-import param
-from bokeh.document.events import MessageSentEvent
-from panel.custom import JSComponent
-from panel.io.state import set_curdoc
-from panel.models.esm import ESMEvent
 
 from ..datasets.uploads import Shelf, visible
 from ..live.inbox import Inbox
-from ..live.saying import without_paths
-from .assets import module_address
 from .lateness import Lateness
+from .pane import ExplorerPane as ExplorerPane
+from .pane import Message, send_without_delay, websocket_request
+from .pane import public as public
+from .pane import summary as summary
 from .parcel import Parcel
 from .relay import Relay, Watcher
+from .sending import Sending
 
 logger = logging.getLogger(__name__)
 
@@ -60,95 +56,8 @@ AT_ONCE = ("ready", "credit")
 
 PLACE_LENGTH = 16
 
-Message = dict[str, Any]
 
-
-class ExplorerPane(JSComponent):
-    """The whole body of the page, drawn by the explorer's module."""
-
-    dark = param.Boolean(default=False, doc="Whether the page is dark.")
-
-    module_address = param.String(doc="Where the browser finds the module.")
-
-    home = param.String(default="./", doc="Where the explorer is, from this page.")
-
-    _esm = Path(__file__).with_name("shell.js")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("module_address", module_address())
-        super().__init__(sizing_mode="stretch_width", **params)
-
-    def _process_bokeh_event(self, doc: Any, event: Any) -> None:
-        # Panel's version counts the server as busy around every event. The counter is a parameter with watchers, and
-        # setting it took more time than all else that happens for a message.
-        with set_curdoc(doc):
-            self._process_event(event)
-
-    async def write(self, session: Any, data: Message) -> None:
-        """Send a message to the browsers of a session; done when it is written.
-
-        Panel's own way holds messages while a page loads and writes those past the lock of the document. Where two of
-        its writes overlap, the second waits until something else is sent, and one that a thread holds is dropped. This
-        is Bokeh's way to the websocket: in order, one message after the other.
-        """
-        for model, _ in list(self._models.values()):
-            if model.document is None:
-                continue
-            event = MessageSentEvent(model.document, "bokeh_event", ESMEvent(model=model, data=data))
-            for connection in list(session._subscribed_connections):
-                await connection.send_patch_document(event)
-
-
-def summary(problem: Message) -> str:
-    """The data in one line for the page's top bar, from the explorer's `problem` message."""
-    sizes = (f"{letter} {problem[letter]:,}".replace(",", "\u202f") for letter in problem["letters"])
-    return " · ".join([str(problem["name"]), *sizes])
-
-
-def public(header: Message) -> Message:
-    """A message as strangers may see it: sentences without paths, errors without tracebacks. What is left out is
-    logged."""
-    told = dict(header)
-    if told.get("detail"):
-        logger.error(
-            "not shown on a page that others see: %s\n%s", told.get("text", told.get("error", "")), told["detail"]
-        )
-        told["detail"] = ""
-    for key in ("text", "error", "message"):
-        if (
-            header["type"] in ("error", "answer", "frame")
-            and isinstance(told.get(key), str)
-            and told.get("kind") != "snippet"
-        ):
-            told[key] = without_paths(told[key])
-    if header["type"] == "notices":
-        told["notices"] = [without_paths(text) for text in header["notices"]]
-    return told
-
-
-def _send_without_delay() -> None:
-    """Switch off Nagle's algorithm for this session's websocket.
-
-    Bokeh sends a message as five small frames. With Nagle's algorithm the last of them waits for the browser's delayed
-    acknowledgement, which costs 40 ms a message on Linux: measured, 40 ms against 3 ms from packing to receiving.
-    """
-    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
-    session = getattr(context, "session", None)
-    for connection in getattr(session, "_subscribed_connections", ()):
-        socket: Any = getattr(connection, "_socket", None)
-        if hasattr(socket, "set_nodelay") and getattr(socket, "ws_connection", None) is not None:
-            socket.set_nodelay(True)
-
-
-def _websocket_request() -> Any:
-    """The request with which the present session's websocket was opened; ``None`` without one."""
-    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
-    session = getattr(context, "session", None)
-    sockets = [getattr(connection, "_socket", None) for connection in getattr(session, "_subscribed_connections", ())]
-    return next((socket.request for socket in sockets if socket is not None and hasattr(socket, "request")), None)
-
-
-class Bridge:
+class Bridge(Sending):
     """One page's link to its explorer.
 
     Parameters
@@ -242,7 +151,7 @@ class Bridge:
 
     def _begin(self, message: Message) -> bool:
         """Find the explorer of a page that is ready, or make one; whether there is one."""
-        _send_without_delay()
+        send_without_delay()
         self._document = pn.state.curdoc
         self.part(self._joining)  # a page that begins anew begins on Bokeh's channel
         if self.explorer is None:
@@ -262,7 +171,7 @@ class Bridge:
     def _find_shelf(self) -> Shelf:
         """The shelf of the browser: its websocket brings the key, which is no part of the page."""
         if self.explorer is None:
-            self.shelf = self._shelf_of(_websocket_request())
+            self.shelf = self._shelf_of(websocket_request())
         return self.shelf
 
     def _later(self, message: Message, most: int) -> bool:
@@ -320,12 +229,6 @@ class Bridge:
         self._collect()
         self._flush()
 
-    def _look_soon(self, delays: Sequence[int]) -> None:
-        if self._document is None:
-            return
-        for delay in delays:
-            asyncio.get_running_loop().call_later(delay / 1000, self.look)
-
     def _rest_alone(self) -> None:
         """Let the run rest when its page has been away for a while."""
         now = time.monotonic()
@@ -371,10 +274,6 @@ class Bridge:
     def place(self) -> str:
         """A name of this page's place that may be kept in a cookie: the token cannot be derived from it."""
         return hashlib.sha256(self.token.encode()).hexdigest()[:PLACE_LENGTH]
-
-    @property
-    def _session(self) -> Any:
-        return getattr(getattr(self._document, "session_context", None), "session", None)
 
     @property
     def connected(self) -> bool:
@@ -451,103 +350,3 @@ class Bridge:
         if watched is not None:
             watched.relay.part(watched)
         return watched
-
-    def _carry(self, parcel: Parcel) -> None:
-        self._out.append(parcel)
-        self._flush()
-
-    def _send(self, header: Message, buffers: list[bytes] | None = None) -> None:
-        """Put a message on its way; it goes with the next :meth:`_flush`."""
-        self._out.append(self.parcel(header, buffers))
-
-    def parcel(self, header: Message, buffers: list[bytes] | None = None) -> Parcel:
-        """Return a message as this server's pages may see it."""
-        return Parcel(header if self._local else public(header), buffers)
-
-    def join(self, wire: Any) -> bool:
-        """Begin to change over to a websocket; whether that can be done."""
-        if self._closed or self.explorer is None or self._joining is not None:
-            return False
-        self._joining = wire
-        self._send({"type": "wire"})
-        self._look_soon((0,))
-        return True
-
-    def _change_over(self) -> None:
-        """Go on with the other websocket: everything that the page sent on Bokeh's channel has come."""
-        if self._joining is not None and self._mute:
-            self._wire, self._mute = self._joining, False
-            self._wire.send(Parcel({"type": "open"}))
-            self._flush()
-
-    def part(self, wire: Any) -> None:
-        """Go back to Bokeh's channel: the page begins anew there if it is still open."""
-        if wire is not None and wire is self._joining:
-            self._joining = self._wire = None
-            self._mute = False
-            self._out = [entry for entry in self._out if entry.type != "wire"]
-
-    def _summarise(self, header: Message) -> None:
-        """Show what data the page has in its bar, a model of Bokeh's: that needs the document's lock."""
-        session, show = self._session, self.on_summary
-        if show is None:
-            return
-        text = summary(header)
-        if session is None:
-            show(text)
-        elif not session.destroyed:
-            self._showing = asyncio.ensure_future(self._show_locked(session, lambda: show(text)))
-
-    async def _show_locked(self, session: Any, show: Callable[[], None]) -> None:
-        try:
-            with set_curdoc(self._document):
-                await session.with_document_locked(show)
-        finally:
-            self._showing = None  # a task holds its context, and with it the document of a page that may be gone
-
-    def _flush(self) -> None:
-        """Send what is on its way, over Bokeh's channel one message after the other."""
-        session = self._session
-        if session is not None and self._wire is None:
-            if self._out and self._writing is None and not self._mute and not session.destroyed:
-                self._writing = asyncio.ensure_future(self._write_all(session))
-            return
-        while self._out and not self._mute:
-            parcel = self._next()
-            if parcel is None:
-                continue
-            if self._wire is not None:
-                self._wire.send(parcel)
-            else:
-                self.pane._send_msg({"header": parcel.text, "block": parcel.block})
-
-    async def _write_all(self, session: Any) -> None:
-        try:
-            while self._out and not self._mute and not session.destroyed:
-                parcel = self._next()
-                if parcel is not None:
-                    await self.pane.write(session, {"header": parcel.text, "block": parcel.block})
-        finally:
-            self._writing = None
-
-    def _next(self) -> Parcel | None:
-        """Take the first message that is on its way; None if it is no JSON, which the page hears."""
-        parcel = self._out.pop(0)
-        if parcel.type == "wire":  # the last word on Bokeh's channel
-            self._mute = True
-        if parcel.type == "problem":
-            self._summarise(parcel.header)
-        try:
-            _ = parcel.text
-        except (ValueError, TypeError) as error:
-            self._fail(error)
-            return None
-        return parcel
-
-    def _fail(self, error: Exception) -> None:
-        detail = "".join(traceback.format_exception(error))
-        if detail == self._last_error:  # the timer comes back every few milliseconds: say it once
-            return
-        self._last_error = detail
-        logger.error("the explorer failed: %s", error, exc_info=error)
-        self._send({"type": "error", "text": f"{type(error).__name__}: {error}", "detail": detail})

@@ -10,15 +10,26 @@ from dataclasses import dataclass, field
 
 from ..registry import check_whole
 from .event import Event
-from .proof_rules import PRECISION_ENDS as PRECISION_ENDS
-from .proof_rules import Gap as Gap
-from .proof_rules import PaperViolation as PaperViolation
-from .proof_rules import Precision as Precision
-from .proof_rules import Violation as Violation
-from .proof_rules import rounding_gap as rounding_gap
-from .stop_rule import AnyOf as AnyOf
-from .stop_rule import Stop as Stop
-from .stop_rule import positive
+from .proof_rules import PRECISION_ENDS, Gap, PaperViolation, Precision, Violation, rounding_gap
+from .stop_rule import AnyOf, Stop, positive
+
+__all__ = [
+    "PRECISION_ENDS",
+    "SETTLED",
+    "AnyOf",
+    "Gap",
+    "HeldOut",
+    "Iterations",
+    "Objective",
+    "PaperViolation",
+    "Passes",
+    "Precision",
+    "Seconds",
+    "Settled",
+    "Stop",
+    "Violation",
+    "rounding_gap",
+]
 
 
 @dataclass

@@ -31,7 +31,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
 from .shared.columns import DUAL_COLUMNS, SEARCH_COLUMNS
-from .shared.label_searches import LabelSearches
+from .shared.label_searches import PDSparseSearches
 from .shared.sparse_state import PDSparseState as PDSparseState
 from .shared.sparse_state import paper_scaling as paper_scaling
 from .shared.sparse_state import work as work
@@ -40,7 +40,7 @@ STALE = 2.0  # v is rebuilt when its number of entries has grown by this factor
 
 
 @settings
-class PDSparse(LabelSearches):
+class PDSparse(PDSparseSearches):
     """Primal-dual method that keeps a few active labels per sample and a few weights per feature (Yen et al. 2016).
 
     Neither W nor the scores are ever dense: the work of an iteration depends on the non-zeros of W and of the dual

@@ -9,14 +9,14 @@ import numpy as np
 from ...kernels.frank_wolfe import SEARCHED
 from ...kernels.sparse_rows import SIZE
 from ...problems.prediction import Problem
-from .sparse_dual_solver import SparseDualSolver
+from .sparse_duals import PDSparseDuals
 from .sparse_state import PDSparseState, work
 
 STILL = 0.1  # sweeps without a search leave out samples whose last step gained less than this share of the mean
 OPENING = 16  # parts of the first pass, before each of which it is decided how the next ones are searched
 
 
-class LabelSearches(SparseDualSolver):
+class PDSparseSearches(PDSparseDuals):
     """Sparse dual method whose sweeps search for labels; ``pacing`` of the state decides how.
 
     sampling : searches draw features · opening : the first ones do, where they are most of the work · shrinking :

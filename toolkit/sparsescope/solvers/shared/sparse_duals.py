@@ -19,7 +19,7 @@ from .sparse_state import PDSparseState, paper_scaling
 SMALL = 1e-12  # dual entries of another method that count as zero
 
 
-class SparseDualSolver(Solver):
+class PDSparseDuals(Solver):
     """Solver whose state is a sparse dual point α with W(α) = S(Xᵀα, λ₄), neither of them ever dense.
 
     nu : parts of the labels, of which a search scans one · seed : of the order of the samples and of the search
