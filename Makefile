@@ -127,8 +127,7 @@ notebooks: $(READY_DEV)
 
 types: $(READY_DEV)
 	echo "Types (mypy)"
-	$(BIN)/mypy
-	$(BIN)/mypy --strict --follow-imports=silent tests/strict_program.py
+	$(BIN)/mypy toolkit/sparsescope tests/strict_program.py
 
 # Looks for a browser (fast), installs one where that needs no question, and never fails: without one the tests say why they skip.
 browser:

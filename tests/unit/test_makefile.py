@@ -33,9 +33,10 @@ def test_all_parts_run_and_what_failed_is_said_at_the_end(fails: str, part: str 
     )  # fmt: skip
     seen = calls.read_text()
     named = [line.split()[0] for line in seen.splitlines()]
-    ruffs, mypys = ["ruff"] * (1 if part == "lint" else 2), ["mypy"] * (1 if part == "types" else 2)
+    ruffs = ["ruff"] * (1 if part == "lint" else 2)
     # ruff's check and format first, mypy on the package and on a user's program while the tests run
-    assert named[: len(ruffs)] == ruffs and sorted(named) == sorted([*ruffs, *mypys, "python", "python"])
+    assert named[: len(ruffs)] == ruffs and sorted(named) == sorted([*ruffs, "mypy", "python", "python"])
+    assert "mypy toolkit/sparsescope tests/strict_program.py" in seen
     assert "not ui and not slow" in seen and "-m ui and not slow" in seen
     assert (done.returncode == 0) == (part is None)
     assert part is None or f"FAILED: {part}\n" in done.stderr
