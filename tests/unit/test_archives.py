@@ -97,7 +97,9 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = archive(tmp_path / "bomb.npz", X=bomb, y=array(Y))
     del bomb
     assert file.stat().st_size < 100_000
-    refused(file, r"bomb\.npz needs 0\.0373 GiB of memory: key 'X' alone for 0\.0373 GiB.*SPARSESCOPE_MEMORY_GB=1", 20e6)
+    refused(
+        file, r"bomb\.npz needs 0\.0373 GiB of memory: key 'X' alone for 0\.0373 GiB.*SPARSESCOPE_MEMORY_GB=1", 20e6
+    )
 
 
 def test_sparse_parts_with_a_huge_shape(tmp_path: Path) -> None:
