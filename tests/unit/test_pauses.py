@@ -60,7 +60,19 @@ def test_an_interrupted_run_is_the_same_in_every_bit(
     assert np.array_equal(plain.state.coef, interrupted.state.coef)
 
 
-LIMITS = {"PART": 40, "WORK": 200, "DENSE_PART": 40, "AT_ONCE": 40, "SCORES": 40, "SCANNED": 40, "FIRST_PART": 3}
+LIMITS = {
+    "PART": 40,
+    "PRODUCT": 40,
+    "CELLS": 40,
+    "TURNED_AT_ONCE": 40,
+    "COPIED": 40,
+    "WORK": 200,
+    "DENSE_PART": 40,
+    "AT_ONCE": 40,
+    "SCORES": 40,
+    "SCANNED": 40,
+    "FIRST_PART": 3,
+}
 
 
 def _cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,14 +29,16 @@ from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
 from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
+from .turned import PART as TURNED_AT_ONCE
+from .turned import turned
 
 BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
-# A product pauses after so many products of numbers: two to four milliseconds. The parts are always the same.
-PART, DENSE_PART = 8_000_000, 40_000_000
+# A product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
+PART, DENSE_PART = 4_000_000, 40_000_000
 
 
 class Design(DesignSums):
@@ -74,7 +76,8 @@ class Design(DesignSums):
             raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
-            matrix = sp.csc_array(check_sparse(X, "X")) if X.ndim == 2 else X
+            matrix = _by_columns(check_sparse(X, "X")) if X.ndim == 2 else X
+            pause()
             matrix = as_float(matrix)
             if not matrix.has_canonical_format:
                 matrix = matrix.copy()
@@ -90,6 +93,7 @@ class Design(DesignSums):
         self.n, self.d = (int(s) for s in matrix.shape)
         if not np.isfinite(values).all():
             refuse_not_finite(matrix)
+        pause()
         self.frame: Frame | None = find_frame(matrix, centre, standardize, weights) if centre or standardize else None
         if self.frame is not None:
             own = not self.is_sparse and not np.may_share_memory(matrix, given)
@@ -355,6 +359,8 @@ class Design(DesignSums):
         A second copy of X, made when it is first asked for and kept; :attr:`nbytes` counts it from then on.
         """
         if self.is_sparse:
+            if self.nnz > TURNED_AT_ONCE:
+                return SparseColumns(*turned(*self.columns, self.n))  # type: ignore[call-arg]
             by_rows = sp.csr_array(self.matrix)
             index = self.columns.indices.dtype
             return SparseColumns(  # type: ignore[call-arg]
@@ -389,6 +395,14 @@ class Design(DesignSums):
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
         return f"Design({self.n} samples × {self.d} features, {kind}, {self.dtype})"
+
+
+def _by_columns(X: Any) -> Any:
+    """A valid sparse matrix as CSC; a large one that comes by rows is turned in parts, with pauses."""
+    if X.format != "csr" or X.nnz <= TURNED_AT_ONCE or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
+        return sp.csc_array(X)
+    arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
+    return sp.csc_array(turned(*arrays, X.shape[1]), shape=X.shape)
 
 
 def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:

@@ -102,9 +102,10 @@ def hessian_rows(samples, Z, Y, loss, scale, E):
 
 
 @kernel
-def tangent_gradient(W, G, lam, penalty):
-    """G ← the gradient of F along the piece of Ω that the non-zero rows of W lie on; G holds the loss's. All (s, m)."""
-    for j in range(W.shape[0]):
+def tangent_gradient(W, G, lam, penalty, first, last):
+    """G ← the gradient of F along the piece of Ω that the non-zero rows of W lie on; G holds the loss's. All (s, m);
+    the rows first…last."""
+    for j in range(first, last):
         penalty.at(j).gradient(W[j], lam, G[j])
         penalty.at(j).project_tangent(W[j], G[j])
 
@@ -130,14 +131,14 @@ def make_metric(shape: tuple[int, int], dtype: np.dtype) -> RowMetric:
 
 
 @kernel
-def damped_diagonal(W, H, lam, penalty, penalised, damping, metric):
-    """Fill the preconditioner; H holds diag ∇²f, and on return the damping: damping·D.
+def damped_diagonal(W, H, lam, penalty, penalised, damping, first, last, metric):
+    """Fill the rows first…last of the preconditioner; H holds diag ∇²f, and on return the damping: damping·D.
 
     Rows from ``penalised`` on (the intercept) have no penalty. Classes without active samples get a floor, or their
     step had no bound.
     """
     along = lone_row_as(H.shape[1], W.dtype)
-    for j in range(W.shape[0]):
+    for j in range(first, last):
         stiff = 0.0
         dip = 0.0
         size = 0.0
@@ -168,9 +169,10 @@ def damped_diagonal(W, H, lam, penalty, penalised, damping, metric):
 
 
 @kernel
-def tangent_hessian(W, V, lam, penalty, penalised, damping, out):
-    """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the piece of Ω that W lies on. All (s, m)."""
-    for j in range(W.shape[0]):
+def tangent_hessian(W, V, lam, penalty, penalised, damping, first, last, out):
+    """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the piece of Ω that W lies on. All (s, m); the rows
+    first…last."""
+    for j in range(first, last):
         for k in range(W.shape[1]):
             out[j, k] += damping[j, k] * V[j, k]
         if j < penalised:
@@ -179,9 +181,9 @@ def tangent_hessian(W, V, lam, penalty, penalised, damping, out):
 
 
 @kernel
-def tangent_precondition(W, metric, R, penalty, penalised, out):
-    """out ← P M⁻¹ R (Sherman and Morrison). All (s, m)."""
-    for j in range(R.shape[0]):
+def tangent_precondition(W, metric, R, penalty, penalised, first, last, out):
+    """out ← P M⁻¹ R (Sherman and Morrison). All (s, m); the rows first…last."""
+    for j in range(first, last):
         pull = 0.0
         rest = 0.0
         size = 0.0
@@ -201,13 +203,13 @@ def tangent_precondition(W, metric, R, penalty, penalised, out):
 
 
 @kernel
-def stop_at_zero(W, metric, D):
+def stop_at_zero(W, metric, first, last, D):
     """D_j ← −W_j for the vectors in use that W + D would carry through zero, where Ω has a kink there. All (s, m).
 
-    Returns how many these are.
+    Returns how many of the rows first…last these are.
     """
     stopped = 0
-    for j in range(metric.dip.size):
+    for j in range(first, last):
         past = 0.0
         for k in range(W.shape[1]):
             past += W[j, k] * (W[j, k] + D[j, k])
@@ -231,10 +233,10 @@ def moved_loss(Z, E, step, Y, loss):
 
 
 @kernel
-def moved_penalty(W, D, step, penalty, penalised, out):
-    """out = W + step·D; returns Ω of its first ``penalised`` rows. All (s, m)."""
+def moved_penalty(W, D, step, penalty, penalised, first, last, out):
+    """out = W + step·D in the rows first…last; returns Ω of those before ``penalised``. All (s, m)."""
     total = 0.0
-    for j in range(W.shape[0]):
+    for j in range(first, last):
         for k in range(W.shape[1]):
             out[j, k] = W[j, k] + step * D[j, k]
         if j < penalised:

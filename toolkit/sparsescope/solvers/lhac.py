@@ -22,6 +22,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
 from .shared.entries import EntrySolver, EntryState
+from .shared.in_parts import put, taken
 from .shared.low_rank import LowRankHessian, largest_violations, sweep_model
 
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
@@ -47,9 +48,11 @@ class LHACState(EntryState):
             return
         at, step = self.move
         self.move = None
-        s = np.zeros(self.coef.size)
-        s[at] = step
-        self.model.learn(s, self.G.ravel().astype(np.float64) - self.before, damp)
+        s, t = np.zeros(self.coef.size), taken(self.G.ravel())
+        put(s, at, step)
+        t -= self.before
+        pause()
+        self.model.learn(s, t, damp)
 
 
 @settings
@@ -75,18 +78,17 @@ class LHAC(EntrySolver):
         state.learn(self.damping)
         pause()
         part = state.entries(problem, self._working_set(state))
-        pause()
         Q, Qhat, diagonal = state.model.rows(part.at)
-        w, g = part.w.astype(np.float64), state.G.ravel()[part.at].astype(np.float64)
-        t, ridge = part.t.astype(np.float64), part.ridge.astype(np.float64)
-        new, report = w.copy(), state.report
-        pause()
+        w, g = taken(part.w), taken(state.G.ravel(), part.at)
+        t, ridge = taken(part.t), taken(part.ridge)
+        new, report = taken(w), state.report
         report[:] = 0.0
         sweep_model(Q, Qhat, state.model.gamma, diagonal, g, w, t, ridge, new, self.sweeps, SOLVED, report)
-        state.before = state.G.ravel().astype(np.float64)
-        pause()
-        if self.finish(problem, state, part, new.astype(problem.dtype)):
-            state.move = part.at, (state.coef.ravel()[part.at] - part.w).astype(np.float64)
+        state.before = taken(state.G.ravel())
+        if self.finish(problem, state, part, taken(new, dtype=problem.dtype)):
+            step = taken(state.coef.ravel(), part.at, problem.dtype)
+            step -= part.w
+            state.move = part.at, taken(step)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 
     def _working_set(self, state: LHACState) -> np.ndarray:
@@ -96,6 +98,7 @@ class LHAC(EntrySolver):
         off = np.where(used, 0.0, state.violation.ravel())
         pause()
         violated = largest_violations(off, self.greed)
+        pause()
         used[violated] = True
         pause()
         return np.flatnonzero(used)

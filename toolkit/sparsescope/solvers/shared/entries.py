@@ -28,7 +28,7 @@ from ...registry import solvers
 from ..base import Solver, State
 from .armijo import backtrack
 from .columns import INNER_COLUMNS
-from .in_parts import PART
+from .in_parts import COPIED, PART, put, taken
 
 TRIALS_MOST = 30
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
@@ -50,7 +50,12 @@ class Entries:
 
     def omega(self, w: np.ndarray) -> float:
         """λΩ of these entries at other weights."""
-        return float((self.t * np.abs(w)).sum()) + 0.5 * float((self.ridge * w * w).sum())
+        total = 0.0
+        for first, last in even_parts(w.size, 1.0, COPIED):
+            t, ridge, some = self.t[first:last], self.ridge[first:last], w[first:last]
+            total += float((t * np.abs(some)).sum()) + 0.5 * float((ridge * some * some).sum())
+            pause()
+        return total
 
 
 def reads(design: Any, rows: np.ndarray) -> np.ndarray:
@@ -63,9 +68,10 @@ def reads(design: Any, rows: np.ndarray) -> np.ndarray:
 def add_scores(design: Any, part: Entries, delta: np.ndarray, E: np.ndarray) -> None:
     """E (n, m) = Xδ of the entries of a working set."""
     E[:] = 0.0
-    for first, last in parts_of(reads(design, part.rows), PART):
-        move_scores(design.columns, design.ones, part.rows, part.classes, delta, first, last, E)
-        pause()
+    for begins, ends in even_parts(part.rows.size, 1.0, COPIED):
+        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART):
+            move_scores(design.columns, design.ones, part.rows, part.classes, delta, begins + first, begins + last, E)
+            pause()
 
 
 class EntryState(State):
@@ -148,12 +154,18 @@ class EntryState(State):
 
     def entries(self, problem: Problem, at: np.ndarray) -> Entries:
         """The working set of these places in the flat W."""
-        rows, classes = np.divmod(at, problem.m)
         thresholds = self.thresholds.ravel()
-        t = np.full(at.size, thresholds[0]) if thresholds.size == 1 else thresholds[at]
-        ridge = np.where(rows < self.d, self.ridge, 0.0).astype(t.dtype)
-        pause()
-        return Entries(at, np.where(rows < self.d, rows, -1), classes, self.coef.ravel()[at], t, ridge)
+        rows, classes = np.empty_like(at), np.empty_like(at)
+        t, ridge = np.empty(at.size, thresholds.dtype), np.empty(at.size, thresholds.dtype)
+        for first, last in even_parts(at.size, 1.0, COPIED):
+            here = slice(first, last)
+            np.divmod(at[here], problem.m, out=(rows[here], classes[here]))
+            t[here] = thresholds[0] if thresholds.size == 1 else thresholds[at[here]]
+            free = rows[here] >= self.d
+            ridge[here] = np.where(free, 0.0, self.ridge)
+            rows[here][free] = -1
+            pause()
+        return Entries(at, rows, classes, taken(self.coef.ravel(), at, self.coef.dtype), t, ridge)
 
 
 def entry_terms(problem: Problem) -> tuple[Any, float]:
@@ -202,8 +214,9 @@ class EntrySolver(Solver):
     def finish(problem: Problem, state: EntryState, part: Entries, new: np.ndarray) -> bool:
         """Go to ``new`` or part of the way there by Armijo's rule; False if no step is short enough (rounding)."""
         pause()
-        delta = new - part.w
-        design = problem.design
+        delta, design = taken(new, dtype=new.dtype), problem.design
+        delta -= part.w
+        pause()
         add_scores(design, part, delta, state.E)
         here = part.omega(part.w)
         pause()
@@ -218,13 +231,12 @@ class EntrySolver(Solver):
             point = new if size == 1.0 else part.w + problem.dtype.type(size) * delta
             return float(loss - state.loss + part.omega(point) - here)
 
-        size, trials, taken = backtrack(rise, slope, slack, TRIALS_MOST)
+        size, trials, accepted = backtrack(rise, slope, slack, TRIALS_MOST)
         state.step_size, state.trials = size, float(trials)
         state.passes += float(np.count_nonzero(delta)) / (problem.rows * problem.m)
         pause()
-        if taken:
-            state.coef.ravel()[part.at] = point
-            pause()
+        if accepted:
+            put(state.coef.ravel(), part.at, point)
             state.E *= problem.dtype.type(size)
             state.Z += state.E
             state.moved()
@@ -233,7 +245,7 @@ class EntrySolver(Solver):
         if state.steps % REFRESH == 0:
             design.matmul(state.coef, state.Z)
             state.moved()
-        return taken
+        return accepted
 
     @staticmethod
     def note(state: EntryState, part: Entries, sweeps: float, steps: float, flops: float) -> None:
@@ -241,7 +253,9 @@ class EntrySolver(Solver):
         state.inner_sweeps, state.coordinate_steps = sweeps, steps
         state.step_flops = flops / max(steps, 1.0)
         touched = np.zeros(state.d + 1, dtype=np.uint8)  # the intercept's row is −1: the last
-        touched[part.rows] = 1
+        for first, last in even_parts(part.rows.size, 1.0, COPIED):
+            touched[part.rows[first:last]] = 1
+            pause()
         state.working_set = float(np.count_nonzero(touched))
         state.working = touched[: state.d]
         state.iteration += 1

@@ -8,10 +8,28 @@ from typing import Any
 import numpy as np
 
 from ...kernels.sweeps import Swept, both
-from ...pauses import parts_of, pause
+from ...pauses import even_parts, parts_of, pause
 
-PART = 1_000_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
+PART = 500_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
 WORK = 2_000_000  # flops of a descent between two places to stop: about as long
+COPIED = 100_000  # weights that are copied between two places to stop
+
+
+def taken(values: np.ndarray, at: np.ndarray | None = None, dtype: Any = np.float64) -> np.ndarray:
+    """Return a copy of an array, or of its rows at some places, with pauses where that is long."""
+    size = len(values) if at is None else at.size
+    found = np.empty((size, *values.shape[1:]), dtype=dtype)
+    for first, last in even_parts(size, values[:1].size, COPIED):
+        found[first:last] = values[first:last] if at is None else values[at[first:last]]
+        pause()
+    return found
+
+
+def put(target: np.ndarray, at: np.ndarray, values: np.ndarray) -> None:
+    """Write the rows of an array to some places of another, with pauses where that is long."""
+    for first, last in even_parts(at.size, target[:1].size, COPIED):
+        target[at[first:last]] = values[first:last]
+        pause()
 
 
 def stops_of(design: Any, classes: int, order: np.ndarray) -> list[int]:

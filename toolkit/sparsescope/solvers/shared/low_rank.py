@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kernels.coordinates import lowrank_descent, walk
 from ...pauses import even_parts, pause, to_the_end
-from .in_parts import PART, WORK
+from .in_parts import COPIED, PART, WORK
 
 # A pair is damped if its curvature sᵀt is below this share of the model's sᵀBs. Powell's 0.2 would also touch pairs of
 # convex losses whose curvature simply is small.
@@ -31,7 +31,8 @@ class LowRankHessian:
 
     def __init__(self, size: int, memory: int, gamma: float) -> None:
         self.memory, self.gamma = memory, gamma
-        self.S, self.T = np.empty((0, size)), np.empty((0, size))
+        self._rows = np.empty((memory, size)), np.empty((memory, size))  # pages of what is not used yet are not held
+        self.S, self.T = self._rows[0][:0], self._rows[1][:0]
         self.R = np.empty((0, 0))
 
     def learn(self, s: np.ndarray, t: np.ndarray, damp: bool) -> None:
@@ -50,8 +51,11 @@ class LowRankHessian:
                 curvature = float(s @ t)
         if curvature <= FLAT * math.sqrt(float(s @ s) * float(t @ t)):
             return
-        drop = max(len(self.S) - self.memory + 1, 0)
-        self.S, self.T = _with_row(self.S[drop:], s), _with_row(self.T[drop:], t)
+        pairs = min(len(self.S) + 1, self.memory)
+        self.S, self.T = (
+            _with_row(rows, pairs, len(self.S) == self.memory, row)
+            for rows, row in zip(self._rows, (s, t), strict=True)
+        )
         self.gamma = float(t @ t) / curvature
         ST = _times(self.S, self.T.T)
         L = np.tril(ST, -1)
@@ -63,7 +67,7 @@ class LowRankHessian:
         """Q and QR on some variables, (s, 2·pairs), and the diagonal of B there, (s,)."""
         pairs = len(self.S)
         Q, Qhat, diagonal = np.empty((at.size, 2 * pairs)), np.empty((at.size, 2 * pairs)), np.empty(at.size)
-        for first, last in even_parts(at.size, max(pairs, 1), PART // 2):
+        for first, last in even_parts(at.size, 2 * pairs + 4, PART // 4):
             some, part = at[first:last], Q[first:last]
             part[:, :pairs] = self.gamma * self.S[:, some].T
             part[:, pairs:] = self.T[:, some].T
@@ -86,13 +90,16 @@ def _times(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return total
 
 
-def _with_row(A: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """A with one more row."""
-    made = np.empty((len(A) + 1, row.size))
-    for place, other in enumerate((*A, row)):
-        made[place] = other
+def _with_row(rows: np.ndarray, count: int, full: bool, row: np.ndarray) -> np.ndarray:
+    """The first ``count`` of these rows, the last of them new; where they are full, the first makes room."""
+    for first, last in even_parts(row.size, count if full else 1, COPIED):
+        here = slice(first, last)
+        if full:
+            for place in range(count - 1):
+                rows[place, here] = rows[place + 1, here]
+        rows[count - 1, here] = row[here]
         pause()
-    return made
+    return rows[:count]
 
 
 def sweep_model(Q: np.ndarray, *model: Any) -> None:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inputs.design import DENSE_PART, MOST_GATHERED, PART
+from ...inputs.design import DENSE_PART, MOST_GATHERED
+from ...inputs.turned import turned
 from ...kernels.newton import (
     SupportRows,
     hessian_rows,
@@ -30,6 +31,7 @@ from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
 from ..base import State
 from .armijo import BACKTRACK, backtrack
+from .in_parts import put, taken
 from .pieces import RowPieces, has_derivatives, pieces_of
 
 TRIALS_MOST = 12
@@ -44,6 +46,7 @@ TRUST = 0.2  # the model is trusted if F fell by what it promised, within this s
 STILL_DOWN = 0.5  # share of its slope that D keeps at least where vectors that would pass zero stop there
 BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
 BLOCK_BYTES = 2**28  # largest block
+PRODUCT = 3_000_000  # products of numbers on single entries of the support between two pauses
 SCORES = 200_000  # whose derivatives are taken between two pauses
 SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
 
@@ -70,10 +73,8 @@ class Support:
         design = problem.design
         self.rows = rows
         self.problem = problem
-        part = design.matrix[:, rows]
-        pause()
-        self.nnz = int(part.nnz) if design.is_sparse else int(part.size)
-        cells = part.shape[0] * part.shape[1]
+        cells = design.n * rows.size
+        self.nnz = int(np.diff(design.matrix.indptr)[rows].sum()) if design.is_sparse else cells
         self.dtype = np.dtype(np.float32) if single else problem.dtype
         if block is None:
             block = not design.is_sparse or (self.nnz > BLOCK_ABOVE * cells and 8 * cells <= BLOCK_BYTES)
@@ -81,11 +82,11 @@ class Support:
         self.bent_block: np.ndarray | None = None
         self.samples = np.arange(problem.n)
         if not block:
-            part = part.astype(self.dtype)
-            pause()
-            part = part.tocsr()
-            self.by_sample = SupportRows(part.data, part.indices, part.indptr)  # type: ignore[call-arg]
+            by_sample = turned(*design.columns, design.n, rows, self.dtype)
+            self.by_sample = SupportRows(*by_sample)  # type: ignore[call-arg]
         else:
+            part = design.matrix[:, rows]
+            pause()
             self.block = np.ascontiguousarray(part.toarray() if design.is_sparse else part, dtype=self.dtype)
 
     def bend(self, samples: np.ndarray, A: np.ndarray) -> np.ndarray:
@@ -94,8 +95,10 @@ class Support:
         self.samples = samples
         H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
         if self.block is None:
-            support_diagonal(self.by_sample, samples, A, scale, H)
-            pause()
+            lengths = np.diff(self.by_sample.indptr)[samples]
+            for first, last in parts_of(problem.m * (lengths + 1.0), PRODUCT):
+                support_diagonal(self.by_sample, samples[first:last], A, scale, H)
+                pause()
         else:
             self.bent_block = self.block if samples.size == self.block.shape[0] else self.block[samples]
             np.matmul((self.bent_block * self.bent_block).T, A[samples].astype(self.dtype, copy=False), out=H[:s])
@@ -123,10 +126,11 @@ class Support:
                 out[s] = E.sum(axis=0)
             return
         out[:] = 0.0
+        pause()
         shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
         pull = np.zeros(problem.m, dtype=self.dtype)
         lengths = np.diff(self.by_sample.indptr)[self.samples]
-        for first, last in parts_of(problem.m * (2.0 * lengths + 4.0), PART):
+        for first, last in parts_of(problem.m * (2.0 * lengths + 4.0), PRODUCT):
             samples = self.samples[first:last]
             support_hessian_product(self.by_sample, samples, Z, *problem.terms, scale, V, shift, out, pull)
             pause()
@@ -213,16 +217,17 @@ class Newton:
             pause()
         known.problem = problem
         at = np.append(rows, d) if problem.intercept else rows
-        W = state.coef[at]
+        W = taken(state.coef, at, state.coef.dtype)
         before = self._take_derivatives(problem, state.Z) / n
         before += lam * pieces.value(W)
         pause()
         G = _pulled(problem, at, self.U)
         G /= n
-        pieces.gradient(W, G)
         pause()
+        pieces.gradient(W, G)
         D, products = self._direction(pieces, state.Z, W, G)
-        slope, stopped, new = inner(G, D), D.copy(), np.empty_like(W)
+        pause()
+        slope, stopped, new = inner(G, D), taken(D, dtype=D.dtype), np.empty_like(W)
         if pieces.stop_at_zero(W, stopped) and (steep := inner(G, stopped)) <= STILL_DOWN * slope:
             D, slope = stopped, steep
         E = _pushed(problem, at, D, self.E)
@@ -237,17 +242,18 @@ class Newton:
             return after
 
         most = TRIALS_MOST if slope < 0.0 else 0
-        size, trials, taken = backtrack(value, slope, slack, most, before)
-        if taken:
-            state.coef[at] = new
+        size, trials, accepted = backtrack(value, slope, slack, most, before)
+        if accepted:
+            pause()
+            put(state.coef, at, new)
             E *= size
             state.Z += E
-        self._trust(taken, size, (before - after) / (-0.5 * slope) if taken else 0.0, products)
+        self._trust(accepted, size, (before - after) / (-0.5 * slope) if accepted else 0.0, products)
         return Step(
-            taken,
+            accepted,
             before,
-            after if taken else before,
-            size if taken else float("nan"),
+            after if accepted else before,
+            size if accepted else float("nan"),
             trials,
             products,
             (2.0 * products + 3.0) * known.nnz,
@@ -282,12 +288,14 @@ class Newton:
         H = support.bend(np.flatnonzero(self.bent), self.A)
         number = support.dtype.type
         pause()
-        W, R = W.astype(support.dtype), -G.astype(support.dtype)
+        W, R = taken(W, dtype=support.dtype), taken(G, dtype=support.dtype)
+        np.negative(R, out=R)
         D, Q, M = np.zeros_like(W), np.empty_like(W), np.empty_like(W)
+        pause()
         pieces.damp(W, H, self.damping)
         pieces.precondition(W, R, M)
         pause()
-        V = M.copy()
+        V = taken(M, dtype=M.dtype)
         rho = inner(R, M)
         target = CG_TOLERANCE**2 * rho
         products = 0
@@ -295,17 +303,18 @@ class Newton:
             pause()
             support.hessian_product(Z, V, Q)
             pieces.hessian(W, V, H, Q)
-            pause()
             products += 1
             curve = inner(V, Q)
             if curve <= 0.0:  # rounding; the damped system is positive definite
                 break
             alpha = number(rho / curve)
             D += alpha * V
+            pause()
             R -= alpha * Q
             pause()
             pieces.precondition(W, R, M)
             old, rho = rho, inner(R, M)
+            pause()
             V *= number(rho / old)
             V += M
-        return D.astype(G.dtype), products
+        return taken(D, dtype=G.dtype), products

@@ -7,6 +7,7 @@ is not zero lies on a piece on which Ω is smooth; the others stay zero. Arrays 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,10 @@ from ...kernels.newton import (
     tangent_precondition,
 )
 from ...kernels.rows import penalty_sum
+from ...pauses import even_parts, pause
 from ...problems.prediction import Problem
+
+CELLS = 50_000  # weights of the pieces between two pauses
 
 
 def pieces_of(problem: Problem, W: np.ndarray) -> RowPieces | None:
@@ -31,6 +35,13 @@ def pieces_of(problem: Problem, W: np.ndarray) -> RowPieces | None:
         return None
     kind = RowPieces if problem.regulariser.blocks is None else BlockPieces
     return kind(problem, W, used)
+
+
+def row_parts(A: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The rows of A (s, m) in parts, always the same ones, with a pause after each."""
+    for first, last in even_parts(A.shape[0], A.shape[1], CELLS):
+        yield first, last
+        pause()
 
 
 def row_functions(problem: Problem) -> Any:
@@ -58,28 +69,32 @@ class RowPieces:
     def gradient(self, W: np.ndarray, G: np.ndarray) -> None:
         """G ← the gradient of F along the pieces; it holds that of the loss."""
         s = self.rows.size
-        tangent_gradient(W[:s], G[:s], self.lam, self.penalty)
+        for first, last in row_parts(W[:s]):
+            tangent_gradient(W, G, self.lam, self.penalty, first, last)
 
     def damp(self, W: np.ndarray, H: np.ndarray, damping: float) -> None:
         """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
         self.metric = make_metric(H.shape, H.dtype)
-        damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, self.metric)
+        for first, last in row_parts(H):
+            damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, first, last, self.metric)
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
         """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
-        tangent_hessian(W, V, self.lam, self.penalty, self.rows.size, damping, out)
+        for first, last in row_parts(W):
+            tangent_hessian(W, V, self.lam, self.penalty, self.rows.size, damping, first, last, out)
 
     def precondition(self, W: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
         """out ← P M⁻¹ R."""
-        tangent_precondition(W, self.metric, R, self.penalty, self.rows.size, out)
+        for first, last in row_parts(R):
+            tangent_precondition(W, self.metric, R, self.penalty, self.rows.size, first, last, out)
 
     def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
         """Let the vectors that W + D would carry through zero end there; returns their number."""
-        return int(stop_at_zero(W, self.metric, D))
+        return sum(int(stop_at_zero(W, self.metric, *part, D)) for part in row_parts(W[: self.rows.size]))
 
     def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
         """out = W + step·D; returns Ω of it."""
-        return float(moved_penalty(W, D, step, self.penalty, self.rows.size, out))
+        return sum(float(moved_penalty(W, D, step, self.penalty, self.rows.size, *part, out)) for part in row_parts(W))
 
 
 class BlockPieces(RowPieces):
@@ -122,25 +137,25 @@ class BlockPieces(RowPieces):
     def gradient(self, W: np.ndarray, G: np.ndarray) -> None:
         """G ← the gradient of F along the pieces; it holds that of the loss."""
         taken = self._taken(G)
-        tangent_gradient(self._taken(W), taken, self.lam, self.penalty)
+        tangent_gradient(self._taken(W), taken, self.lam, self.penalty, 0, len(taken))
         self._put(taken, G)
 
     def damp(self, W: np.ndarray, H: np.ndarray, damping: float) -> None:
         """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
         taken, s = self._taken(H), self.rows.size
         self.metric, self.own = make_metric(taken.shape, H.dtype), make_metric(H[s:].shape, H.dtype)
-        damped_diagonal(self._taken(W), taken, self.lam, self.penalty, taken.shape[0], damping, self.metric)
+        count = len(taken)
+        damped_diagonal(self._taken(W), taken, self.lam, self.penalty, count, damping, 0, count, self.metric)
         bias = H[s:].copy()
-        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, self.own)
+        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, 0, len(bias), self.own)
         self._put(taken, H)
         H[s:] = bias
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
         """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
         taken, s = self._taken(out), self.rows.size
-        tangent_hessian(
-            self._taken(W), self._taken(V), self.lam, self.penalty, taken.shape[0], self._taken(damping), taken
-        )
+        weights, moved, count = self._taken(W), self._taken(V), len(taken)
+        tangent_hessian(weights, moved, self.lam, self.penalty, count, self._taken(damping), 0, count, taken)
         self._put(taken, out)
         out[s:] += damping[s:] * V[s:]
 
@@ -148,14 +163,14 @@ class BlockPieces(RowPieces):
         """out ← P M⁻¹ R, and zero for weights that stay zero."""
         taken, vectors, s = self._taken(R), self._taken(W), self.rows.size
         found = np.empty_like(taken)
-        tangent_precondition(vectors, self.metric, taken, self.penalty, taken.shape[0], found)
+        tangent_precondition(vectors, self.metric, taken, self.penalty, len(taken), 0, len(taken), found)
         self._put(found, out)
         np.divide(R[s:], self.own.D, out=out[s:])
 
     def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
         """Let the vectors that W + D would carry through zero end there; returns their number."""
         taken = self._taken(D)
-        stopped = int(stop_at_zero(self._taken(W), self.metric, taken))
+        stopped = int(stop_at_zero(self._taken(W), self.metric, 0, len(taken), taken))
         self._put(taken, D)
         return stopped
 
