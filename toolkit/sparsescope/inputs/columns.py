@@ -128,3 +128,25 @@ def chosen_rmatmul(columns, rows, U, G):
     """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
     for q in range(rows.size):
         pull_column(columns, rows[q], U, G[q])
+
+
+@kernel
+def count_places(indices, indptr, chosen, first, last, counts):
+    """counts[i + 1] += entries at place i of the lists chosen[first…last]."""
+    for position in range(first, last):
+        j = chosen[position]
+        for p in range(indptr[j], indptr[j + 1]):
+            counts[indices[p] + 1] += 1
+
+
+@kernel
+def spread_entries(data, indices, indptr, chosen, first, last, free, out, places):
+    """Write the entries of the lists chosen[first…last] where their places have room; free[i]: the next at place i."""
+    for position in range(first, last):
+        j = chosen[position]
+        for p in range(indptr[j], indptr[j + 1]):
+            i = indices[p]
+            at = free[i]
+            out[at] = data[p]
+            places[at] = position
+            free[i] = at + 1

@@ -360,7 +360,7 @@ class Design(DesignSums):
         """
         if self.is_sparse:
             if self.nnz > TURNED_AT_ONCE:
-                return SparseColumns(*turned(*self.columns, self.n))  # type: ignore[call-arg]
+                return SparseColumns(*turned(self.columns, self.n))  # type: ignore[call-arg]
             by_rows = sp.csr_array(self.matrix)
             index = self.columns.indices.dtype
             return SparseColumns(  # type: ignore[call-arg]
@@ -402,7 +402,7 @@ def _by_columns(X: Any) -> Any:
     if X.format != "csr" or X.nnz <= TURNED_AT_ONCE or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
         return sp.csc_array(X)
     arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
-    return sp.csc_array(turned(*arrays, X.shape[1]), shape=X.shape)
+    return sp.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
 
 
 def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:

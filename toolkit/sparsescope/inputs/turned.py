@@ -9,38 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..jit.parts import kernel
 from ..pauses import parts_of, pause
+from .columns import count_places, spread_entries
 
 PART = 100_000  # entries that are counted or moved between two pauses
 
 
-@kernel
-def count_places(indices, indptr, chosen, first, last, counts):
-    """counts[i + 1] += entries at place i of the lists chosen[first…last]."""
-    for position in range(first, last):
-        j = chosen[position]
-        for p in range(indptr[j], indptr[j + 1]):
-            counts[indices[p] + 1] += 1
-
-
-@kernel
-def spread_entries(data, indices, indptr, chosen, first, last, free, out, places):
-    """Write the entries of the lists chosen[first…last] where their places have room; free[i]: the next at place i."""
-    for position in range(first, last):
-        j = chosen[position]
-        for p in range(indptr[j], indptr[j + 1]):
-            i = indices[p]
-            at = free[i]
-            out[at] = data[p]
-            places[at] = position
-            free[i] = at + 1
-
-
 def turned(
-    data: np.ndarray,
-    indices: np.ndarray,
-    indptr: np.ndarray,
+    storage: Any,
     size: int,
     chosen: np.ndarray | None = None,
     dtype: Any = None,
@@ -49,8 +25,8 @@ def turned(
 
     Parameters
     ----------
-    data, indices, indptr
-        of a compressed matrix (CSR, to which the names of the result belong to CSC, or the other way round).
+    storage
+        compressed by rows or by columns: has writeable ``data``, ``indices`` and ``indptr``.
     size
         number of places.
     chosen
@@ -63,6 +39,7 @@ def turned(
     tuple[np.ndarray, np.ndarray, np.ndarray]
         the entries of each place in the order of the lists.
     """
+    data, indices, indptr = storage.data, storage.indices, storage.indptr
     lengths = np.diff(indptr)
     if chosen is None:
         chosen = np.arange(len(lengths), dtype=np.intp)

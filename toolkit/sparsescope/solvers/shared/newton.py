@@ -82,8 +82,7 @@ class Support:
         self.bent_block: np.ndarray | None = None
         self.samples = np.arange(problem.n)
         if not block:
-            by_sample = turned(*design.columns, design.n, rows, self.dtype)
-            self.by_sample = SupportRows(*by_sample)  # type: ignore[call-arg]
+            self.by_sample = SupportRows(*turned(design.columns, design.n, rows, self.dtype))  # type: ignore[call-arg]
         else:
             part = design.matrix[:, rows]
             pause()
