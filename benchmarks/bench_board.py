@@ -23,15 +23,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench_class import MINUTE, Server, quantile
-from common import OtherLoad, bar, parser, show, store
+from bench_class import MINUTE, TELL_EVERY, Server, quantile
+from common import OtherLoad, judged, parser, show, store
 from explorer_driver import Explorer, browser
+from playwright.sync_api import Error
 
 MOST_MINUTES, MOST_PAGES = 60.0, 12
 WAIT = 120_000.0  # ms; only turns an endless wait into a failure
 CHOICES = ("more rows", "fewer rows", "as many")
 DATA = ("iris", "wine", "digits")
 BACK = "the connection is lost"  # what a console says while the server is away
+MOST_FAILED = 3  # rounds in a row that may fail before a class is given up
 SHOWN_EVERY = 4  # questions between two times that the teacher's run is shown
 
 
@@ -124,6 +126,10 @@ class Room:
             self.to_board.append(time.perf_counter() - said)
             self.answered += 1
 
+    def all_here(self) -> None:
+        """Wait until the board counts all students."""
+        self.board.get("board-count").filter(has_text=f"{len(self.students)} here now").wait_for()
+
     def work(self) -> None:
         """What students do between questions: run, pause, another λ."""
         for student in self.students:
@@ -172,50 +178,102 @@ class Room:
         return [text for desk in desks for text in (*desk.faults, *desk.outside)]
 
 
-def drive(minutes: float, pages: int, phones: int, seed: int, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """Hold the class; what was measured."""
-    load, memory = OtherLoad(), []
-    with tempfile.TemporaryDirectory() as folder, browser() as first, contextlib.ExitStack() as stack:
-        server = stack.enter_context(Explorer(None, "--linger", "2", keep=str(Path(folder) / "class.sqlite")))
-        room = Room(first.context.browser, server, pages, phones, seed)
-        room.board.get("board-count").filter(has_text=f"{pages} here now").wait_for()
-        began, restarted, looked = time.perf_counter(), False, float("-inf")
-        while time.perf_counter() - began < MINUTE * minutes:
-            if time.perf_counter() - looked > MINUTE:
-                looked = time.perf_counter()
-                memory.append(round(Server(server.process.pid).memory(), 1))
-                say(f"{(looked - began) / MINUTE:5.1f} min  {room.asked} questions  {memory[-1]} MB")
-            room.work()
-            room.question(talk=room.asked % 2 == 1)
-            if room.asked % SHOWN_EVERY == 0:
-                room.show_run()
-            if not restarted and time.perf_counter() - began > MINUTE * minutes / 2:
-                restarted = True
-                server.stop()
-                server.__enter__()
-                room.away()
-                room.board.get("board-count").filter(has_text=f"{pages} here now").wait_for()
-        missed = room.answered - room.counted()
-        others = load.share()
-        row = {
-            "minutes": (time.perf_counter() - began) / MINUTE,
-            "pages": pages,
-            "phones": phones,
+class Class:
+    """A class that is being held, and what was measured of it so far."""
+
+    def __init__(self, room: Room, server: Explorer, minutes: float) -> None:
+        self.room, self.server, self.minutes = room, server, minutes
+        self.load, self.memory = OtherLoad(), list[float]()
+        self.began = time.perf_counter()
+        self.failed: list[str] = []  # what ended a round too early
+        self.restarted = False
+
+    @property
+    def past(self) -> float:
+        """Minutes."""
+        return (time.perf_counter() - self.began) / MINUTE
+
+    def round(self) -> None:
+        """Students work, answer a question, and now and then watch the teacher's run; once the server is restarted."""
+        room = self.room
+        room.work()
+        room.question(talk=room.asked % 2 == 1)
+        if room.asked % SHOWN_EVERY == 0:
+            room.show_run()
+        if not self.restarted and self.past > self.minutes / 2:
+            self.restarted = True
+            self.server.stop()
+            self.server.__enter__()
+            room.away()
+            room.all_here()
+
+    def hold(self, say: Callable[[str], None], tell: Callable[[dict[str, Any]], None]) -> None:
+        """Round after round. One that fails is noted as a fault, with its error; several in a row end the class."""
+        looked, in_a_row = float("-inf"), 0
+        while self.past < self.minutes and in_a_row < MOST_FAILED:
+            if self.past - looked > 1.0:
+                looked = self.past
+                self.memory.append(round(Server(self.server.process.pid).memory(), 1))
+                say(f"{looked:5.1f} min  {self.room.asked} questions  {self.memory[-1]} MB")
+                if len(self.memory) % TELL_EVERY == 0:
+                    tell(self.row(None))
+            try:
+                self.round()
+                in_a_row = 0
+            except Error as error:  # Playwright's: also what has waited in vain
+                in_a_row += 1
+                self.failed.append(f"round {self.room.asked}: {str(error).splitlines()[0]}")
+
+    def row(self, missed: int | None) -> dict[str, Any]:
+        """What was measured; ``missed``: answers that the board does not have."""
+        room, faults = self.room, [*self.failed, *self.room.faults]
+        return {
+            "minutes": self.past,
+            "pages": len(room.students),
+            "phones": sum(student.phone for student in room.students),
             "date": time.strftime("%Y-%m-%d"),
             "questions": room.asked,
             "answers": room.answered,
             "answers missed": missed,
-            "faults": len(room.faults),
-            "fault texts": room.faults[:5],
-            "tracebacks in the log": server.log().count("Traceback"),
+            "server restarted": int(self.restarted),
+            "faults": len(faults),
+            "fault texts": faults[:5],
+            "tracebacks in the log": self.server.log().count("Traceback"),
             "to a page s, p50": quantile(room.to_students, 0.5),
-            "to a page s, max": max(room.to_students),
+            "to a page s, max": max(room.to_students, default=float("nan")),
             "to the board s, p50": quantile(room.to_board, 0.5),
-            "to the board s, max": max(room.to_board),
-            "MB every minute": memory,
-            "load": others,
+            "to the board s, max": max(room.to_board, default=float("nan")),
+            "MB every minute": self.memory,
+            "load": self.load.share(),
         }
-    return row
+
+
+def drive(
+    minutes: float,
+    pages: int,
+    phones: int,
+    seed: int,
+    say: Callable[[str], None] = print,
+    tell: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> dict[str, Any]:
+    """Hold the class; what was measured, which ``tell`` is given every few minutes on the way."""
+    with tempfile.TemporaryDirectory() as folder, browser() as first, contextlib.ExitStack() as stack:
+        server = stack.enter_context(Explorer(None, "--linger", "2", keep=str(Path(folder) / "class.sqlite")))
+        room = Room(first.context.browser, server, pages, phones, seed)
+        room.all_here()
+        held = Class(room, server, minutes)
+        held.hold(say, tell)
+        return held.row(room.answered - room.counted())
+
+
+def judge(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The bars of a driven board."""
+    faults = row["faults"] + row["tracebacks in the log"] if row else None
+    return [
+        judged("answers missed on the board", row.get("answers missed"), 0),
+        judged("faults of pages, and in the log", faults, 0),
+        judged("restarts of the server in the middle", row.get("server restarted"), 1, at_least=True),
+    ]
 
 
 def main() -> None:
@@ -231,8 +289,7 @@ def main() -> None:
     row = drive(minutes, pages, phones, args.seed)
     show([{name: value for name, value in row.items() if name not in ("fault texts", "MB every minute")}])
     print(*row["fault texts"], row["MB every minute"])
-    bar("answers missed on the board", row["answers missed"], 0)
-    bar("faults of pages, and in the log", row["faults"] + row["tracebacks in the log"], 0)
+    judge(row)
     if not args.quick:
         store("board", [row])
 

@@ -23,15 +23,20 @@ import json
 import os
 import random
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import OtherLoad, bar, parser, rows_of, show, store
+from common import OtherLoad, bar, judged, parser, rows_of, show, store
 from explorer_driver import Explorer
 from page_client import PageClient
+from tornado.websocket import WebSocketClosedError
 
 MOST_SESSIONS, MOST_SECONDS = 200, 3600
 MINUTE = 60.0
+TELL_EVERY = 5  # minutes after which what was measured so far is told
+MOST_GROWTH = 0.05  # of the memory at half time by which it may have grown at the end
 MOST_BACK = 0.15  # of the memory before the pages came that may be left when they have gone
 LINGER = 1.0  # seconds: how long the server waits for a page that went away
 SETTLING = 60  # pages one after another before those that are counted
@@ -58,7 +63,14 @@ class Student:
         await self.page.do("run")
 
     async def work(self, end: float) -> None:
-        """Change things until the clock says ``end``."""
+        """Change things until the clock says ``end``, or the page has lost its server, which it notes itself."""
+        try:
+            await self._change_things(end)
+        except (WebSocketClosedError, ConnectionError, OSError) as error:
+            self.page.lost = True
+            self.page.endings.append(f"while the student changed something: {type(error).__name__}: {error}")
+
+    async def _change_things(self, end: float) -> None:
         page, draw = self.page, self.draw
         while True:
             pause = draw.uniform(0.5, 3.0)
@@ -143,93 +155,137 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
 
-async def look(server: Server, end: float, pages: list[PageClient]) -> list[tuple[float, int]]:
-    """Memory and threads of the server now, and every minute until the clock says ``end``. A server that sends nobody a
-    frame for a whole minute hangs; nobody has to wait for the end of the hour to hear of it."""
-    seen = [(server.memory(), server.threads())]
-    frames = sum(len(page.frames_at) for page in pages)
+class Reading:
+    """What the clocks and counters said when the class began to work; what it has done since then."""
+
+    def __init__(self, server: Server, pages: list[PageClient]) -> None:
+        self.server, self.pages, self.load = server, pages, OtherLoad()
+        self.began, self.spent, self.in_loop = time.perf_counter(), server.seconds(), server.loop_seconds()
+        self.frames = [len(page.frames_at) for page in pages]
+        self.seen = [(server.memory(), server.threads())]  # now, and every minute
+        for page in pages:
+            page.answers.clear()
+            page.bytes = page.running_frames = 0
+            page.running_seconds = 0.0
+
+    @property
+    def sent(self) -> int:
+        """Frames so far."""
+        return sum(len(page.frames_at) for page in self.pages) - sum(self.frames)
+
+    def row(self) -> dict[str, Any]:
+        """What was measured until now."""
+        pages, sessions = self.pages, len(self.pages)
+        wall, spent = time.perf_counter() - self.began, self.server.seconds() - self.spent
+        in_loop = self.server.loop_seconds() - self.in_loop
+        counts = [len(page.frames_at) - before for page, before in zip(pages, self.frames, strict=True)]
+        late = [time.perf_counter() - asked for page in pages for asked in page.waiting.values()]
+        running = sum(page.running_seconds for page in pages)
+        answers = [1000 * value for page in pages for value in page.answers]
+        return {
+            "sessions": sessions,
+            "date": time.strftime("%Y-%m-%d"),
+            "channel": "wire" if all(page.on_wire for page in pages) else "bokeh",
+            "seconds": wall,
+            "frames/s each": sum(counts) / wall / sessions,
+            "frames/s, slowest": min(counts) / wall,
+            "frames/s while running": sum(page.running_frames for page in pages) / max(running, 1e-9),
+            "share of time running": running / wall / sessions,
+            "knob ms, p50": quantile(answers, 0.5),
+            "knob ms, p95": quantile(answers, 0.95),
+            "changes": len(answers),
+            "unanswered > 5 s": sum(value > 5.0 for value in late),
+            "CPU ms a frame": 1000 * spent / max(sum(counts), 1),
+            "loop ms a frame": 1000 * in_loop / max(sum(counts), 1),
+            "cores": spent / wall,
+            "kB/s each": sum(page.bytes for page in pages) / wall / sessions / 1000,
+            "pages slowed": sum(bool(page.frame.get("late")) for page in pages),
+            "errors": sum(len(page.errors) for page in pages),
+            "error texts": sorted({text for page in pages for text in page.errors})[:5],
+            "lost": sum(page.lost for page in pages),
+            "websockets ended": sorted({text for page in pages for text in page.endings})[:5],
+            "MB every minute": [round(memory, 1) for memory, _ in self.seen],
+            "threads every minute": [threads for _, threads in self.seen],
+            "others' load": self.load.share() - spent / (wall * (os.cpu_count() or 1)),
+        }
+
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+async def look(reading: Reading, end: float, tell: Tell) -> None:
+    """Memory and threads of the server every minute until the clock says ``end``; every :data:`TELL_EVERY` minutes
+    tell what was measured. A server that sends nobody a frame for a whole minute hangs; nobody has to wait for the end
+    of the hour to hear of it."""
+    frames = 0
     while (left := end - time.perf_counter()) > 0:
         await asyncio.sleep(min(MINUTE, left))
-        seen.append((server.memory(), server.threads()))
-        before, frames = frames, sum(len(page.frames_at) for page in pages)
+        reading.seen.append((reading.server.memory(), reading.server.threads()))
+        minutes = len(reading.seen) - 1
+        if minutes % TELL_EVERY == 0:
+            tell(reading.row())
+        before, frames = frames, reading.sent
         if frames == before and left >= MINUTE:
-            raise RuntimeError(f"no page had a frame for a minute, after {len(seen) - 1} minutes: the server hangs")
-    return seen
+            tell(reading.row())
+            raise RuntimeError(f"no page had a frame for a minute, after {minutes} minutes: the server hangs")
 
 
-async def lesson(port: int, pid: int, sessions: int, seconds: float, seed: int, wire: bool = True) -> dict[str, Any]:
-    """Warm up, let the class work, send it home; what was measured."""
-    server, load_before = Server(pid), os.getloadavg()[0]
-    began = time.perf_counter()
-    await compile_all(port)
-    warm = time.perf_counter() - began
-    await asyncio.sleep(LINGER + 2.0)
-    empty_memory, empty_threads = server.memory(), server.threads()
-    students = [Student(port, seed + k, wire=wire) for k in range(sessions)]
-    began = time.perf_counter()
-    await asyncio.gather(*(student.begin() for student in students))
-    opened = time.perf_counter() - began
-    load = OtherLoad()
-    began, spent, in_loop = time.perf_counter(), server.seconds(), server.loop_seconds()
-    pages = [student.page for student in students]
-    frames = {id(page): len(page.frames_at) for page in pages}
-    for page in pages:
-        page.answers.clear()
-        page.bytes = page.running_frames = 0
-        page.running_seconds = 0.0
-    seen, *_ = await asyncio.gather(
-        look(server, began + seconds, pages), *(student.work(began + seconds) for student in students)
-    )
-    wall, spent = time.perf_counter() - began, server.seconds() - spent
-    in_loop = server.loop_seconds() - in_loop
-    others = load.share() - spent / (wall * (os.cpu_count() or 1))
-    full_memory, full_threads = server.memory(), server.threads()
-    counts = [len(page.frames_at) - frames[id(page)] for page in pages]
-    late = [time.perf_counter() - asked for page in pages for asked in page.waiting.values()]
-    slowed = sum(bool(page.frame.get("late")) for page in pages)
-    lost = sum(page.lost for page in pages)
-    on_wire = all(page.on_wire for page in pages)
-    running = sum(page.running_seconds for page in pages)
-    health = await _health(port)
-    await asyncio.gather(*(page.close() for page in pages))
-    await asyncio.sleep(LINGER + LEFT_SECONDS)
-    answers = [1000 * value for page in pages for value in page.answers]
-    return {
-        "sessions": sessions,
-        "date": time.strftime("%Y-%m-%d"),
-        "load average before": load_before,
-        "channel": "wire" if on_wire else "bokeh",
-        "seconds": wall,
-        "frames/s each": sum(counts) / wall / sessions,
-        "frames/s, slowest": min(counts) / wall,
-        "frames/s while running": sum(page.running_frames for page in pages) / max(running, 1e-9),
-        "share of time running": running / wall / sessions,
-        "knob ms, p50": quantile(answers, 0.5),
-        "knob ms, p95": quantile(answers, 0.95),
-        "changes": len(answers),
-        "unanswered > 5 s": sum(value > 5.0 for value in late),
-        "CPU ms a frame": 1000 * spent / max(sum(counts), 1),
-        "loop ms a frame": 1000 * in_loop / max(sum(counts), 1),
-        "cores": spent / wall,
-        "kB/s each": sum(page.bytes for page in pages) / wall / sessions / 1000,
-        "pages slowed": slowed,
-        "errors": sum(len(page.errors) for page in pages),
-        "error texts": sorted({text for page in pages for text in page.errors})[:5],
-        "lost": lost,
-        "websockets ended": sorted({text for page in pages for text in page.endings})[:5],
-        "MB empty": empty_memory,
-        "MB a session": (full_memory - empty_memory) / sessions,
-        "MB every minute": [round(memory, 1) for memory, _ in seen],
-        "MB left": server.memory(),
-        "threads every minute": [threads for _, threads in seen],
-        "threads empty": empty_threads,
-        "threads full": full_threads,
-        "threads left": server.threads() - empty_threads,
-        "s to compile all": warm,
-        "s to open all": opened,
-        "others' load": others,
-        "health": health,
-    }
+@dataclass
+class Lesson:
+    """One lesson: how many students, for how many seconds, and whom to tell on the way."""
+
+    sessions: int
+    seconds: float
+    seed: int = 0
+    wire: bool = True
+    tell: Tell = lambda row: None
+
+    async def hold(self, port: int, pid: int) -> dict[str, Any]:
+        """Warm up, let the class work, send it home; what was measured."""
+        server, load_before = Server(pid), os.getloadavg()[0]
+        began = time.perf_counter()
+        await compile_all(port)
+        warm = time.perf_counter() - began
+        await asyncio.sleep(LINGER + 2.0)
+        empty_memory, empty_threads = server.memory(), server.threads()
+        students = [Student(port, self.seed + k, wire=self.wire) for k in range(self.sessions)]
+        pages = [student.page for student in students]
+        began = time.perf_counter()
+        await asyncio.gather(*(student.begin() for student in students))
+        opened = time.perf_counter() - began
+        reading = Reading(server, pages)
+        end = reading.began + self.seconds
+        await asyncio.gather(look(reading, end, self.tell), *(student.work(end) for student in students))
+        row, full_memory, full_threads = reading.row(), server.memory(), server.threads()
+        health = await _health(port)
+        await asyncio.gather(*(page.close() for page in pages))
+        await asyncio.sleep(LINGER + LEFT_SECONDS)
+        return {
+            **row,
+            "load average before": load_before,
+            "MB empty": empty_memory,
+            "MB a session": (full_memory - empty_memory) / self.sessions,
+            "MB left": server.memory(),
+            "threads empty": empty_threads,
+            "threads full": full_threads,
+            "threads left": server.threads() - empty_threads,
+            "s to compile all": warm,
+            "s to open all": opened,
+            "health": health,
+        }
+
+
+def held(lesson: Lesson, core: int | None = None) -> dict[str, Any]:
+    """A lesson on a server of its own, which may be kept on one core; what was measured."""
+    with Explorer(None, "--linger", str(LINGER), core=core) as server:
+        row = asyncio.run(lesson.hold(server.port, server.process.pid))
+        return {**row, "tracebacks in the log": server.log().count("Traceback")}
+
+
+def turned_over(count: int) -> dict[str, Any]:
+    """:func:`one_after_another` on a server of its own."""
+    with Explorer(None, "--linger", str(LINGER)) as server:
+        return asyncio.run(one_after_another(server.port, server.process.pid, count))
 
 
 async def one_after_another(port: int, pid: int, count: int) -> dict[str, Any]:
@@ -275,6 +331,33 @@ async def _health(port: int) -> Any:
     return json.loads(answer.body) if answer.code == 200 else None
 
 
+def judge(row: dict[str, Any], one_core: bool = False) -> list[dict[str, Any]]:
+    """The bars of a lesson; what was not measured, as in one that broke off, is neither met nor missed."""
+    broken = [row.get(name) for name in ("errors", "lost", "unanswered > 5 s", "tracebacks in the log")]
+    left, empty = row.get("MB left"), row.get("MB empty")
+    frames = ("frames a second of a page that runs", row.get("frames/s while running"), 6 if one_core else 12)
+    return [
+        judged(*frames, at_least=True),
+        judged("from a change to its frame, p50", row.get("knob ms, p50"), 40, unit=" ms"),
+        judged("from a change to its frame, p95", row.get("knob ms, p95"), 150, unit=" ms"),
+        judged(
+            "errors on pages and in the log, pages lost, changes unanswered",
+            None if None in broken else sum(broken),
+            0,
+        ),
+        judged("memory a page", row.get("MB a session"), 15, unit=" MB"),
+        judged("memory at the end, of that at half time", flat(row.get("MB every minute", [])), 1 + MOST_GROWTH),
+        judged(f"threads left {LEFT_SECONDS:g} s after the last page", row.get("threads left"), 0),
+        judged("memory left when all have gone, of that before", left and left / empty, 1 + MOST_BACK),
+    ]
+
+
+def flat(memory: list[float]) -> float | None:
+    """The last of the weighings as a share of that at half time; ``None`` for lessons of less than ten minutes, in
+    which traces and recent weights still fill their bounds."""
+    return memory[-1] / memory[len(memory) // 2] if len(memory) > 10 else None
+
+
 def main() -> None:
     """Measure and store."""
     command = parser(__doc__, quick="4 pages, 5 s; stores nothing", seed=0)
@@ -293,8 +376,7 @@ def main() -> None:
     command.add_argument("--note", default="", help="stored with the row, such as 'before'")
     args = command.parse_args()
     if args.one_after_another:
-        with Explorer(None, "--linger", str(LINGER)) as server:
-            row = asyncio.run(one_after_another(server.port, server.process.pid, args.one_after_another))
+        row = turned_over(args.one_after_another)
         rows = rows_of("class")
         store(
             "class", [old for old in rows if (old["note"], old["sessions"]) != (row["note"], row["sessions"])] + [row]
@@ -311,23 +393,11 @@ def main() -> None:
         command.error(f"sessions: from 1 to {MOST_SESSIONS}")
     rows = [] if args.quick else rows_of("class")
     for size in sizes:
-        with Explorer(None, "--linger", str(LINGER), core=core) as server:
-            row = {
-                "note": note,
-                **asyncio.run(lesson(server.port, server.process.pid, size, seconds, args.seed, not args.bokeh)),
-            }
-            row["tracebacks in the log"] = server.log().count("Traceback")
+        row = {"note": note, **held(Lesson(size, seconds, args.seed, not args.bokeh), core)}
         rows = [old for old in rows if (old["note"], old["sessions"]) != (note, size)] + [row]
         show([{name: value for name, value in row.items() if name not in UNSHOWN}])
         print(*(row[name] for name in UNSHOWN))
-        least = 6 if args.cores else 12
-        bar("frames a second of a page that runs", row["frames/s while running"], least, at_least=True)
-        bar("from a change to its frame, p50", row["knob ms, p50"], 40, unit=" ms")
-        bar("from a change to its frame, p95", row["knob ms, p95"], 150, unit=" ms")
-        bar("threads left", row["threads left"], 0)
-        bar("errors on pages and in the log, pages lost", row["errors"] + row["lost"] + row["tracebacks in the log"], 0)
-        bar("memory a page", row["MB a session"], 15, unit=" MB")
-        bar("memory left when all have gone, of that before", row["MB left"] / row["MB empty"], 1 + MOST_BACK)
+        judge(row, one_core=bool(args.cores))
     if not args.quick:
         store("class", rows)
 

@@ -268,6 +268,12 @@ def bar(what: str, value: float | None, limit: float, at_least: bool = False, un
     return met
 
 
+def judged(what: str, value: float | None, limit: float, at_least: bool = False, unit: str = "") -> dict[str, Any]:
+    """:func:`bar`, and the row that is stored of it; ``met`` is ``None`` where nothing was measured."""
+    met = bar(what, value, limit, at_least, unit)
+    return {"bar": what, "measured": value, "sign": "≥" if at_least else "≤", "limit": limit, "unit": unit, "met": met}
+
+
 def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"

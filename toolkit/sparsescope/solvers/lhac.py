@@ -22,7 +22,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
 from .shared.entries import EntrySolver, EntryState
-from .shared.in_parts import put, taken
+from .shared.in_parts import put, taken, zeros
 from .shared.low_rank import LowRankHessian, largest_violations, sweep_model
 
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
@@ -48,7 +48,7 @@ class LHACState(EntryState):
             return
         at, step = self.move
         self.move = None
-        s, t = np.zeros(self.coef.size), taken(self.G.ravel())
+        s, t = zeros(self.coef.size), taken(self.G.ravel())
         put(s, at, step)
         t -= self.before
         pause()

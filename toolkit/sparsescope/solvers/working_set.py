@@ -157,12 +157,16 @@ class WorkingSetState(State):
             return Looked(part, used, rows, problem.lam)
         if self.G is None:
             self.G = np.empty((d, problem.m), dtype=problem.dtype)
+        at_once = problem.regulariser.needs_all_rows
         for start, stop, G in problem.design.rmatmul_blocks(U):
-            self.G[start:stop] = G
+            here = self.G[start:stop]
+            np.divide(G, n, out=here)
+            if learns and not at_once:
+                problem.regulariser.levels(here, 1.0, self.screen.levels[start:stop])
             pause()
-        self.G /= n
         if learns:
-            problem.regulariser.levels(self.G, 1.0, self.screen.levels)
+            if at_once:
+                problem.regulariser.levels(self.G, 1.0, self.screen.levels)
             self.screen.know(U)
         return Looked(self.G, used, None, problem.lam)
 

@@ -12,7 +12,7 @@ from ...pauses import even_parts, parts_of, pause
 
 PART = 500_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
 WORK = 2_000_000  # flops of a descent between two places to stop: about as long
-COPIED = 100_000  # weights that are copied between two places to stop
+COPIED = 50_000  # weights that are copied between two places to stop
 
 
 def taken(values: np.ndarray, at: np.ndarray | None = None, dtype: Any = np.float64) -> np.ndarray:
@@ -21,6 +21,15 @@ def taken(values: np.ndarray, at: np.ndarray | None = None, dtype: Any = np.floa
     found = np.empty((size, *values.shape[1:]), dtype=dtype)
     for first, last in even_parts(size, values[:1].size, COPIED):
         found[first:last] = values[first:last] if at is None else values[at[first:last]]
+        pause()
+    return found
+
+
+def zeros(size: int) -> np.ndarray:
+    """Return zeros whose memory is there: pages that the system adds on first use can take as long as the work."""
+    found = np.empty(size)
+    for first, last in even_parts(size, 1.0, COPIED):
+        found[first:last] = 0.0
         pause()
     return found
 
