@@ -15,7 +15,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(__file__).with_name("recipe.yaml")
 HEAD = "# Written by recipe/make.py from pyproject.toml; a test holds it equal.\n"
-FOR_USERS = ("explore", "notebook", "tables", "class", "shell")  # the extras that are no tools of developers
+
+
+def for_users(extras: dict[str, list[str]]) -> list[str]:
+    """Return the extras that are no tools of developers: those that "all" names."""
+    (every,) = extras["all"]
+    found = re.fullmatch(r"[\w-]+\[([\w,-]+)\]", every)
+    assert found is not None, every
+    return found[1].split(",")
 
 
 def requirement(line: str) -> str:
@@ -33,7 +40,8 @@ def facts() -> dict[str, Any]:
     assert version is not None
     python = f"python {project['requires-python']}"
     core = [requirement(line) for line in project["dependencies"]]
-    beyond = {requirement(line) for name in FOR_USERS for line in project["optional-dependencies"][name]
+    extras = project["optional-dependencies"]
+    beyond = {requirement(line) for name in for_users(extras) for line in extras[name]
               if not line.startswith(project["name"])}  # fmt: skip
     command, door = next(iter(project["scripts"].items()))
     return {

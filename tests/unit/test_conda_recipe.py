@@ -40,9 +40,12 @@ def test_it_needs_what_the_distribution_needs(recipe: Any) -> None:
     python = run.pop("python")
     assert python == Requirement(f"python{project['requires-python']}").specifier
     assert run == specifiers(project["dependencies"])
-    for name in ("explore", "tables", "class", "shell"):
-        wanted = specifiers([line for line in project["optional-dependencies"][name] if "[" not in line])
-        assert wanted.items() <= (beyond | run).items()
+    extras = project["optional-dependencies"]
+    named = Requirement(extras["all"][0]).extras
+    assert {"explore", "cluster"} <= named
+    for name in named:
+        wanted = specifiers([line for line in extras[name] if "[" not in line])
+        assert wanted.items() <= (beyond | run).items(), name
     assert not run.keys() & beyond.keys()
 
 
