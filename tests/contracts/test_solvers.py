@@ -34,6 +34,7 @@ from helpers import (
 from sparsescope.jit.parts import part
 from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import penalties, solvers
+from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared.entries import EntrySolver
 
@@ -514,10 +515,18 @@ def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following:
         if solvers.create(each).solves(problem) is not None:
             pytest.skip(f"{each} does not take the {problem.loss.title} loss with {problem.penalty.title}")
     run = ss.Run(problem, name, stop=Iterations(5))
-    before = list(run)[-1]
+    events = list(run)
+    before, best = events[-1], min(event.objective for event in events)
     coef = run.state.dense(problem)
     run.change(solver=solvers.create(following))
-    if following not in SPARSE:
+    ordinary = (
+        following != name and following not in SPARSE and solvers[name].follows_lam and solvers[following].follows_lam
+    )
+    far = ordinary and before.objective > FAR * best  # see tests/unit/test_handover.py
+    assert following in SPARSE or far == (" starts from " in run.notice), run.notice
+    if far:
+        assert run.observe().objective <= best / BETTER
+    elif following not in SPARSE:
         np.testing.assert_array_equal(run.state.dense(problem), coef)
     elif name in SPARSE:  # from a dual point, of which the weights are made anew; for other solvers see its own tests
         np.testing.assert_allclose(run.state.dense(problem), coef, atol=1e-13)

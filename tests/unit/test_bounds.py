@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, iris, objective, text
+from sparsescope.runs.bounds import BELOW, Bounds
 from sparsescope.runs.stopping import Gap, Iterations
 
 
@@ -145,3 +147,30 @@ def test_a_number_that_all_intercepts_share_hides_no_loss() -> None:
     W = np.zeros((problem.d, problem.m))
     near, far = (problem.certificate(W, np.full(problem.m, b)) for b in (0.0, -2.7e17))
     assert far.objective == near.objective > 0.0
+
+
+def test_an_objective_below_a_proved_bound_ends_a_run_with_a_sentence() -> None:
+    """Rounding that hides the loss would otherwise be shown as a wonderful point."""
+    problem = problem_of()
+    run: Any = ss.Run(problem, "ista")
+    run.advance()
+    dual = run.advance(certify_now=True).dual
+    run.state.coef[:], run.state.Z[:] = 0.0, 1e30 * (np.arange(problem.m) == problem.y[:, None])
+    said = rf"ista diverged at iteration 1: .* lies below {dual:g}, a proved bound of the optimum, because weights or "
+    with pytest.raises(FloatingPointError, match=said + "intercept are so large that rounding hides the loss. Reset, "):
+        run.observe(certify_now=True)
+
+
+def test_rounding_of_a_sum_below_a_bound_ends_nothing() -> None:
+    problem = problem_of()
+    bounds, solver = Bounds(), ss.solvers.ISTA()
+    found = problem.certificate(np.zeros((problem.d, problem.m)))
+    bounds.improve(dataclasses.replace(found, dual=found.objective), problem, solver)
+    for share, refused in ((0.5 * BELOW, False), (2.0 * BELOW, True)):
+        value = found.objective * (1.0 - share)
+        lower = dataclasses.replace(found, objective=value, gap=value - found.dual)
+        if refused:
+            with pytest.raises(FloatingPointError, match="proved bound"):
+                bounds.improve(lower, problem, solver)
+        else:
+            assert bounds.improve(lower, problem, solver).gap == value - found.objective

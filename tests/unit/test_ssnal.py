@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, factors, hinge_program, iris, tags
 from sparsescope.jit.parts import part
 from sparsescope.kernels.augmented import envelope, envelope_curvature
+from sparsescope.pauses import pausing
+from sparsescope.problems import linear_algebra
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.auto import LONG
-from sparsescope.solvers.shared import interior_point
+from sparsescope.solvers.shared import augmented, interior_point
 from sparsescope.solvers.shared.proximal_point import ProximalPoint
 
 HINGE = "crammer-singer"
@@ -252,3 +255,24 @@ def test_a_wide_problem_whose_labels_nothing_predicts(penalty: Any) -> None:
     found = ss.solve(problem, "ssnal", tol=1e-9, max_iter=500, record=False)
     assert found.converged, found
     assert problem.objective(found.W, found.b) - found.dual <= 1e-9 * found.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_a_system_that_is_made_in_parts_is_the_system(
+    form: Any, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = wide(30, 8, 3)
+    problem = ss.Problem(form(X), y, loss=HINGE, penalty="l1/l2", intercept=intercept, lam=0.05).natural
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((problem.rows, problem.m))
+    U = np.array(problem.null_duals)
+    whole = augmented.Lagrangian(problem, W, U).direction()
+    rests: list[Any] = []
+    for name, most in (("FLOPS", 2000.0), ("WORK", 500)):
+        monkeypatch.setattr(augmented, name, most)
+    monkeypatch.setattr(linear_algebra, "BYTES", 300.0)
+    with pausing(lambda: rests.append(None)):
+        parts = augmented.Lagrangian(problem, W, U).direction()
+    assert len(rests) > 20
+    np.testing.assert_allclose(parts, whole, rtol=1e-7, atol=1e-9 * np.abs(whole).max())

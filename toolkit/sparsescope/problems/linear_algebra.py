@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.linalg.blas import dtrsm
@@ -11,7 +13,7 @@ from ..kernels.covariance import mirror
 from ..pauses import even_parts, pause
 
 WHOLE, STRIP = 900, 192  # rows up to which a matrix is factored at once: some milliseconds; rows of a strip of a larger
-FLOPS = 1e8  # of its factorisation between two pauses
+FLOPS, BYTES = 1e8, 1e6  # of its factorisation, and written to new memory, between two pauses
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> float:
@@ -51,6 +53,13 @@ def inverse(factor: np.ndarray | None) -> np.ndarray:
     return found
 
 
+def fill(A: np.ndarray, B: Any) -> None:
+    """A ← B, an array like A or a number, in parts with pauses: the first writing to large memory takes long."""
+    for first, last in even_parts(len(A), A.nbytes / max(len(A), 1), BYTES):
+        A[first:last] = B[first:last] if isinstance(B, np.ndarray) else B
+        pause()
+
+
 class Factor:
     """The factor of a symmetric positive definite A (k, k) float64, of which the lower half is read.
 
@@ -87,7 +96,8 @@ def _strips(k: int) -> list[tuple[int, int]]:
 
 def _factored(A: np.ndarray) -> np.ndarray:
     """The lower factor of A; above its diagonal stands anything."""
-    L, k = np.array(A, dtype=np.float64, order="C"), len(A)
+    L, k = np.empty(A.shape), len(A)
+    fill(L, A)
     for first, last in _strips(k):
         for start, stop in even_parts(k - first, 2.0 * first * (last - first), FLOPS):
             at = slice(first + start, first + stop)

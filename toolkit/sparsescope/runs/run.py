@@ -17,6 +17,7 @@ from ..solvers.base import Solver, State
 from .arguments import EVERY, as_functions, as_problem, as_solver, rows_between
 from .bounds import Bounds, Kept, Schedule
 from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
+from .handover import Met
 from .result import Result
 from .run_changes import RunChanges
 from .stopping import Stop
@@ -127,7 +128,7 @@ class Run(RunChanges):
         self.state = state
         self._measuring = self.problem.measuring(test)
         self._work: Any = None  # arrays for certificates
-        self._bounds, self._schedule, self._kept = Bounds(), Schedule(), Kept()
+        self._bounds, self._schedule, self._kept, self._met = Bounds(), Schedule(), Kept(), Met()
         self._objective = NAN
         self.notice = ""
         self._opened = False
@@ -209,11 +210,13 @@ class Run(RunChanges):
         warm_up(self.problem, solver)
         self._kept.keep(self.solver.target(self.problem), self._value(self.problem, self.solver, old), old)
         began = self._clock()
-        state = solver.warm_start_from(self.problem.natural, old)
+        state = self._start_over(solver, self.problem, old)
+        where = "" if state is None else f"; {self.notice}"
+        state = state or solver.warm_start_from(self.problem.natural, old)
         self.seconds += self._clock() - began
         state.iteration, state.passes = old.iteration, old.passes
         state.delegate, state.reason, state.chosen_at = solver, f"{solver.name}: {reason}", old.iteration
-        self.state, self.notice = state, f"{self.solver.name} goes on with {solver.name}: {reason}"
+        self.state, self.notice = state, f"{self.solver.name} goes on with {solver.name}: {reason}{where}"
         self._schedule.restart(state.iteration)
 
     @property
@@ -259,7 +262,7 @@ class Run(RunChanges):
         """
         if other.state is not None:
             self.problem, self.solver, self._bounds = other.problem, other.solver, other._bounds.copy()
-            self._kept, self._objective = other._kept.copy(), other._objective
+            self._kept, self._met, self._objective = other._kept.copy(), other._met.copy(), other._objective
             self.resume(other.state.copy(), other.seconds)
 
     def _open(self) -> Event:
@@ -321,6 +324,8 @@ class Run(RunChanges):
         if not np.isfinite(event.objective):
             raise FloatingPointError(self._diverged(f"the objective is {event.objective}"))
         self._objective = event.objective
+        if not self._visited:
+            self._met.note(problem, self.solver, event.objective, state)
         return event
 
     def measure(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from ..solvers.base import Solver, State
 from .arguments import as_solver
 from .bounds import Kept, Schedule, exceeds
 from .event import NAN
+from .handover import Met, start_from
 from .stopping import Stop
 from .watching import warm_up
 
@@ -20,7 +21,8 @@ class RunChanges:
     """Changes of a run between two iterations; see :class:`sparsescope.Run`.
 
     A change of solver may cost F: a solver that begins at a dual point makes other weights. The best point seen is
-    kept until the run has found one as good, and is handed back if it never does.
+    kept until the run has found one as good, and is handed back if it never does. Where the weights of the last solver
+    are far worse than others that are known, the next one starts from those (:mod:`.handover`).
     """
 
     problem: Any
@@ -33,6 +35,7 @@ class RunChanges:
     _clock: Callable[[], float]
     _schedule: Schedule
     _kept: Kept
+    _met: Met
     _objective: float  # of the present state, where an event has evaluated it
     _opened: bool
     _parts: Iterator[tuple[int, int]] | None  # of the iteration under way
@@ -100,7 +103,10 @@ class RunChanges:
         if self.state is not None:
             began = self._clock()
             old, inner = self.state, new_problem.natural
-            state = new_solver.adapt(inner, old) if kept else self._started(new_solver, inner)
+            before = old.delegate
+            state = new_solver.adapt(inner, old) if kept else self._started(new_solver, new_problem)
+            if kept and state is not None and state.delegate != before:  # auto has chosen another solver
+                state = self._start_over(new_solver, new_problem, old) or state
             if state is not None:
                 state.iteration, state.passes = old.iteration, old.passes
                 self.state = state
@@ -113,12 +119,27 @@ class RunChanges:
         if self.state is not None:
             self._schedule.restart(self.state.iteration)
 
-    def _started(self, solver: Solver, inner: Any) -> State:
+    def _started(self, solver: Solver, problem: Any) -> State:
         """The state of another solver; one that takes weights begins at the kept point while that is better."""
         assert self.state is not None
-        state = solver.warm_start_from(inner, self.state)
         best = self.best
-        return state if state.sparse or best is self.state else solver.warm_start_from(inner, best)
+        state = solver.warm_start_from(problem.natural, self.state)
+        if state.sparse:
+            return state
+        better = self._start_over(solver, problem, best)
+        if better is not None or best is self.state:
+            return better or state
+        return solver.warm_start_from(problem.natural, best)
+
+    def _start_over(self, solver: Solver, problem: Any, left: State) -> State | None:
+        """The state of a solver at far better weights than those of the state that is left; ``None``: none are
+        known."""
+        start, where = start_from(problem, solver, left, self._met)
+        if start is left:
+            return None
+        state = solver.warm_start_from(problem.natural, start)
+        self.notice = f"{(state.delegate or solver).name} starts from {where}"
+        return state
 
     def _compare(self, best: State, problem: Any, solver: Solver) -> None:
         """Keep the best point so far if the one to go on from is worse, and say so in ``notice``."""

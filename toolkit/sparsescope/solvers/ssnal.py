@@ -27,6 +27,7 @@ import numpy as np
 
 from ..kernels.rows import loss_gradient
 from ..kernels.splitting import hinge_facts, smoothed_duals
+from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import certify
 from ..problems.prediction import Problem
@@ -186,6 +187,7 @@ class SSNAL(Solver):
         if state.core is not None and part is state.part:
             return
         assert state.core is None or isinstance(state.core, Lagrangian)
+        pause()
         old, state.part = state.core, part
         state.working = None if part is None else part.flags.astype(np.uint8)
         W = state.coef if part is None else state.coef[part.coef_rows]

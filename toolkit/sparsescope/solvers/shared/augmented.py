@@ -24,7 +24,7 @@ from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, p
 from ...kernels.rows import loss_gradient
 from ...pauses import even_parts, pause
 from ...problems.interior_cones import vectors_of
-from ...problems.linear_algebra import Factor
+from ...problems.linear_algebra import Factor, fill
 from ...problems.prediction import Problem
 from .armijo import BACKTRACK, backtrack
 from .in_parts import WORK
@@ -35,6 +35,8 @@ INNER = 0.05  # the multipliers move when the gradient is this share of what the
 QUICK, SLOW, SHRINK = 3, 8, 2.0  # σ and ρ may grow after at most QUICK Newton steps, and shrink after more than SLOW
 GROWTH, ENOUGH = 2.0, 0.9  # of σ and ρ, where a residual has not fallen to this share
 MOST = 100.0  # σ and ρ grow to this many times their first value: steps get harder and the gap no better beyond
+FLOPS = 6e7  # of a product of columns between two pauses, where reading an entry costs as much as GATHERED of them
+GATHERED = 30.0
 NONE = 1e-10  # share of what the prox is taken of below which a weight counts as zero
 # Damping: a share of σ‖x_j‖²/m + ρ that is added to the diagonal, for φ has flat and straight pieces. It falls after a
 # full step and rises after a shortened one.
@@ -211,7 +213,7 @@ class Lagrangian:
         problem, (rows, m) = self.problem, self.W.shape
         n, d = problem.n, problem.d
         C, (y, loss) = np.empty((n, m, m)), problem.terms
-        for first, last in even_parts(n, 4.0 * m * m, WORK):
+        for first, last in even_parts(n, 16.0 * m * m, WORK):
             at = slice(first, last)
             if self.smooth:
                 loss_curvature(self.Z[at], y[at], loss, C[at])
@@ -228,23 +230,16 @@ class Lagrangian:
                 D[d] = top.sum(axis=0)
             D[:d] += self.rho
             return np.maximum(D, 1e-9 * D.max())
-        parts = np.zeros((rows, m, rows, m))
+        parts = np.empty((rows, m, rows, m))
+        fill(parts, 0.0)
         A = self.X
         if problem.design.is_sparse:
             A = A.tocsr()
         for k in range(m):
             for r in range(k, m):
-                c = C[:, k, r]
-                used = np.flatnonzero(c)
-                if used.size == 0:
+                block = self._weighted_gram(A, C[:, k, r])
+                if block is None:
                     continue
-                part = A[used] if used.size < n else A
-                part = part.toarray() if problem.design.is_sparse else part
-                if problem.intercept:
-                    part = np.column_stack([part, np.ones(used.size)])
-                pause()
-                block = (part * c[used][:, None]).T @ part
-                pause()
                 parts[:, k, :, r] = block
                 if r > k:
                     parts[:, r, :, k] = block.T
@@ -254,6 +249,7 @@ class Lagrangian:
             bias = H[d * m :, d * m :]
             bias += np.trace(bias) / m**2
         self._add_penalty(H)
+        pause()
         diagonal = np.einsum("aa->a", H)
         b, shift = -self.G.ravel(), self.damping * (self.sigma * self.norms + self.rho)
         while True:
@@ -262,6 +258,24 @@ class Lagrangian:
                 return Factor(H).solve(b).reshape(rows, m)
             except LinAlgError:
                 shift *= 100.0
+
+    def _weighted_gram(self, A: Any, c: np.ndarray) -> np.ndarray | None:
+        """AᵀDiag(c)A, with a column of ones for an intercept; ``None`` where c is zero."""
+        problem, used, block = self.problem, np.flatnonzero(c), None
+        if used.size == 0:
+            return None
+        p = float(A.shape[1] + problem.intercept)
+        for first, last in even_parts(used.size, 2.0 * p * p + GATHERED * p, FLOPS):
+            at = used[first:last]
+            part = A[at] if at.size < problem.n else A
+            part = part.toarray() if problem.design.is_sparse else part
+            if problem.intercept:
+                part = np.column_stack([part, np.ones(at.size)])
+            pause()
+            found = (part * c[at][:, None]).T @ part
+            block = found if block is None else block + found
+            pause()
+        return block
 
     def _add_penalty(self, H: np.ndarray) -> None:
         """H += ρ(I − J) on the penalised weights."""

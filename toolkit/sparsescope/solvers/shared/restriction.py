@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...pauses import pause
 from ...problems.prediction import Problem
 
 FEWEST = 200  # features below which all are worked on
@@ -64,6 +65,7 @@ def choose(
         none = np.broadcast_to(zero, G.shape).copy()
         regulariser.violations(G, 1.0, none, strength, violation[start:stop], paper[start:stop])
         regulariser.violations(G, 1.0, none, INSIDE * strength, inside[start:stop], paper[start:stop])
+    pause()
     used = regulariser.complete(np.asarray(W.any(axis=1)))
     flags = used if now is None else now.flags.copy()
     if now is not None:
@@ -86,6 +88,7 @@ def choose(
     rows = np.flatnonzero(flags)
     if rows.size > MOST * problem.d:
         return None
+    pause()
     return Restriction(rows, problem.restricted(rows), flags)
 
 
