@@ -1,4 +1,4 @@
-"""Where the next solver starts when the last one is left at weights of a very large F."""
+"""Start of the next solver when the last one is left at weights of a very large F."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the next solver starts: at the last one's weights, unless better ones are known by far.
+"""Choice of the weights from which the next solver starts: the last one's, unless far better ones are known.
 
 Some solvers pass through weights of a very large F. Where one is left at such a point, the next one would need long to
 come back: it starts from the best weights that the run has measured instead, or from zero.
@@ -76,7 +76,7 @@ def start_from(problem: Any, solver: Solver, left: State, met: Met) -> tuple[Sta
     Returns
     -------
     tuple[State, str]
-        the state, and where it starts, in words; empty if these are the weights of ``left``.
+        the state, and a description of it; empty if these are the weights of ``left``.
     """
     if not _applies(problem, solver):
         return left, ""
