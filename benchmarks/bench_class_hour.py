@@ -47,7 +47,7 @@ def _one_core(minutes: float, seed: int, tell: Tell) -> Row:
     """Thirty pages, with the server on one core and the pages on the others."""
     before = os.sched_getaffinity(0)
     try:
-        return held(Lesson(CLASS, MINUTE * max(1.0, minutes / 12), seed, tell=tell), bench_class.pin())
+        return held(Lesson(CLASS, MINUTE * min(minutes, max(1.0, minutes / 12)), seed, tell=tell), bench_class.pin())
     finally:
         os.sched_setaffinity(0, before)
 

@@ -508,3 +508,41 @@ def test_data_larger_than_memory_are_measured_by_passes_bytes_and_memory(
     _, _, read = bench.plain_read(tmp_path / "data", warm=True)
     assert 0 < read - row["pass_bytes"] <= 2 * 128 * row["blocks"], "the headers of the files"
     assert 0.0 < row["memory_gb"]["RssAnon"] <= row["memory_gb"]["VmHWM"]
+
+
+def test_a_stage_of_the_class_that_breaks_off_is_kept_and_meets_no_bar(
+    tool: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("playwright")
+    hour, kept = tool("bench_class_hour"), []
+    monkeypatch.setattr(
+        hour, "store", lambda name, rows, say, stages: kept.append((rows, json.loads(json.dumps(stages))))
+    )
+    monkeypatch.setattr(hour, "stored", lambda name: None)
+
+    def breaks(minutes: float, seed: int, tell: Any) -> dict[str, Any]:
+        tell({"knob ms, p50": 30.0, "knob ms, p95": 200.0})
+        raise RuntimeError("the server hangs")
+
+    stage = {
+        "thirty pages": (breaks, hour.STAGES["thirty pages"][1]),
+        "in turn": (lambda minutes, seed, tell: {"kB left by a session": 2.0}, hour.STAGES["in turn"][1]),
+    }
+    monkeypatch.setattr(hour, "STAGES", stage)
+    monkeypatch.setattr(sys, "argv", ["bench_class_hour", "--minutes", "1"])
+    with pytest.raises(SystemExit, match="thirty pages"):
+        hour.main()
+    assert kept[0][1]["thirty pages"]["state"] == "going on"
+    bars, stages = kept[-1]
+    assert stages["thirty pages"]["state"] == "RuntimeError: the server hangs" and stages["in turn"]["state"] == "done"
+    met = {(row["stage"], row["bar"]): row["met"] for row in bars}
+    assert met["thirty pages", "from a change to its frame, p50"] is True
+    assert met["thirty pages", "from a change to its frame, p95"] is False
+    assert met["thirty pages", "memory a page"] is None, "not measured"
+    assert met["in turn", "memory left by a page"] is True
+
+
+def test_memory_of_a_class_is_flat_by_its_second_half(tool: Any) -> None:
+    flat = tool("bench_class").flat
+    assert flat([400.0] * 5 + [600.0] * 16) == 1.0 and flat([400.0 + 10.0 * k for k in range(21)]) == 1.2
+    assert flat([400.0, 600.0]) is None, "too short to tell"

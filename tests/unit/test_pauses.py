@@ -15,6 +15,7 @@ import sparsescope as ss
 from sparsescope import pauses
 from sparsescope.app._lesson_job import LessonJob
 from sparsescope.app._working import Work
+from sparsescope.inputs.turned import turned
 from sparsescope.pauses import even_parts, parts_of, pause, pausing, rested, to_the_end
 from sparsescope.problems import linear_algebra
 from sparsescope.registry import solvers
@@ -167,6 +168,35 @@ def test_a_factor_in_strips_is_the_factor(monkeypatch: pytest.MonkeyPatch) -> No
     assert linear_algebra.cholesky(A) is None
     with pytest.raises(linear_algebra.LinAlgError, match="not positive definite"):
         linear_algebra.Factor(A)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_making_a_problem_stops_on_the_way_and_is_the_same(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = sp.random_array((40, 120), density=0.2, rng=np.random.default_rng(0), dtype=dtype).tocsr()
+    whole = ss.Problem(X, np.arange(40) % 3, lam_ratio=0.1)
+    by_sample = whole.design.samples
+    _cut(monkeypatch)
+    rests: list[Any] = []
+    with pausing(lambda: rests.append(None)):
+        made = ss.Problem(X, np.arange(40) % 3, lam_ratio=0.1)
+        turned_again = made.design.samples
+    assert len(rests) > 20
+    assert made.lam_max == whole.lam_max
+    for one, other in ((made.design.columns, whole.design.columns), (turned_again, by_sample)):
+        for found, wanted in zip(one, other, strict=True):
+            assert found.dtype == wanted.dtype
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_columns_that_are_chosen_come_by_sample_as_scipy_has_them() -> None:
+    X = sp.random_array((30, 50), density=0.2, rng=np.random.default_rng(1)).tocsc()
+    for chosen in (np.array([3, 7, 8, 40]), np.arange(0)):
+        wanted = X[:, chosen].astype(np.float32).tocsr()
+        data, indices, indptr = turned(X, 30, chosen, np.float32)
+        assert data.dtype == np.float32
+        np.testing.assert_array_equal(data, wanted.data)
+        np.testing.assert_array_equal(indices, wanted.indices)
+        np.testing.assert_array_equal(indptr, wanted.indptr)
 
 
 def test_a_long_sweep_stops_at_the_same_rows_always(monkeypatch: pytest.MonkeyPatch) -> None:
