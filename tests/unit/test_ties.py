@@ -68,3 +68,21 @@ def test_a_class_with_one_sample_is_fitted_and_certified(name: str) -> None:
     found = ss.solve(ss.Problem(X, y, loss="logistic", lam=0.002, intercept=True), name, tol=1e-8, max_iter=20_000)
     assert found.converged and found.W.any()
     np.testing.assert_allclose(found.W.sum(axis=1), 0.0, atol=1e-6)  # the loss sees differences of scores only
+
+
+@pytest.mark.parametrize("penalty", ["ridge", "elastic-net"])
+def test_where_the_solution_is_unique_copies_have_equal_weights_whatever_the_order(penalty: str) -> None:
+    X, y = doubled()
+    problem = ss.Problem(X, y, loss="logistic", penalty=penalty, lam=0.02, intercept=True)
+    found = ss.solve(problem, "bcd-ls", tol=1e-9, max_iter=20_000)
+    assert found.converged and found.W[2].any()
+    np.testing.assert_allclose(found.W[[4, 5]], np.tile(found.W[2], (2, 1)), atol=2e-3)
+
+
+def test_two_classes_have_two_columns_that_add_up_to_zero() -> None:
+    X, y = doubled()
+    two = y < 2
+    problem = ss.Problem(X[two], y[two], loss="logistic", lam=0.02, intercept=True)
+    found = ss.solve(problem, "auto", tol=1e-8, max_iter=20_000)
+    assert found.converged and found.W.shape[1] == 2 and found.W.any()
+    np.testing.assert_allclose(found.W.sum(axis=1), 0.0, atol=1e-6)
