@@ -12,7 +12,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.lessons import AnswerError, Case, Lesson, Prediction
 from sparsescope.lessons.base import no_show
-from sparsescope.lessons.kinds import Slider
+from sparsescope.lessons.kinds import Order, Slider
 from sparsescope.lessons.notebooks import text_of
 from sparsescope.lessons.pictures import as_text
 from sparsescope.lessons.terms import TERMS, used
@@ -44,6 +44,8 @@ def judged(p: Prediction, case: Case) -> None:
     assert found.picture["draw"] in DRAWN and as_text(found.picture)
     missing = [key for key in p.kind.mistakes(found.answer) if not p.wrong.get(key, "").strip()]
     assert not missing, f"{case}: no sentence for {missing}"
+    if isinstance(found.answer, dict):
+        assert min(found.answer.values()) >= 0, "the numbers of an order stand beside the student's own as measured"
     right = p.kind.judge(p.kind.clean(p.kind.right(found.answer)), found.answer)
     assert right.right and not right.keys
     for key in p.kind.mistakes(found.answer):
@@ -65,6 +67,18 @@ def test_the_end_of_a_slider_stands_for_what_lies_beyond_it(
     assert all(kind.judge(answer, measured).keys == ("high",) for answer in wrong)
     assert kind.mistakes(measured) == ("high",)
     assert "as measured" not in kind.judge(kind.low, measured).distance
+
+
+def test_an_order_may_begin_with_the_largest_number() -> None:
+    most = Order({"a": "A", "b": "B", "c": "C"}, "most", "fewest", falling=True)
+    measured = {"a": 3.0, "b": 52.0, "c": 3.0}
+    assert most.right(measured)[0] == "b" and most.shown(measured) == "B → A = C" and most.message()["falling"]
+    assert most.judge(["b", "c", "a"], measured).right and not most.judge(["a", "b", "c"], measured).right
+
+
+def test_one_of_a_thing_is_not_called_many() -> None:
+    rows = Slider(0, 64, "rows", near=0.5, whole=True)
+    assert (rows.shown(1.0), rows.shown(2.0)) == ("1 row", "2 rows")
 
 
 @each_lesson

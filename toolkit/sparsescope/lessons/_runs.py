@@ -66,6 +66,11 @@ def level_text(level: float) -> str:
     return f"{level:.0e}".replace("e-0", "e-")
 
 
+def power_text(value: float) -> str:
+    """Return the power of ten nearest to a number above zero, as people write it: 10²²²."""
+    return "10" + f"{np.log10(value):.0f}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def title(penalty: str) -> str:
     """Return a penalty's name as people write it."""
     return registry.penalties.title(penalty)

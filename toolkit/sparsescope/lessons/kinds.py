@@ -227,7 +227,8 @@ class Slider(Kind):
 
     def shown(self, answer: Any) -> str:
         """Return the number with its unit."""
-        return f"{answer:.4g} {self.unit}".strip()
+        one = self.whole and answer == 1 and self.unit.endswith("s")
+        return f"{answer:.4g} {self.unit.removesuffix('s') if one else self.unit}".strip()
 
     def how(self) -> str:
         """Return the ends and the scale."""
@@ -252,11 +253,14 @@ class Order(Kind):
         texts by key.
     first, last
         what the first and the last place mean.
+    falling
+        whether the item with the largest number stands first, and not that with the smallest.
     """
 
     items: Mapping[str, str]
     first: str
     last: str
+    falling: bool = False
     name: ClassVar[str] = "order"
 
     def clean(self, answer: Any) -> list[str]:
@@ -280,7 +284,10 @@ class Order(Kind):
 
     def _wrong_pairs(self, answer: Sequence[str], measured: Mapping[str, float]) -> list[tuple[str, str]]:
         pairs = [(a, b) for k, a in enumerate(answer) for b in answer[k + 1 :]]
-        return [(a, b) for a, b in pairs if measured[a] > measured[b]]
+        return [(a, b) for a, b in pairs if self._rank(measured, a) > self._rank(measured, b)]
+
+    def _rank(self, measured: Mapping[str, float], key: str) -> float:
+        return -measured[key] if self.falling else measured[key]
 
     def mistakes(self, measured: Any) -> tuple[str, ...]:
         """Return the items that can be furthest from their place."""
@@ -300,7 +307,7 @@ class Order(Kind):
 
     def right(self, measured: Any) -> Any:
         """Return the items by their numbers."""
-        return sorted(self.items, key=lambda key: measured[key])
+        return sorted(self.items, key=lambda key: self._rank(measured, key))
 
     def guess(self) -> Any:
         """Return the items as they are listed."""
@@ -324,7 +331,7 @@ class Order(Kind):
     def message(self) -> Message:
         """Return the items and what the ends mean."""
         items = [{"key": key, "text": text} for key, text in self.items.items()]
-        return {"kind": self.name, "items": items, "first": self.first, "last": self.last}
+        return {"kind": self.name, "items": items, "first": self.first, "last": self.last, "falling": self.falling}
 
 
 @dataclass(frozen=True)

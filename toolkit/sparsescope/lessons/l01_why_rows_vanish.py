@@ -89,7 +89,7 @@ def _tied_share(case: Case, show: Show) -> Finding:
 def _ridge_zeros(case: Case, show: Show) -> Finding:
     """Count the zero rows of ridge, at the usual strength and ten thousand times that."""
     problem = at(case.data, 0.1, case.seed, penalty="ridge")
-    silent = int((~np.asarray(load(case.data, case.seed).X != 0).any(axis=0)).sum())
+    silent = int((np.asarray(abs(load(case.data, case.seed).X).sum(axis=0)) == 0).sum())
     zeros: dict[str, float] = {}
     for name, factor in (("λ", 1.0), ("10⁴ λ", 1e4)):
         W = dense(fit(problem.with_(lam=factor * problem.lam)).W)
@@ -144,11 +144,12 @@ def _three_maps(show: Show) -> tuple[Message, str]:
 def _more_ridge(show: Show) -> tuple[Message, str]:
     problem = at("digits", 0.1, penalty="ridge")
     used: dict[str, float] = {}
-    for power in range(5):
-        used[f"10^{power} λ"] = float(rows_used(fit(problem.with_(lam=10.0**power * problem.lam)).W).sum())
+    for power, name in enumerate(("λ", "10 λ", "100 λ", "10³ λ", "10⁴ λ")):
+        used[name] = float(rows_used(fit(problem.with_(lam=10.0**power * problem.lam)).W).sum())
         show(pictures.bars(used, "rows in use"))
     low, high = min(used.values()), max(used.values())
-    said = f"Between {low:.0f} and {high:.0f} of {problem.d} rows are in use, however strong the penalty is."
+    rows = f"{low:.0f}" if low == high else f"Between {low:.0f} and {high:.0f}"
+    said = f"{rows} of {problem.d} rows are in use, however strong the penalty is."
     return pictures.bars(used, "rows in use"), said
 
 
@@ -320,7 +321,7 @@ LESSON = Lesson(
                 "few": "Here every feature is non-zero in some sample, and ridge itself sets nothing to zero.",
                 "half": "A smooth penalty has no kink that could hold so many rows at zero.",
             },
-            holds=cases("digits wine breast_cancer"),
+            holds=(*cases("digits wine breast_cancer"), Case("pydocs")),
         ),
         Prediction(
             question=(

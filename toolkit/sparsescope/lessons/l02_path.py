@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,13 @@ def _among_the_first(case: Case, show: Show) -> Finding:
     longest = np.argsort(-_first_gradient(at(case.data, 1.0, case.seed)), kind="stable")[:k]
     share = 100.0 * float(used[longest].mean())
     rows = [float(n) for n in found.nonzero_rows]
+    supports = [set(found.support(step).tolist()) for step in range(len(found))]
+    left = sum(len(before - after) for before, after in pairwise(supports))
     picture = pictures.bars({"in use": float(k), "of these among the first": float(used[longest].sum())}, "features")
     said = (
         f"On {case.data} {k} features are in use at 0.02 λ_max, and {share:.0f} % of them are among the {k} largest "
-        f"gradients at W = 0. Along the path the rows grow from {rows[0]:.0f} to {rows[-1]:.0f}."
+        f"gradients at W = 0. Along the path the rows grow from {rows[0]:.0f} to {rows[-1]:.0f}; features leave "
+        f"again {left} times."
     )
     return Finding(share, share < 100.0, said, picture)
 

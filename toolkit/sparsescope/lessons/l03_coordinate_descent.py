@@ -13,7 +13,7 @@ from ..runs.stopping import Gap, Iterations
 from ..runs.trace import Recorder, Trace
 from . import pictures
 from ._runs import LOSS, at, fit, load, rows_used
-from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases, no_show
 from .kinds import Choice, Order, Sketch, Slider
 
 TEXTS = (Case("pydocs"), Case("planted-text"))
@@ -28,7 +28,11 @@ LANES = {"greedy": "BCD, greedy", "cyclic": "BCD, cyclic", "random": "BCD, rando
 def _descend(problem: Problem, show: Show, seed: int = 0, selection: str = "cyclic", most: int = MOST,
              tol: float = 1e-6) -> Trace:  # fmt: skip
     """Run coordinate descent from W = 0, and show the rows in use."""
-    solver = registry.solvers.create("bcd-ls", selection=selection, seed=seed)
+    return _followed(problem, registry.solvers.create("bcd-ls", selection=selection, seed=seed), show, most, tol)
+
+
+def _followed(problem: Problem, solver: Any, show: Show, most: int = MOST, tol: float = 1e-6) -> Trace:
+    """Run a solver from W = 0, and show the rows in use."""
     recorder = Recorder()
     rows: list[float] = []
     run = Run(problem, solver, stop=Gap(tol) | Iterations(most), callbacks=[recorder], certify_every=1)
@@ -72,7 +76,7 @@ def _who_overshoots(case: Case, show: Show) -> Finding:
     shown = ", ".join(f"{LANES[key]} {peaks[key]:.0f}" for key in sorted(peaks, key=lambda k: -peaks[k]))
     said = f"Most rows in use on the way, on {case.data}: {shown}; the solution has {end:.0f}."
     picture = pictures.lines(curves, "iterations", "rows in use", marks={"the solution": end})
-    return Finding({key: -value for key, value in peaks.items()}, holds, said, picture)
+    return Finding(peaks, holds, said, picture)
 
 
 def _wrong_by_thirds(problem: Problem, seed: int, show: Show) -> tuple[list[float], int]:
@@ -101,14 +105,20 @@ def _from_the_beginning(case: Case, show: Show) -> Finding:
     return Finding(answer, holds, said, pictures.bars(thirds, "wrong rows of the first sweep"))
 
 
-def _final_support(case: Case, show: Show) -> Finding:
-    """Read the gap when the support becomes the final one."""
-    trace = _descend(at(case.data, 0.1, case.seed), show, case.seed)
+def _final_since(trace: Trace) -> int:
+    """Return the iteration from which on the rows in use are those of the end."""
     final = set(trace.support(-1).tolist())
     supports = [set(support.tolist()) for support in trace.supports()]
     since = len(supports) - 1
     while since > 0 and supports[since - 1] == final:
         since -= 1
+    return since
+
+
+def _final_support(case: Case, show: Show) -> Finding:
+    """Read the gap when the support becomes the final one."""
+    trace = _descend(at(case.data, 0.1, case.seed), show, case.seed)
+    since = _final_since(trace)
     gaps = np.asarray(trace["relative_gap"], dtype=float)
     gap = float(gaps[since])
     said = (
@@ -124,9 +134,11 @@ def _final_support(case: Case, show: Show) -> Finding:
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _words_at_once(show: Show) -> tuple[Message, str]:
     problem = at("pydocs", 0.03)
-    rows = np.asarray(_descend(problem, show, most=60, tol=1e-4)["nonzero_rows"], dtype=float)
-    said = f"{rows[1]:.0f} words after the first sweep, {rows[-1]:.0f} in the end (of {problem.d})."
-    return pictures.lines({"rows in use": (range(rows.size), rows)}, "iterations", "rows in use"), said
+    rows = np.asarray(_descend(problem, no_show, most=60, tol=1e-4)["nonzero_rows"], dtype=float)
+    words = {"after the first sweep": float(rows[1]), "in the end": float(rows[-1])}
+    picture = pictures.bars(words, f"words in use, of {problem.d}")  # the way from one to the other is to be predicted
+    show(picture)
+    return picture, f"{rows[1]:.0f} words after the first sweep, {rows[-1]:.0f} in the end (of {problem.d})."
 
 
 def _greedy(show: Show) -> tuple[Message, str]:
@@ -143,6 +155,19 @@ def _greedy(show: Show) -> tuple[Message, str]:
         f"and takes {found[1][4]} passes over the data where cyclic takes {found[0][4]}."
     )
     return picture, said
+
+
+def _late_support(show: Show) -> tuple[Message, str]:
+    problem = at("digits", 0.1)
+    curves: dict[str, tuple[Any, Any]] = {}
+    since: dict[str, int] = {}
+    for name, label in (("bcd-ls", "BCD"), ("fista-ls", "FISTA")):
+        trace = _followed(problem, registry.solvers.create(name), show)
+        rows = [float(n) for n in trace["nonzero_rows"]]
+        since[label], curves[label] = _final_since(trace), (range(len(rows)), rows)
+        show(pictures.lines(curves, "iterations", "rows in use"))
+    said = " and ".join(f"{iteration} with {label}" for label, iteration in since.items())
+    return pictures.lines(curves, "iterations", "rows in use"), f"The rows in use are final from iteration {said}."
 
 
 def _backwards(show: Show) -> tuple[Message, str]:
@@ -274,7 +299,7 @@ LESSON = Lesson(
                 "gradient; the others are BCD with rows in a cyclic, a random, or a greedy order (the row with the "
                 "most to gain first). Who has the most rows in use on the way?"
             ),
-            kind=Order(LANES, first="most rows in use", last="fewest rows in use"),
+            kind=Order(LANES, first="most rows in use", last="fewest rows in use", falling=True),
             run=_who_overshoots,
             claim="FISTA uses the most rows on its way and BCD in the greedy order the fewest.",
             condition="where features are many; with 4 or 13 the methods cannot differ much.",
@@ -328,6 +353,11 @@ LESSON = Lesson(
             title="Backwards",
             text="Reverse the columns of planted-text: the same problem with another first feature.",
             run=_backwards,
+        ),
+        Scene(
+            title="All rows at once",
+            text="digits, 0.1 λ_max, to a gap of 1e-6: FISTA takes a step for all rows at once. Who knows them first?",
+            run=_late_support,
         ),
     ),
     exercises={

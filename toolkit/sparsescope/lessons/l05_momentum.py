@@ -24,6 +24,7 @@ ABOVE = "F above the smallest, relative"
 ROUNDING = 1e-12  # of F: a rise below that is none
 FLOOR = 1e-9  # of F: the smallest F is not known better
 LONG, SHORT = 2000, 400  # iterations
+AT_FIRST = 80  # iterations of the opening: what follows is to be predicted
 LEVELS = (1e-2, 1e-4, 1e-6)
 LANES = {"ista": "ISTA", "fista": "FISTA", "restart": "FISTA with restarts", "sparsa": "SpaRSA"}
 HELPS = {
@@ -163,15 +164,15 @@ def _who_is_first(case: Case, show: Show) -> Finding:
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
-def _who_is_broken(show: Show) -> tuple[Message, str]:
+def _two_methods(show: Show) -> tuple[Message, str]:
     case = Case("digits")
     names = {"ista": "A", "fista": "B"}
     found: dict[str, np.ndarray] = {}
     for key in names:
-        found[key] = _objectives(case, key, SHORT)
+        found[key] = _objectives(case, key, SHORT)[: AT_FIRST + 1]
         show(_picture(case, found, names))
     ends = ", ".join(f"{names[key]} {_above(case, f)[-1]:.1e}" for key, f in found.items())
-    return _picture(case, found, names), f"Above the smallest F after {SHORT} iterations: {ends}."
+    return _picture(case, found, names), f"Above the smallest F after {AT_FIRST} iterations: {ends}."
 
 
 def _fixed_momentum(show: Show) -> tuple[Message, str]:
@@ -272,8 +273,8 @@ LESSON = Lesson(
             "digits, 0.1 λ_max, the same constant steps. One takes each step from where it is (ISTA); the other goes "
             "on a little in the direction of its last step before it takes the next: that is momentum (FISTA)."
         ),
-        run=_who_is_broken,
-        question="One falls for ever, one comes down much faster and then bounces. Which one is broken?",
+        run=_two_methods,
+        question="One comes down much faster than the other. Will it go on like this, and what could stop it?",
     ),
     predictions=(
         Prediction(

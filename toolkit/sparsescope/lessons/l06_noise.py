@@ -15,7 +15,7 @@ from ..runs.stopping import Gap, Iterations
 from ..runs.trace import Recorder, Trace
 from ..solvers import search_eta0
 from . import pictures
-from ._runs import accuracy_on_test, at, dense, fit, load, rows_used
+from ._runs import accuracy_on_test, at, dense, fit, load, power_text, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .kinds import Choice, Slider
 
@@ -23,6 +23,7 @@ ALL = "digits wine breast_cancer"
 PASSES, TEXT_PASSES = 100, 50
 WIDE = 1000  # features: data with more are texts here
 LAST = 10  # passes over which changes of the support are counted
+SAMPLES = 60  # whose gradients are looked at alone
 HUGE = 300.0  # an η₀ a hundred times too large
 ETAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
@@ -90,7 +91,7 @@ def _far_too_large(case: Case, show: Show) -> Finding:
     broken, good = bool(times[-1] > 1e3), bool(mine >= theirs - 5.0)
     answer = "loss" if broken and good else "both" if broken else "none"
     said = (
-        f"On {case.data} with η₀ = {HUGE:g} F is 10^{np.log10(times[-1]):.0f} times the smallest, and the test "
+        f"On {case.data} with η₀ = {HUGE:g} F is {power_text(times[-1])} times the smallest, and the test "
         f"accuracy {mine:.1f} %; that of the optimum is {theirs:.1f} %."
     )
     picture = pictures.lines(
@@ -148,6 +149,28 @@ def _same_prox(show: Show) -> tuple[Message, str]:
     return picture, f"F of B is {apart:.2g} % above that of A; A uses {used['A']:.0f} words and B {used['B']:.0f}."
 
 
+def _alone(show: Show) -> tuple[Message, str]:
+    data, problem = load("digits"), at("digits")
+    W = dense(fit(problem).W)
+    together = np.where(rows_used(W), 0.0, np.linalg.norm(dense(problem.gradient(W)), axis=1))
+    j = int(together.argmax())  # of the rows that are zero the one nearest to the edge
+    lengths: list[float] = []
+    picture: Message = {}
+    for i in range(0, problem.n, problem.n // SAMPLES):
+        alone = problem.on(data.X[i : i + 1], data.y[i : i + 1])
+        lengths.append(float(np.linalg.norm(dense(alone.gradient(W))[j])))
+        marks = {"λ": problem.lam, "all samples together": float(together[j])}
+        curves = {"each sample alone": (range(len(lengths)), sorted(lengths))}
+        picture = pictures.lines(curves, "samples, by length", "length of the row of the gradient", marks=marks)
+        show(picture)
+    above = sum(length > problem.lam for length in lengths)
+    said = (
+        f"Row {problem.feature_name(j)} is zero. Its gradient over all samples has length {together[j]:.3g}, and λ is "
+        f"{problem.lam:.3g}; alone {above} of {len(lengths)} samples have a longer one, up to {max(lengths):.3g}."
+    )
+    return picture, said
+
+
 def _explode(show: Show) -> tuple[Message, str]:
     curves: dict[str, tuple[Any, Any]] = {}
     best = fit(at("digits")).objective
@@ -156,7 +179,7 @@ def _explode(show: Show) -> tuple[Message, str]:
         trace, _ = _noisy(Case("digits"), lambda _picture: None, eta0)
         times = np.asarray(trace["objective"], dtype=float) / best
         curves[f"η₀ = {eta0:g}"] = (range(times.size), times)
-        said.append(f"η₀ = {eta0:g}: 10^{np.log10(times[-1]):.2g}")
+        said.append(f"η₀ = {eta0:g}: {times[-1]:.3g}" if times[-1] < 1e4 else f"η₀ = {eta0:g}: {power_text(times[-1])}")
         show(pictures.lines(curves, "passes over the data", "F / F*", log=True))
     return pictures.lines(curves, "passes over the data", "F / F*", log=True), "F / F* — " + ", ".join(said) + "."
 
@@ -323,6 +346,14 @@ LESSON = Lesson(
         ),
     ),
     breaks=(
+        Scene(
+            title="One sample alone",
+            text=(
+                "digits, the optimum at 0.1 λ_max, and a row that is zero: the gradient of all samples together has to "
+                "be at most as long as λ there. How long is it for one sample alone?"
+            ),
+            run=_alone,
+        ),
         Scene(title="η₀ a hundred times too large", text="And a hundred times too small.", run=_explode),
         Scene(title="Hand over", text="FOBOS on pydocs hands over to BCD in the middle.", run=_storm_and_river),
     ),

@@ -136,7 +136,7 @@ def _four_losses(case: Case, show: Show) -> Finding:
     holds = right["hinge"] > max(middle) and right["rest"] < min(middle)
     shown = ", ".join(f"{name} {value} % ({used} rows)" for name, value, used in rows)
     said = f"On {case.data}, 0.1 λ_max each: {shown}."
-    return Finding({key: -value for key, value in right.items()}, holds, said, pictures.table(columns, rows))
+    return Finding(dict(right), holds, said, pictures.table(columns, rows))
 
 
 def _forces(case: Case, show: Show) -> Finding:
@@ -317,7 +317,7 @@ LESSON = Lesson(
         ),
         Prediction(
             question="digits, four losses, each at 0.1 of its own λ_max. Order them by test accuracy.",
-            kind=Order(NAMES, "most accurate", "least accurate"),
+            kind=Order(NAMES, "most accurate", "least accurate", falling=True),
             run=_four_losses,
             claim="The hinge is the most accurate, and one-versus-rest the least.",
             condition="on digits; on wine, iris and breast_cancer no such order holds.",

@@ -25,6 +25,8 @@ MOST, WATCHED = 1500, 150  # iterations
 SHIFT = 1000.0
 SMALL = 1e-4
 FLOOR = 1e-12
+WAITING = 300  # iterations in which the rules that wait have to stop
+RULES = ("method", "F changes by less than 1e-4", "three times in a row", "accuracy equal ten times")
 HIDDEN = (("wine", 0.1, 0), ("wine", 0.02, 1), ("iris", 0.1, 2), ("breast_cancer", 0.3, 0), ("breast_cancer", 0.1, 1))
 
 
@@ -155,6 +157,30 @@ def _two_models(show: Show) -> tuple[Message, str]:
         show(pictures.table(["model", "violation by Eq. 9", "F"], rows))
     said = f"Both are optimal by Eq. 9 to six digits; F is {rows[0][2]} and {rows[1][2]}."
     return pictures.table(["model", "violation by Eq. 9", "F"], rows), said
+
+
+def _stopped(true: np.ndarray, times: int, above: np.ndarray) -> str:
+    """Say how far above the smallest F a run is when something has been true so many times in a row."""
+    places = np.flatnonzero(np.convolve(true, np.ones(times), mode="valid") == times)
+    return f"{above[places[0] + times]:.1e}" if places.size else f"not in {WAITING}"
+
+
+def _patient_rules(show: Show) -> tuple[Message, str]:
+    problem, best = at("digits"), _best("digits", 0).objective
+    rows: list[list[Any]] = []
+    for name, label in (("bcd-ls", "BCD"), ("fista-cst", "FISTA"), ("ista", "ISTA")):
+        objective, hits = [], []
+        run = Run(problem, registry.solvers.create(name), stop=Iterations(WAITING), certify_every=None)
+        for event in run:
+            objective.append(event.objective)
+            hits.append(int((problem.predict(event.state.weights()) == problem.y).sum()))
+        F = np.array(objective)
+        small, same = np.abs(np.diff(F)) < SMALL * F[:-1], np.diff(hits) == 0
+        above = np.maximum(F / best - 1.0, FLOOR)
+        rows.append([label, *(_stopped(true, n, above) for true, n in ((small, 1), (small, 3), (same, 10)))])
+        show(pictures.table(RULES, rows))
+    said = f"Above the smallest F where the three rules stop ISTA: {rows[2][1]}, {rows[2][2]}, {rows[2][3]}."
+    return pictures.table(RULES, rows), said
 
 
 def _small_lam(show: Show) -> tuple[Message, str]:
@@ -326,6 +352,15 @@ LESSON = Lesson(
             title="A small λ and the rule of Eq. 10",
             text="digits at 0.01 λ_max, τ = 1e-3. How large is the gap when the rule stops?",
             run=_small_lam,
+        ),
+        Scene(
+            title="Rules that wait",
+            text=(
+                "digits: stop when F changes by less than 1e-4 of itself three times in a row, or when the accuracy "
+                "on the training samples has been the same for ten iterations. Which methods are stopped too early?"
+            ),
+            run=_patient_rules,
+            question="Whom does it help to wait?",
         ),
     ),
     exercises={

@@ -77,7 +77,7 @@ def _strengths(case: Case, show: Show) -> Finding:
         f"{accuracy['0']:.1f} to {accuracy['1']:.1f} %. A class has {data.X.shape[0] / len(data.class_names):.1f} "
         "documents on average."
     )
-    return Finding({name: -value for name, value in accuracy.items()}, lost > 3.0, said, _strength_table(rows))
+    return Finding(dict(accuracy), lost > 3.0, said, _strength_table(rows))
 
 
 def _strength_table(rows: list[list[Any]]) -> Message:
@@ -294,7 +294,8 @@ LESSON = Lesson(
             question=(
                 "600 classes, 2000 documents: order λ₄ = 0, 0.01, 0.1 and 1 by the accuracy on test documents."
             ),
-            kind=Order({name: f"λ₄ = {name}" for name in STRENGTHS}, "most accurate", "least accurate"),
+            kind=Order({name: f"λ₄ = {name}" for name in STRENGTHS}, "most accurate", "least accurate",
+                       falling=True),
             run=_strengths,
             claim="λ₄ = 1 costs more than 3 points of accuracy against λ₄ = 0.",
             condition=(

@@ -155,7 +155,7 @@ class OrderAnswer {
   }
 
   compare({ measured }) {
-    const value = (key) => (known(measured[key]) ? measured[key] : Infinity);
+    const value = (key) => (known(measured[key]) ? (this.question.falling ? -measured[key] : measured[key]) : Infinity);
     const order = this.keys.slice().sort((a, b) => value(a) - value(b) || 0);
     const line = (key) => h("li", {}, h("span", {}, ...symbols(this.text(key))), h("span", { class: "lesson-value" }, known(measured[key]) ? short(measured[key]) : "never"));
     this.beside.replaceChildren(h("div", { class: "lesson-answer" }, h("p", { class: "lesson-measured" }, "Measured"), h("ol", { class: "lesson-order" }, ...order.map(line))));
