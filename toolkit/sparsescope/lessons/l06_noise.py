@@ -139,14 +139,14 @@ def _handed_over(case: Case, show: Show) -> Finding:
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _same_prox(show: Show) -> tuple[Message, str]:
-    case = Case("pydocs")
+    case = Case("digits")  # on pydocs it is to be predicted
     problem = at(case.data)
     trace, W = _noisy(case, show)
     best = fit(problem)
     used = {"A": float(rows_used(best.W).sum()), "B": float(rows_used(W).sum())}
     apart = 100.0 * (trace["objective"][-1] / best.objective - 1.0)
-    picture = pictures.bars(used, f"words in use, of {problem.d}")
-    return picture, f"F of B is {apart:.2g} % above that of A; A uses {used['A']:.0f} words and B {used['B']:.0f}."
+    picture = pictures.bars(used, f"pixels in use, of {problem.d}")
+    return picture, f"F of B is {apart:.2g} % above that of A; A uses {used['A']:.0f} pixels and B {used['B']:.0f}."
 
 
 def _alone(show: Show) -> tuple[Message, str]:
@@ -159,9 +159,10 @@ def _alone(show: Show) -> tuple[Message, str]:
     for i in range(0, problem.n, problem.n // SAMPLES):
         alone = problem.on(data.X[i : i + 1], data.y[i : i + 1])
         lengths.append(float(np.linalg.norm(dense(alone.gradient(W))[j])))
-        marks = {"λ": problem.lam, "all samples together": float(together[j])}
         curves = {"each sample alone": (range(len(lengths)), sorted(lengths))}
-        picture = pictures.lines(curves, "samples, by length", "length of the row of the gradient", marks=marks)
+        picture = pictures.lines(
+            curves, "samples, by length", "length of the row of the gradient", marks={"λ": problem.lam}
+        )
         show(picture)
     above = sum(length > problem.lam for length in lengths)
     said = (
@@ -252,13 +253,13 @@ LESSON = Lesson(
            "lambda max", "coordinate descent"),
     introduces=("fobos",),
     opening=Scene(
-        title="Two models of pydocs",
+        title="Two models of digits",
         text=(
             "The same data, penalty and λ (0.1 λ_max), and nearly the same F. A is the optimum; B comes from FOBOS, "
             "which takes one sample at a time: a gradient step for it, then the prox with a step η that falls from η₀."
         ),
         run=_same_prox,
-        question="The prox sets rows to zero in both. Why does one of them use so many more words?",
+        question="The prox sets rows to zero in both. Why does one of them use so many more pixels?",
     ),
     predictions=(
         Prediction(
