@@ -170,12 +170,15 @@ def _few_with_loss(show: Show) -> tuple[Message, str]:
 
 def _ask_for_gradients(show: Show) -> tuple[Message, str]:
     problem = at("wine", 0.1, 0, HINGE)
-    rows = []
+    rows: list[list[Any]] = []
+    reasons: list[str] = []
     for name in ("fista-ls", "bcd-ls", "newglmnet", "fobos", "fbpd"):
-        rows.append([name, registry.solvers.create(name).refuses(problem) or "goes ahead"])
-        show(pictures.table(["method", "says"], rows))
-    refused = sum(said != "goes ahead" for _, said in rows)
-    return pictures.table(["method", "says"], rows), f"{refused} of {len(rows)} refuse. The first says: {rows[0][1]}."
+        reason = registry.solvers.create(name).refuses(problem)
+        reasons += [reason] if reason else []
+        rows.append([name, "refuses" if reason else "goes ahead"])
+        show(pictures.table(["method", "with the hinge"], rows))
+    said = f"{len(reasons)} of {len(rows)} refuse. The first says: {reasons[0]}."
+    return pictures.table(["method", "with the hinge"], rows), said
 
 
 def _no_such_budget(show: Show) -> tuple[Message, str]:
