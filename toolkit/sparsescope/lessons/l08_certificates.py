@@ -160,7 +160,7 @@ def _two_models(show: Show) -> tuple[Message, str]:
 
 
 def _stopped(true: np.ndarray, times: int, above: np.ndarray) -> str:
-    """Say how far above the smallest F a run is when something has been true so many times in a row."""
+    """Return how far above the smallest F a run is once something has been true a number of times in a row."""
     places = np.flatnonzero(np.convolve(true, np.ones(times), mode="valid") == times)
     return f"{above[places[0] + times]:.1e}" if places.size else f"not in {WAITING}"
 
