@@ -6,6 +6,7 @@ Processor seconds of the same problems are measured by benchmarks/bench_reach.py
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,33 @@ def test_hinges_with_many_weights(penalty: Any, shape: tuple[int, int, int]) -> 
 @pytest.mark.parametrize("shape", [(90, 220, 10), (60, 64, 50)], ids=str)
 def test_separation_ranking_with_many_weights(shape: tuple[int, int, int], intercept: bool, penalty: Any) -> None:
     certified_hinge("separation-ranking", penalty, shape, intercept, 0.002)
+
+
+def few_of_many(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """A fifth of the features, of different sizes, tell something about the classes; every class is there."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((n, d)) * np.exp(0.5 * rng.standard_normal(d))
+    T = rng.standard_normal((d, m)) * (rng.random((d, 1)) < 0.2)
+    y = (X @ T + 0.5 * np.sqrt(d) * rng.standard_normal((n, m))).argmax(axis=1)
+    y[:m] = np.arange(m)
+    return X, y
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(60, 120, 3), (80, 136, 4), (60, 190, 3), (60, 210, 4), (50, 410, 5)], ids=str)
+@pytest.mark.parametrize("penalty", list(penalties))
+@pytest.mark.parametrize("loss", CLASSES)
+def test_every_loss_and_penalty_on_both_sides_of_internal_thresholds(
+    loss: str, penalty: str, shape: tuple[int, int, int]
+) -> None:
+    """Solvers change their way at 128, 200 and 400 features."""
+    X, y = few_of_many(*shape)
+    for intercept, share in product((False, True), SHARES):
+        problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, intercept=intercept)
+        problem = problem.with_lam(share * problem.lam_reference)
+        found = ss.solve(problem, "auto", tol=1e-6, max_iter=20_000, record=False, certify_every=10)
+        assert found.converged, (intercept, share, found)
+        assert problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9) + 1e-15
 
 
 def test_the_data_are_as_hard_as_they_are_meant_to_be() -> None:

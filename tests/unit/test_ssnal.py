@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -276,3 +277,25 @@ def test_a_system_that_is_made_in_parts_is_the_system(
         parts = augmented.Lagrangian(problem, W, U).direction()
     assert len(rests) > 20
     np.testing.assert_allclose(parts, whole, rtol=1e-7, atol=1e-9 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize(
+    ("penalty", "kind", "intercept"),
+    [
+        pytest.param(*case, marks=() if case == ("elastic-net", "sets", False) else pytest.mark.slow)
+        for case in product(penalties, ("classes", "sets"), (False, True))
+    ],
+)
+def test_the_largest_lam_is_certified(penalty: str, kind: str, intercept: bool) -> None:
+    """W = 0 is optimal, and all of the work is in the dual point: multipliers alone ended at a gap of 3e-6."""
+    X = np.random.default_rng(0).standard_normal((60, 25))
+    y: Any = np.arange(60) % 3
+    if kind == "sets":
+        y = (np.random.default_rng(1).random((60, 4)) < 0.4).astype(np.uint8)
+    problem = ss.Problem(X, y, loss="separation-ranking" if kind == "sets" else HINGE, penalty=penalty)
+    if intercept:
+        problem = ss.Problem(X, y, loss=problem.loss, penalty=penalty, intercept=True)
+    if not np.isfinite(problem.lam_max):
+        pytest.skip("no λ makes all weights zero")
+    found = ss.solve(problem.with_lam(problem.lam_max), "ssnal", tol=1e-6, max_iter=100, record=False)
+    assert found.converged and found.relative_gap <= 1e-6, found
