@@ -113,7 +113,7 @@ class Watch(threading.Thread):
                 return
 
     def gigabytes(self) -> dict[str, float]:
-        """What was seen, and the system's own account of the peak."""
+        """Return the peaks that were seen, and the system's own account of them."""
         self.ended.set()
         self.join()
         status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())

@@ -1,6 +1,6 @@
-"""Ten real pages and a teacher's board, half an hour if asked for: is every answer counted, and does nothing break?
+"""Ten real pages and a teacher's board, half an hour if asked for: answers that are missed, and errors.
 
-A class of its own on the loopback, in Chromium: explorers that run, pause and change λ, phones that only answer, and
+A class on the loopback, in Chromium: explorers that run, pause and change λ, phones that only answer, and
 the board, from which a program asks, sends the class into a second round, reveals, shows the teacher's run and ends
 that. In the middle the server is stopped and started. Measured are the seconds from a question to the page of every
 student, from an answer to its tile on the board, and the server's memory every minute; counted are the answers that the
@@ -131,7 +131,7 @@ class Room:
         self.board.get("board-count").filter(has_text=f"{len(self.students)} here now").wait_for()
 
     def work(self) -> None:
-        """What students do between questions: run, pause, another λ."""
+        """Do what students do between questions: run, pause, another λ."""
         for student in self.students:
             if student.phone or student.get("watching").is_visible():
                 continue

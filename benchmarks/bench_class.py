@@ -1,4 +1,4 @@
-"""Does a class fit on one server? N pages over the loopback that all run and change things, as students do.
+"""A class on one server: N pages over the loopback that all run and change things, as students do.
 
 Each page speaks the explorer's own protocol (`page_client.py`), runs, and every 0.5 to 3 s moves λ or changes solver,
 penalty, loss or data. Measured are frames a second of a page, also those of the time in which its run was going on (a
@@ -117,7 +117,7 @@ def compile_all(port: int) -> Any:
 
 
 class Server:
-    """What the operating system says of the server's process."""
+    """Account that the operating system keeps of the server's process."""
 
     def __init__(self, pid: int) -> None:
         self.folder = Path(f"/proc/{pid}")
@@ -137,7 +137,7 @@ class Server:
         return int((self.folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     def threads(self) -> int:
-        """How many threads."""
+        """Number of threads."""
         return len(list((self.folder / "task").iterdir()))
 
 

@@ -1,4 +1,4 @@
-"""How long does the first use of a loss × solver take, with an empty kernel cache and from the cache?
+"""Seconds of the first use of a loss × solver, with an empty kernel cache and from the cache.
 
 Each pair runs in a fresh process: a small problem is made and solved for a few iterations, after the imports. Cold: the
 kernel cache is an empty folder of its own. Cached: the same again in a second process. Reported are processor seconds
@@ -68,7 +68,7 @@ print(json.dumps({"first": first - second, "imports": imports, "spent": spent}))
 
 
 class Combination(NamedTuple):
-    """What is compiled for."""
+    """Loss, penalty, solver and data that kernels are compiled for."""
 
     loss: str
     penalty: str

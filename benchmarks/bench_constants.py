@@ -1,4 +1,4 @@
-"""What is a better constant worth? Iterations of ``bcd-cst`` to a relative sub-optimality of 1e-4, by the constant K_j.
+"""Worth of a better constant: iterations of ``bcd-cst`` to a relative sub-optimality of 1e-4, by the constant K_j.
 
 ``paper`` is printed in Blondel et al. (2013), 4(m−1)/n·Σx²; ``tight`` is the exact bound of a sample, 2m/n·Σx²;
 ``class-aware`` knows how the weight of a feature is spread over the classes (docs/mathematics.md). The step of a row is

@@ -98,7 +98,7 @@ def paths(quick: bool) -> dict[str, Any]:
 
 
 def glmnet_missing() -> str:
-    """Why R's glmnet cannot be compared with; empty where it can."""
+    """Return why R's glmnet cannot be compared with; empty where it can."""
     if shutil.which("Rscript") is None:
         return "R's glmnet: left out, because Rscript is not installed (Debian: apt install r-base-core r-cran-glmnet)"
     asked = ["Rscript", "-e", 'quit(status = !requireNamespace("glmnet", quietly = TRUE))']

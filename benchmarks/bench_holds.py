@@ -1,4 +1,4 @@
-"""How long does a run hold its turn? Processor time of a step, and of its longest piece between two places to stop.
+"""Time for which a run holds its turn: processor time of a step, and of its longest piece between two places to stop.
 
 On a shared server runs compute in turns of 8 ms at most (``runs/turns.py``), which can change hands at certain places
 of a step only (``pauses.py``). Both figures are processor time of the thread, so other programs do not disturb them.

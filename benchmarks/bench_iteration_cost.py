@@ -1,4 +1,4 @@
-"""What does one iteration of a proximal gradient method cost beside its two products with X?
+"""Cost of one iteration of a proximal gradient method beside its two products with X.
 
 A few iterations bring the state to where the method spends its time. Then, turn by turn, one iteration is timed, the
 two products of the same state (``design.rmatmul(U, G)``, and ``design.matmul(coef, Z)`` once for each line-search

@@ -1,4 +1,4 @@
-"""What is it worth that a sweep leaves out samples whose hinges are all inactive (idle samples)?
+"""Worth of leaving samples out of a sweep whose hinges are all inactive (idle samples).
 
 A sweep keeps the gradient u_i of every sample, so a loss costs something only where a row of W moves; and samples with
 u_i = 0 are left out of the rest. Both are measured: one sweep of ``bcd-ls`` near the solution, at several λ, because
@@ -6,7 +6,7 @@ more hinges are inactive where λ is small. Turn by turn:
 
 - the multiclass squared hinge;
 - the same loss, but it denies that samples can be idle: the same sweep without laziness;
-- the logistic loss, whose samples never are, at the same share of its own λ_max; and at the squared hinge's weights,
+- the logistic loss, whose samples never are, at the same share of its λ_max; and at the squared hinge's weights,
   where every sweep visits and moves the same rows at first.
 
 The gradients alone (what a row that stays zero costs) are timed as well: there the effect is largest. CPU time of this

@@ -1,4 +1,4 @@
-"""Is the explorer live? Painted frames a second, time from a knob to the first painted change, time to pause.
+"""Liveliness of the explorer: painted frames a second, time from a knob to the first painted change, time to pause.
 
 Server, solver and browser share the machine's cores. The page shows ``pydocs`` with all four views visible (a tall
 window), speed at the maximum, a λ small enough that the run does not end meanwhile.

@@ -1,4 +1,4 @@
-"""How many bytes does a browser receive when it opens a page for the first time?
+"""Bytes that a browser receives when it opens a page for the first time.
 
 Every page of the app by its bare address, a lesson, and a page and the teacher's board of a class, each in a browser
 that has seen nothing before. Counted is all that comes over the wire: answers with their headers as they are sent, and

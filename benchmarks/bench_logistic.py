@@ -75,7 +75,7 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 
 def losses(rows: list[dict[str, Any]], peer: str, own: tuple[str, ...] = OURS) -> tuple[list[str], list[float]]:
-    """Where a peer was at least as fast as our best solver, and all ratios, at the levels that the peer reached."""
+    """Return where a peer was at least as fast as our best solver, and all ratios, at the levels that it reached."""
     lost, wins = [], []
     for row in rows:
         for level in race.SHOWN:

@@ -1,4 +1,4 @@
-"""Does the recorder stay within 1.5 × of data and model? 20 newsgroups, 130 107 features, 20 classes.
+"""Memory of the recorder (bar: 1.5 × of data and model): 20 newsgroups, 130 107 features, 20 classes.
 
 Each variant runs in a process of its own: block coordinate descent without observers and with the full recorder, for a
 penalty with a small support (ℓ1/ℓ2) and for one that keeps every weight (ridge). Reported is the largest amount of

@@ -1,4 +1,4 @@
-"""What does watching cost? Solver seconds with the full recorder against solver seconds without any observer.
+"""Cost of watching: solver seconds with the full recorder against solver seconds without any observer.
 
 Both runs do the same iterations; repetitions alternate so that a busy machine slows both alike; the ratio of medians is
 reported. The wall time of the watched run is shown as well: it is what certificates at every iteration cost in all.

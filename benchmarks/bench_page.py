@@ -1,4 +1,4 @@
-"""How quick is the explorer's page? λ to paint, painted frames, first load, first motion, on data like 20 newsgroups.
+"""Speed of the explorer's page: λ to paint, painted frames, first load, first motion, on data like 20 newsgroups.
 
 The server, the solver and a headless Chromium share the machine. The data are 20 newsgroups (``--data`` names the
 file), or generated text of the same size. All views of the first two rows are in sight.

@@ -1,4 +1,4 @@
-"""How quick are the pages beside the explorer? Drags of geometry and prox, a race's frames and clock, a growing path.
+"""Speed of the pages beside the explorer: drags of geometry and prox, a race's frames and clock, a growing path.
 
 The server, its computations and a headless Chromium share the machine.
 

@@ -1,6 +1,6 @@
 """ℓ1/ℓ2 multiclass squared hinge: seconds to relative sub-optimality 1e-2, 1e-4 and 1e-6, beside lightning.
 
-Nine problems (problems.py), each solver in a process of its own on one thread, processor time, medians of three taken
+Nine problems (problems.py), each solver in a separate process on one thread, processor time, medians of three taken
 in turns; F* is certified by our own duality gap. lightning gets the best of its settings at each level.
 docs/benchmarks.md says what was taken care of.
 
@@ -67,7 +67,7 @@ def _median(values: list[float]) -> float | None:
 
 
 def slower(rows: list[dict[str, Any]], than: str = "bcd-ls", name: str = "working-set") -> list[str]:
-    """Where one of our solvers took longer than another one of ours."""
+    """Return where one of our solvers took longer than another one of ours."""
     worse = []
     for row in rows:
         for level in race.SHOWN:

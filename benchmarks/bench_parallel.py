@@ -1,4 +1,4 @@
-"""How much faster is ``bcd-parallel`` on two threads than one, to the same objective?
+"""Speed of ``bcd-parallel`` on two threads beside that on one, to the same objective.
 
 Threads are the subject here, so wall time counts, and the machine should be quiet: with another job on one of two cores
 the second thread has nothing to run on. For each problem, in turns: bcd-parallel on 1, 2, … threads, bcd-cst (permuted,

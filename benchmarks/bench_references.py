@@ -64,7 +64,7 @@ def drawn(seed: int) -> tuple[ss.Problem, dict[str, Any]]:
 
 
 def faults(problem: ss.Problem, known: Any, found: ss.Result) -> list[str]:
-    """What a result announces that does not hold."""
+    """Return what a result announces that does not hold."""
     said = []
     size = max(abs(found.objective), abs(known.objective))
     slack = ROUNDING * size

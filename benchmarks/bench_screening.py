@@ -1,4 +1,4 @@
-"""Would gap-safe screening pay in ``working-set``? It could only save gradients of rows outside the working set.
+"""Most that gap-safe screening could save in ``working-set``: gradients of rows outside the working set.
 
 Those are computed when a working set is chosen; the sweeps and Newton steps never look at the other rows. So the most
 that screening can save is the share of the time spent on choosing, times the share of rows that it could leave out: a

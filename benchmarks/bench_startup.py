@@ -1,4 +1,4 @@
-"""How long until something can be used? Import, dashboard with a warm cache, dashboard with a cold cache.
+"""Seconds until something can be used: import, dashboard with a warm cache, dashboard with a cold cache.
 
 * import: a fresh process, ``import sparsescope`` (median of 9), and for comparison the same with numba.
 * first solve: a fresh process with a warm cache, import, problem and a solve by ``auto`` to a certified gap of 1e-6, in
@@ -77,7 +77,7 @@ def first_solve(repeats: int) -> dict[str, float]:
 
 
 def page_seconds(cache: str | None) -> dict[str, Any]:
-    """Start a server and open its page; with a cache folder of its own the kernels are compiled from nothing."""
+    """Start a server and open its page; with an empty cache folder the kernels are compiled from nothing."""
     environment = dict(os.environ)
     if cache is not None:
         environment["SPARSESCOPE_CACHE"] = cache

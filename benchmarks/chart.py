@@ -1,4 +1,4 @@
-"""Draws the chart of the README, docs/benchmarks.svg, from results/paper1.json and from nothing else.
+"""Draw the chart of the README, docs/benchmarks.svg, from results/paper1.json and from nothing else.
 
 One line a problem; a dot where a method reached a relative sub-optimality of 1e-4, on a logarithmic axis of processor
 seconds. What was not reached within the limit has an open dot at the limit.

@@ -1,5 +1,5 @@
 # ruff: noqa: E402  (the thread counts must be set before numpy is imported)
-"""What the measurements share: one thread, clocks, the machine and the versions in every result, storing and showing.
+"""Common ground of the measurements: one thread, clocks, machine and versions in every result, storing and showing.
 
 Times are seconds of processor time of the measuring process (:func:`clock`): on a shared machine they repeat far better
 than wall time, which is stored beside them. Only where threads are the subject is wall time the answer.
@@ -86,7 +86,7 @@ def parser(doc: str | None, *flags: str, quick: str = "", **numbers: float) -> a
 
 # ---------------------------------------------------------------------------------------------------------- measuring
 class OtherLoad:
-    """How much of the machine others used between its creation and :meth:`share`: 0 (quiet) to 1 (all cores).
+    """Share of the machine that others used between its creation and :meth:`share`: 0 (quiet) to 1 (all cores).
 
     Reads /proc/stat; NaN on systems without it. This process and the children it waited for do not count.
     """
@@ -165,7 +165,7 @@ def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: An
 
 
 def stored(name: str) -> dict[str, Any] | None:
-    """What :func:`store` wrote under this name, or ``None``."""
+    """Return what :func:`store` wrote under this name, or ``None``."""
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

@@ -72,7 +72,7 @@ class Explorer:
         return self
 
     def log(self) -> str:
-        """What the server has written to its standard error so far."""
+        """Return what the server has written to its standard error so far."""
         self._errors.seek(0)
         return self._errors.read()
 

@@ -69,5 +69,5 @@ def spent(server: int) -> dict[str, float]:
 
 
 def a_frame(before: dict[str, float], after: dict[str, float], frames: float) -> dict[str, float]:
-    """Return the milliseconds of processor time of each part for one of so many frames."""
+    """Return the milliseconds of processor time of each part for one of ``frames`` frames."""
     return {name: (after[name] - before[name]) / max(frames, 1.0) for name in after}

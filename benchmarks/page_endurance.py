@@ -1,4 +1,4 @@
-"""Does the memory of page and server stay flat while somebody works with the explorer for an hour?
+"""Memory of page and server while somebody works with the explorer for an hour.
 
 A headless Chromium changes settings by the page's own controls at an even pace: λ most of the time, then loss, penalty,
 method, looks of the charts, pins, undo, steps back into the past, other data. At each ``EVERY``-th change both are
@@ -39,7 +39,7 @@ def server_bytes(pid: int) -> int:
 
 
 def page_bytes(session: Any) -> dict[str, int]:
-    """What is alive on the page after a garbage collection."""
+    """Count what is alive on the page after a garbage collection."""
     session.send("HeapProfiler.collectGarbage")
     usage = session.send("Runtime.getHeapUsage")
     counts = {entry["name"]: int(entry["value"]) for entry in session.send("Performance.getMetrics")["metrics"]}

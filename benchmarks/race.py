@@ -414,8 +414,11 @@ def seconds(row: dict[str, Any], name: str, level: float) -> float | None:
 
 
 def ratio(row: dict[str, Any], slow: str, fast: str, level: float) -> float | None:
-    """How many times faster ``fast`` is than ``slow`` at a level; ``None`` if ``fast`` did not get there or one of them
-    did not take part. Where only ``slow`` did not get there, its time limit stands for its time: a lower bound."""
+    """Return how many times faster ``fast`` is than ``slow`` at a level.
+
+    ``None`` if ``fast`` did not get there or one of them did not take part. Where only ``slow`` did not get there, its
+    time limit stands for its time: a lower bound.
+    """
     if slow not in row["contestants"]:
         return None
     a, b = seconds(row, slow, level), seconds(row, fast, level)

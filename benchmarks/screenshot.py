@@ -1,4 +1,4 @@
-"""Takes the pictures of the documentation: one of every page of the app for the manual, and that of the README.
+"""Take the pictures of the documentation: one of every page of the app for the manual, and that of the README.
 
     python benchmarks/screenshot.py                  all: docs/pictures/ (1280 × 800, light, WebP), docs/explorer.png
     python benchmarks/screenshot.py race network     those only; `readme` is docs/explorer.png

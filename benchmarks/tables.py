@@ -1,4 +1,4 @@
-"""Writes the tables of measured figures into docs/benchmarks.md, from results/*.json and from nothing else.
+"""Write the tables of measured figures into docs/benchmarks.md, from results/*.json and from nothing else.
 
 What has not been measured has no table; a peer that was not there has no column, and a sentence says so.
 
@@ -368,7 +368,7 @@ def pd_sparse(folder: Path) -> str:
 
 
 def _pd_sparse_facts(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """What of PD-Sparse fits into a sentence each."""
+    """Sentences on PD-Sparse."""
     found = []
     for row in rows.get("news20", []):
         if row["seconds"] is not None:
@@ -424,7 +424,7 @@ def constants(folder: Path) -> str:
 
 
 def reach(folder: Path) -> str:
-    """How far `auto` gets: a sentence for each result."""
+    """Reach of `auto`: a sentence for each result."""
     return "\n\n".join(part for part in (_reach("reach", folder), _reach("reach_hinges", folder)) if part)
 
 
@@ -470,7 +470,7 @@ def cross_validation(folder: Path) -> str:
 
 
 def remarks(folder: Path) -> str:
-    """What fits into a sentence each."""
+    """Sentences on what has no table."""
     found = []
     cost = load("iteration_cost", folder)
     if cost is not None and cost["rows"]:

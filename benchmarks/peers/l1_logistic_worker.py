@@ -7,7 +7,7 @@ liblinear   liblinear -s 6 (newGLMNET) through liblinear-official; the data are 
 skglm       skglm's prox-Newton with working sets; a small problem is solved first, so that compiling does not count
 saga        scikit-learn's SAGA
 celer       celer's prox-Newton with working sets and extrapolated dual points (Massias et al. 2020)
-adelie      adelie's groups of size one, at λ alone or ("path") at the end of so many λ from λ_max on
+adelie      adelie's groups of size one, at λ alone or ("path") at the end of that number of λ from λ_max on
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def test_the_examples_of_docstrings_give_what_they_say(room: str) -> None:
 
 
 # Language: a docstring begins with a verb or a noun, and says plainly what it is about.
-QUESTION = re.compile(r"(Whether|What|How|Which|Where|Why|Who|When)\b")
+QUESTION = re.compile(r"(Whether|What|How|Which|Where|Why|Who|When)\b|[^\n:]*\? *(?=$|\n|[A-Z])")
 IDIOMS = ("of its own", "of their own", "in words", "so many", "in the place of", "one's own", "with kinks", "overdraw")
 FILES = sorted(Path(ss.__file__).parent.rglob("*.py"))
 ROOT = Path(__file__).resolve().parents[2]
@@ -253,10 +253,11 @@ def test_docstrings_are_found_wherever_a_function_may_be_defined(tmp_path: Path)
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun_and_hold_no_idioms() -> None:
-    """Those of the package and of its tests, which are read as much."""
+    """Those of the package, and of its tests and measurements, which are read as much."""
+    others = [path for room in ("tests", "benchmarks") for path in sorted((ROOT / room).rglob("*.py"))]
     wrong = [
         f"{name}: {doc.splitlines()[0]}"
-        for path in (*FILES, *sorted((ROOT / "tests").rglob("*.py")))
+        for path in (*FILES, *others)
         for name, doc in _docstrings(path)
         for text in (f" {' '.join(doc.split())} ",)
         if QUESTION.match(doc) or any(f" {idiom} " in text for idiom in IDIOMS)

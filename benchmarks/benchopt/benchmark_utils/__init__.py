@@ -1,1 +1,1 @@
-"""What the files of the benchmark share."""
+"""Formulas that the files of the benchmark share."""
