@@ -225,7 +225,7 @@ class Class:
                 self.failed.append(f"round {self.room.asked}: {str(error).splitlines()[0]}")
 
     def row(self, missed: int | None) -> dict[str, Any]:
-        """What was measured; ``missed``: answers that the board does not have."""
+        """Measured row; ``missed``: answers that the board does not have."""
         room, faults = self.room, [*self.failed, *self.room.faults]
         return {
             "minutes": self.past,

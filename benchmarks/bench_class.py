@@ -156,7 +156,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 class Reading:
-    """What the clocks and counters said when the class began to work; what it has done since then."""
+    """Clocks and counters when the class began to work; what it has done since then."""
 
     def __init__(self, server: Server, pages: list[PageClient]) -> None:
         self.server, self.pages, self.load = server, pages, OtherLoad()
@@ -174,7 +174,7 @@ class Reading:
         return sum(len(page.frames_at) for page in self.pages) - sum(self.frames)
 
     def row(self) -> dict[str, Any]:
-        """What was measured until now."""
+        """Row of the measurement until now."""
         pages, sessions = self.pages, len(self.pages)
         wall, spent = time.perf_counter() - self.began, self.server.seconds() - self.spent
         in_loop = self.server.loop_seconds() - self.in_loop

@@ -154,7 +154,7 @@ STAGES: dict[str, Stage] = {
 
 
 class Book:
-    """What was measured in each stage, and its bars, written down whenever there is news."""
+    """Measurements of each stage, and their bars, written down whenever there is news."""
 
     def __init__(self, options: Row, quick: bool) -> None:
         self.options, self.quick = options, quick

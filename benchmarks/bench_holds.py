@@ -78,7 +78,7 @@ def holds(problem: Any, solver: str, steps: int) -> tuple[list[float], list[floa
 
 
 def row_of(named: dict[str, Any], whole: list[float], longest: list[float]) -> dict[str, Any]:
-    """What is stored of these steps."""
+    """Row that is stored of these steps."""
     return {
         **named,
         "steps": len(whole),
@@ -205,7 +205,7 @@ def main() -> None:
 
 
 def key(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What a new measurement replaces."""
+    """Key of the row that a new measurement replaces."""
     return tuple(row.get(name) for name in ("measured", "data", "loss", "penalty", "solver"))
 
 
