@@ -49,6 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     )
     patch.setattr(protocol, "PIXEL_INNER", 10)
     patch.setattr(protocol, "CALIBRATIONS", 3)
+    patch.setattr(protocol, "PIXEL_CALIBRATIONS", 3)
     try:
         results = conduct(PAPER, [few, text], Settings(quick=True), folder, PAPER.choose(None), Report())
     finally:

@@ -82,7 +82,8 @@ def measure_table1(data: Pool, settings: Settings, report: Report) -> pd.DataFra
         if method == LOGISTIC:
             loss, lam = "logistic", limit.logistic_lam
         elif method == CALIBRATED:
-            solver, steps = solvers.create("cls"), protocol.CALIBRATIONS
+            solver = solvers.create("cls")
+            steps = protocol.PIXEL_CALIBRATIONS if features == RAW else protocol.CALIBRATIONS
             if features != RAW:
                 maps = drawn_for(part, p, settings.seed)
                 X, X_test = np.asfortranarray(maps.features(X)), maps.features(X_test)
