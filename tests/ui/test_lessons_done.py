@@ -9,8 +9,9 @@ from explorer_page import Network
 from playwright.sync_api import Locator, Page, expect
 
 from sparsescope import registry
+from sparsescope.lessons.answers import Kind
 from sparsescope.lessons.base import Exercise, Lesson
-from sparsescope.lessons.kinds import Choice, Kind, Order, Sketch, Slider
+from sparsescope.lessons.kinds import Choice, Order, Sketch, Slider
 
 LESSONS: list[Lesson] = [registry.lessons[name] for name in registry.lessons]
 BY_KEYBOARD = 4  # this one is done without a mouse

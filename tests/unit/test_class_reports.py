@@ -11,7 +11,7 @@ from sparsescope.app import _class_reports as reports
 from sparsescope.app.lesson import LessonPage
 from sparsescope.classroom import Question, Room
 from sparsescope.classroom.tallies import tile
-from sparsescope.lessons.kinds import Kind
+from sparsescope.lessons.answers import Kind
 
 PREDICTIONS = [
     pytest.param(registry.lessons[name], k, prediction, id=f"{name}-{k}")

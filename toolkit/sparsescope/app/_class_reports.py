@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ..lessons.answers import Kind
 from ..lessons.base import Lesson, Prediction
-from ..lessons.kinds import Choice, Kind, Order, Sketch, Slider
+from ..lessons.kinds import Choice, Order, Sketch, Slider
 from .base import Message
 
 MOST_TEXT, MOST_CHOICE, MOST_SENTENCE = 500, 120, 300  # characters that the class takes

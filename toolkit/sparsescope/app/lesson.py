@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from .. import registry
+from ..lessons.answers import AnswerError
 from ..lessons.attempt import Attempt, checked_sure
 from ..lessons.base import Case, Exercise, Finding, Lesson, Prediction, Scene
-from ..lessons.kinds import AnswerError
 from ..lessons.telling import question_text, sentences
 from ..lessons.terms import TERMS, used
 from ..live.saying import brief

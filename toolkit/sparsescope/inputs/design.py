@@ -29,8 +29,7 @@ from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
 from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
-from .turned import PART as TURNED_AT_ONCE
-from .turned import turned
+from .turned import by_columns, by_samples, plain
 
 BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
@@ -76,7 +75,7 @@ class Design(DesignSums):
             raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
         self.is_sparse = bool(sp.issparse(X))
         if self.is_sparse:
-            matrix = _by_columns(check_sparse(X, "X")) if X.ndim == 2 else X
+            matrix = by_columns(check_sparse(X, "X")) if X.ndim == 2 else X
             pause()
             matrix = as_float(matrix)
             if not matrix.has_canonical_format:
@@ -108,7 +107,7 @@ class Design(DesignSums):
         if self.is_sparse:
             index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
             self.columns: Any = SparseColumns(  # type: ignore[call-arg]
-                matrix.data, _plain(matrix.indices, index), _plain(matrix.indptr, index)
+                matrix.data, plain(matrix.indices, index), plain(matrix.indptr, index)
             )
         else:
             self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
@@ -359,13 +358,7 @@ class Design(DesignSums):
         A second copy of X, made when it is first asked for and kept; :attr:`nbytes` counts it from then on.
         """
         if self.is_sparse:
-            if self.nnz > TURNED_AT_ONCE:
-                return SparseColumns(*turned(self.columns, self.n))  # type: ignore[call-arg]
-            by_rows = sp.csr_array(self.matrix)
-            index = self.columns.indices.dtype
-            return SparseColumns(  # type: ignore[call-arg]
-                by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
-            )
+            return SparseColumns(*by_samples(self.matrix, self.columns))  # type: ignore[call-arg]
         return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
 
     @cached_property
@@ -380,7 +373,7 @@ class Design(DesignSums):
         by_rows = sp.csr_array(self.matrix, dtype=np.float64)
         index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
         return SparseColumns(  # type: ignore[call-arg]
-            by_rows.data, _plain(by_rows.indices, index), _plain(by_rows.indptr, index)
+            by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
         )
 
     @cached_property
@@ -395,16 +388,3 @@ class Design(DesignSums):
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"
         return f"Design({self.n} samples × {self.d} features, {kind}, {self.dtype})"
-
-
-def _by_columns(X: Any) -> Any:
-    """A valid sparse matrix as CSC; a large one that comes by rows is turned in parts, with pauses."""
-    if X.format != "csr" or X.nnz <= TURNED_AT_ONCE or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
-        return sp.csc_array(X)
-    arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
-    return sp.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
-
-
-def _plain(array: np.ndarray, dtype: Any) -> np.ndarray:
-    converted = array.astype(dtype, copy=False)
-    return converted if converted.flags.writeable else converted.copy()

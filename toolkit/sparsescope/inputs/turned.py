@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..pauses import parts_of, pause
-from .columns import count_places, spread_entries
+from .columns import SparseColumns, count_places, spread_entries
 
 PART = 100_000  # entries that are counted or moved between two pauses
 
@@ -55,3 +56,26 @@ def turned(
         spread_entries(data, indices, indptr, chosen, first, last, free, out, places)
         pause()
     return out, places, starts
+
+
+def by_columns(X: Any) -> Any:
+    """Return a valid sparse matrix as CSC; a large one that comes by rows is turned in parts, with pauses."""
+    if X.format != "csr" or X.nnz <= PART or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
+        return sp.csc_array(X)
+    arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
+    return sp.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
+
+
+def by_samples(matrix: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return data, indices and index pointers by rows of a CSC matrix, of which ``columns`` is the storage."""
+    if matrix.nnz > PART:
+        return turned(columns, matrix.shape[0])
+    by_rows = sp.csr_array(matrix)
+    index = columns.indices.dtype
+    return by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
+
+
+def plain(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return a writeable array of this type: the same one if it is such."""
+    converted = array.astype(dtype, copy=False)
+    return converted if converted.flags.writeable else converted.copy()

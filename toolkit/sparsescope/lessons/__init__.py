@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .. import registry
+from .answers import AnswerError
 from .attempt import Attempt
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Prediction, Scene, Source
-from .kinds import AnswerError, Choice, Order, Sketch, Slider
+from .kinds import Choice, Order, Sketch, Slider
 from .told import Reveal, Told
 
 __all__ = [

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import Silent, progress
+from .answers import AnswerError
 from .base import Exercise, Lesson, Prediction, no_show
-from .kinds import AnswerError
 from .telling import answer_text, elsewhere_text, question_text, reveal_text, scene_text, sentences
 from .told import Reveal, Told
 

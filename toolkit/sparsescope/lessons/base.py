@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .kinds import Kind
+from .answers import Kind
 
 Message = dict[str, Any]
 Show = Callable[[Message], None]  # takes a picture of sparsescope.lessons.pictures while a run is under way

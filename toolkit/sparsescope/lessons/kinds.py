@@ -3,89 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..registry import SparsescopeError
+from .answers import Judgement, Kind, Message, is_list, refused
 from .features import FEATURES, Feature
 
 KNOTS = 25  # of a sketch
-MOST_SHOWN = 60  # characters of an answer that a message repeats
-
-Message = dict[str, Any]
-
-
-class AnswerError(SparsescopeError, ValueError):
-    """Answer that does not fit its question."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Comparison of an answer with the measured one.
-
-    Attributes
-    ----------
-    right : whether the answer is right
-    keys : names of the mistakes, for which the lesson has sentences
-    distance : text that says how far the answer is off; empty where there is no distance
-    """
-
-    right: bool
-    keys: tuple[str, ...] = ()
-    distance: str = ""
-
-
-class Kind:
-    """Base of the kinds of predictions."""
-
-    name: ClassVar[str] = ""
-
-    def clean(self, answer: Any) -> Any:
-        """Return the answer in its usual form; raise :class:`AnswerError` for one that does not fit."""
-        raise NotImplementedError
-
-    def judge(self, answer: Any, measured: Any) -> Judgement:
-        """Compare a clean answer with the measured one."""
-        raise NotImplementedError
-
-    def mistakes(self, measured: Any) -> tuple[str, ...]:
-        """Return the keys of all mistakes that can be made where this was measured."""
-        raise NotImplementedError
-
-    def example(self, key: str, measured: Any) -> Any:
-        """Return an answer that makes a mistake."""
-        raise NotImplementedError
-
-    def right(self, measured: Any) -> Any:
-        """Return a right answer."""
-        raise NotImplementedError
-
-    def guess(self) -> Any:
-        """Return an answer to begin with, which tells nothing."""
-        raise NotImplementedError
-
-    def shown(self, answer: Any) -> str:
-        """Return an answer as text."""
-        raise NotImplementedError
-
-    def how(self) -> str:
-        """Return how to answer in Python."""
-        raise NotImplementedError
-
-    def message(self) -> Message:
-        """Return what the page needs to ask."""
-        raise NotImplementedError
-
-
-def _is_list(answer: Any) -> bool:
-    return isinstance(answer, Iterable) and not isinstance(answer, str | Mapping)
-
-
-def _refuse(answer: Any, wanted: str) -> AnswerError:
-    text = repr(answer)
-    text = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " …"
-    return AnswerError(f"the answer {text} does not fit this question; {wanted}")
 
 
 @dataclass(frozen=True)
@@ -101,13 +26,13 @@ class Choice(Kind):
         wanted = f"{'a list of some' if self.several else 'one'} of: {', '.join(self.options)}"
         if not self.several:
             if not isinstance(answer, str) or answer not in self.options:
-                raise _refuse(answer, wanted)
+                raise refused(answer, wanted)
             return answer
-        if not _is_list(answer):
-            raise _refuse(answer, wanted)
+        if not is_list(answer):
+            raise refused(answer, wanted)
         given = list(answer)
         if not all(isinstance(key, str) and key in self.options for key in given):
-            raise _refuse(answer, wanted)
+            raise refused(answer, wanted)
         return [key for key in self.options if key in given]
 
     def judge(self, answer: Any, measured: Any) -> Judgement:
@@ -182,9 +107,9 @@ class Slider(Kind):
         """Return the number."""
         wanted = f"a number from {self.low:g} to {self.high:g} is needed"
         if isinstance(answer, bool) or not isinstance(answer, int | float):
-            raise _refuse(answer, wanted)
+            raise refused(answer, wanted)
         if not (math.isfinite(answer) and self.low <= answer <= self.high):
-            raise _refuse(answer, wanted)
+            raise refused(answer, wanted)
         return float(answer)
 
     def judge(self, answer: Any, measured: Any) -> Judgement:
@@ -266,11 +191,11 @@ class Order(Kind):
     def clean(self, answer: Any) -> list[str]:
         """Return the keys in the order that was given."""
         wanted = f"a list of all of these in an order: {', '.join(self.items)}"
-        if not _is_list(answer):
-            raise _refuse(answer, wanted)
+        if not is_list(answer):
+            raise refused(answer, wanted)
         given = list(answer)
         if not all(isinstance(key, str) for key in given) or sorted(given) != sorted(self.items):
-            raise _refuse(answer, wanted)
+            raise refused(answer, wanted)
         return given
 
     def judge(self, answer: Any, measured: Any) -> Judgement:
@@ -366,12 +291,12 @@ class Sketch(Kind):
         if isinstance(answer, str) and answer in forms:
             return [float(v) for v in forms[answer].example(KNOTS)]
         wanted = f"a list of at least 3 heights from 0 to 1, or one of: {', '.join(forms)}"
-        if not _is_list(answer):
-            raise _refuse(answer, wanted)
+        if not is_list(answer):
+            raise refused(answer, wanted)
         given = list(answer)
         numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in given)
         if not numbers or not 3 <= len(given) <= 10 * KNOTS:
-            raise _refuse(answer, wanted)
+            raise refused(answer, wanted)
         places = [k * (len(given) - 1) / (KNOTS - 1) for k in range(KNOTS)]
         return [_between(given, place) for place in places]
 

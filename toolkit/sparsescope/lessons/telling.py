@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .answers import Judgement
 from .base import Case, Finding, Lesson, Prediction, Scene, Show
-from .kinds import Judgement
 from .pictures import as_text
 
 

@@ -1,0 +1,87 @@
+"""Answers to predictions: what every kind of prediction does with one, and how one is judged or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..registry import SparsescopeError
+
+MOST_SHOWN = 60  # characters of an answer that a message repeats
+
+Message = dict[str, Any]
+
+
+class AnswerError(SparsescopeError, ValueError):
+    """Answer that does not fit its question."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Comparison of an answer with the measured one.
+
+    Attributes
+    ----------
+    right : whether the answer is right
+    keys : names of the mistakes, for which the lesson has sentences
+    distance : text that says how far the answer is off; empty where there is no distance
+    """
+
+    right: bool
+    keys: tuple[str, ...] = ()
+    distance: str = ""
+
+
+class Kind:
+    """Base of the kinds of predictions."""
+
+    name: ClassVar[str] = ""
+
+    def clean(self, answer: Any) -> Any:
+        """Return the answer in its usual form; raise :class:`AnswerError` for one that does not fit."""
+        raise NotImplementedError
+
+    def judge(self, answer: Any, measured: Any) -> Judgement:
+        """Compare a clean answer with the measured one."""
+        raise NotImplementedError
+
+    def mistakes(self, measured: Any) -> tuple[str, ...]:
+        """Return the keys of all mistakes that can be made where this was measured."""
+        raise NotImplementedError
+
+    def example(self, key: str, measured: Any) -> Any:
+        """Return an answer that makes a mistake."""
+        raise NotImplementedError
+
+    def right(self, measured: Any) -> Any:
+        """Return a right answer."""
+        raise NotImplementedError
+
+    def guess(self) -> Any:
+        """Return an answer to begin with, which tells nothing."""
+        raise NotImplementedError
+
+    def shown(self, answer: Any) -> str:
+        """Return an answer as text."""
+        raise NotImplementedError
+
+    def how(self) -> str:
+        """Return how to answer in Python."""
+        raise NotImplementedError
+
+    def message(self) -> Message:
+        """Return what the page needs to ask."""
+        raise NotImplementedError
+
+
+def is_list(answer: Any) -> bool:
+    """Return whether an answer has parts; a text and a mapping have none."""
+    return isinstance(answer, Iterable) and not isinstance(answer, str | Mapping)
+
+
+def refused(answer: Any, wanted: str) -> AnswerError:
+    """Return the error for an answer that does not fit its question."""
+    text = repr(answer)
+    text = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " …"
+    return AnswerError(f"the answer {text} does not fit this question; {wanted}")
