@@ -48,6 +48,12 @@ def minimise(problem: Problem, tol: float = 0.0, show: Show = no_show) -> Point:
     return Point(dense(run.state.weights()), U, float(event.objective), float(event.relative_gap))
 
 
+def split(case: Case) -> tuple[Case, float]:
+    """Return data and seed of a case, and its share of λ_max: ``wine, 0.02 λ_max`` has its own, others have 0.1."""
+    name, _, share = case.data.partition(", ")
+    return Case(name, case.seed), float(share.split()[0]) if share else 0.1
+
+
 @lru_cache(maxsize=16)
 def solved(name: str, seed: int, ratio: float = 0.1) -> Point:
     """Return the solution with the hinge at a share of λ_max."""

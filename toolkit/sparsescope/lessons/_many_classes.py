@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,8 @@ from ..runs.stopping import Iterations
 from ..solvers.pd_sparse import PDSparseState, work
 from . import pictures
 from ._runs import load
-from .base import Case, Message, Show
+from .base import Case, Finding, Mark, Message, Show
+from .pictures import counted
 
 GENERATED = {
     "20 classes": (3000, 20),
@@ -29,6 +31,13 @@ GENERATED = {
 }
 OTHER_C = ", C = "
 PASSES = 5  # iterations of PD-Sparse
+FEW = 3  # iterations where costs are compared
+LAM4 = 0.1
+GROWN = (48, 12, 3)  # documents for each class, where the number of classes grows
+TIMES = 16  # from the fewest classes to the most
+WORK = 6  # times the work, at most
+FULL = 4e6  # dual entries up to which FBPD, which keeps all of them, is measured beside
+MEASURED_AT, ASKED_FOR = (500, 1000, 2000), 4000  # classes of exercise b
 AT_THE_END = 10**6  # a certificate needs all margins, which PD-Sparse does without
 
 
@@ -107,3 +116,70 @@ def hits_of(problem: Problem, W: Any, data: Dataset) -> np.ndarray:
 def percent(hits: np.ndarray) -> float:
     """Return the share of hits in percent."""
     return 100.0 * float(np.mean(hits))
+
+
+# -------------------------------------------------------------------------------------------- more and more classes
+def _dense_seconds(problem: Problem) -> float:
+    """Return the processor time of a few iterations of FBPD, which keeps a dual entry of each document and class."""
+    run = Run(problem, "fbpd", stop=Iterations(FEW), certify_every=AT_THE_END, clock=time.thread_time)
+    return float([event.seconds for event in run][-1])
+
+
+def growing(case: Case, show: Show) -> Finding:
+    """Count the work of a few iterations while the number of classes grows and the documents stay as many."""
+    size, _, ridge = case.data.partition(", ")
+    documents = int(size.split()[0])
+    rows: list[list[Any]] = []
+    found: list[Sparse] = []
+    dense: list[float] = []
+    for share in GROWN:
+        data = make_extreme(n=documents, d=documents, m=documents // share, seed=case.seed)
+        problem = scaled(data, 0.0 if ridge else LAM4)
+        found.append(solved(problem, case.seed, FEW))
+        dense += [_dense_seconds(problem)] if problem.n * problem.m <= FULL else []
+        last = found[-1]
+        beside = f"{dense[-1]:.2f} s" if len(dense) == len(found) else "too many duals"
+        rows.append([counted(problem.m), f"{last.work:.2e}", f"{last.seconds:.2f} s", f"{last.active:.2f}",
+                     f"{last.word:.1f}", beside])  # fmt: skip
+        show(_growth_table(rows))
+    times, both = found[-1].work / found[0].work, len(dense) - 1
+    said = (
+        f"With {case.data}, from {rows[0][0]} to {rows[-1][0]} classes, {FEW} iterations read {times:.2g} times the "
+        f"entries; k_A goes from {rows[0][3]} to {rows[-1][3]}. FBPD, which keeps a dual entry of each document and "
+        f"class, takes {dense[both] / dense[0]:.2g} times the processor time from {rows[0][0]} to {rows[both][0]} "
+        f"classes, and PD-Sparse {found[both].seconds / found[0].seconds:.2g} times."
+    )
+    return Finding(times, times < WORK, said, _growth_table(rows))
+
+
+def _growth_table(rows: list[list[Any]]) -> Message:
+    return pictures.table(["classes", "entries read", "seconds", "k_A", "k_W", "seconds of FBPD"], rows)
+
+
+# ------------------------------------------------------------------------------------------------------- the exercises
+def is_number(value: Any) -> bool:
+    """Return whether an answer is a finite number."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and bool(np.isfinite(value))
+
+
+@lru_cache(maxsize=16)
+def active_with(classes: int, seed: int) -> float:
+    """Return k_A of 3000 documents with so many classes."""
+    data = make_extreme(n=3000, d=3000, m=classes, seed=seed)
+    return solved(scaled(data, LAM4), seed, FEW).active
+
+
+def extrapolated(seed: int) -> float:
+    """Return what a straight line through three measurements says, both axes logarithmic."""
+    x = np.log(MEASURED_AT)
+    line = np.polyfit(x, np.log([active_with(m, seed) for m in MEASURED_AT]), 1)
+    return float(np.exp(np.polyval(line, np.log(ASKED_FOR))))
+
+
+def growth_check(value: Any, student: int) -> Mark:
+    """Check a prediction of k_A for more classes than were measured."""
+    if not is_number(value) or not 0 < value <= ASKED_FOR:
+        return Mark(False, f"Give k_A as a number above 0 and up to {ASKED_FOR}.")
+    found = active_with(ASKED_FOR, student % 3)
+    off = 100.0 * (value / found - 1.0)
+    return Mark(abs(off) <= 25.0, f"Measured k_A: {found:.2f}; your prediction is off by {off:+.0f} %.")

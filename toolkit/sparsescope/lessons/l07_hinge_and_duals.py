@@ -1,4 +1,10 @@
-"""Lesson 7: smooth losses and the exact hinge, and the forces behind the samples."""
+"""Lesson 7: smooth losses and the exact hinge, and the forces behind the samples.
+
+Shares are of λ_max itself, the smallest λ at which W = 0 is optimal. The bound that the gradient at W = 0 gives is
+larger for the hinge (prediction 3): by a quarter on wine, so 0.1 λ_max is a smaller λ there than a tenth of the bound,
+and fewer samples have a loss. Measured on wine, seeds 0, 1 and 2: F rises by 327, 332 and 322 % in prediction 1 (270,
+266 and 258 % at a tenth of the bound), and the gap of prediction 2 is 29, 22 and 19 % (17, 19 and 14 %).
+"""
 
 from __future__ import annotations
 
@@ -29,6 +35,7 @@ from ._hinge import (
     shortfall,
     solved,
     solver_s_forces,
+    split,
 )
 from ._runs import LOSS, accuracy_on_test, at, dense, fit, load, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Message, Prediction, Scene, Show, Source, cases
@@ -41,7 +48,8 @@ NAMES = {"hinge": "hinge", "squared": "squared hinge", "logistic": "logistic", "
 
 # ----------------------------------------------------------------------------------------------------------- the runs
 def _percent(share: float) -> str:
-    return "0 %" if abs(share) < 1e-6 else f"{100 * share:+.3g} %".replace("-", "−")
+    shown = f"{100 * share:+.0f}" if abs(share) >= 1 else f"{100 * share:+.3g}"
+    return "0 %" if abs(share) < 1e-6 else f"{shown} %".replace("-", "−")
 
 
 def _delete(case: Case, show: Show) -> Finding:
@@ -49,27 +57,28 @@ def _delete(case: Case, show: Show) -> Finding:
     rows: list[list[Any]] = []
     rises: list[float] = []
     columns = ["left out", "of", "F on all data"]
+    on, ratio = split(case)
 
     def leave_out(name: str, problem: Problem, keep: np.ndarray, best: float) -> None:
-        rises.append(rise(problem, case, keep, best))
+        rises.append(rise(problem, on, keep, best))
         rows.append([name, f"{int((~keep).sum())} of {problem.n}", _percent(rises[-1])])
         show(pictures.table(columns, rows))
 
-    smooth = at(case.data, 0.1, case.seed)
+    smooth = at(on.data, ratio, on.seed)
     found = fit(smooth, 1e-10)
     leave_out("squared hinge, no loss", smooth, shortfall(smooth, found.W) > 0.0, found.objective)
-    hinge, best = at(case.data, 0.1, case.seed, HINGE), solved(case.data, case.seed)
+    hinge, best = at(on.data, ratio, on.seed, HINGE), solved(on.data, on.seed, ratio)
     lacking = shortfall(hinge, best.W)
     leave_out("hinge, no loss", hinge, lacking > CORNER, best.objective)
     leave_out("hinge, no loss and not in the corner", hinge, lacking > -CORNER, best.objective)
-    logistic = at(case.data, 0.1, case.seed, "logistic")
+    logistic = at(on.data, ratio, on.seed, "logistic")
     found = fit(logistic, 1e-10)
     lead = shortfall(logistic, found.W)
     leave_out("logistic, the best quarter", logistic, lead > np.quantile(lead, 0.25), found.objective)
     same, grown = rises[0] < 1e-4, rises[1] > 0.1
     answer = {(True, True): "hinge", (True, False): "none", (False, True): "both", (False, False): "squared"}
     said = (
-        f"On {case.data} F on all data changes by {_percent(rises[0])} for the squared hinge and by "
+        f"On {case.data}, F on all data changes by {_percent(rises[0])} for the squared hinge and by "
         f"{_percent(rises[1])} for the hinge; by {_percent(rises[2])} if the {int((abs(lacking) <= CORNER).sum())} "
         "samples in the corner are kept."
     )
@@ -254,7 +263,8 @@ LESSON = Lesson(
             run=_delete,
             claim="F grows by more than a tenth for the hinge, and by less than 1e-4 of itself for the squared hinge.",
             condition=(
-                "on all data here; on digits every sample has a loss with the squared hinge, and none is left out."
+                "on all data here, and at 0.02 λ_max, the opening, where F on wine becomes several times as large; on "
+                "digits every sample has a loss with the squared hinge, and none is left out."
             ),
             explained=(
                 "Zero loss is zero slope only for smooth losses. The hinge has a corner at zero loss, and samples "
@@ -267,7 +277,7 @@ LESSON = Lesson(
                 "samples never pulled.",
                 "both": "The squared hinge is smooth: where its loss is zero its slope is zero too.",
             },
-            holds=cases(ALL),
+            holds=(*cases(ALL), *(Case("wine, 0.02 λ_max", seed) for seed in (0, 1, 2))),
         ),
         Prediction(
             question=(

@@ -39,6 +39,7 @@ from .kinds import Choice, Order, Sketch
 
 NEAR, CLOSE = 1e-2, 1e-8  # of F above the smallest
 OVER = 1.15  # times the final working set
+REPEATED = 10  # the distance at which times cross differs by factors of 1.3 to 10 from one measurement to the next
 LANES = {"fista": "FISTA", "bcd": "BCD", "newglmnet": "newGLMNET", "lhac": "LHAC"}
 
 
@@ -175,7 +176,7 @@ def _overtaken_check(value: Any, student: int) -> Mark:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         return Mark(False, "Give a number between 0 and 1: the distance from the smallest F, as a share of it.")
     measured = _overtaken(student % 3)
-    return Mark(max(value / measured, measured / value) <= 10, f"Here newGLMNET leads from {measured:.1e} on.")
+    return Mark(max(value / measured, measured / value) <= REPEATED, f"Here newGLMNET leads from {measured:.1e} on.")
 
 
 # ----------------------------------------------------------------------------------------------------------- the lesson
