@@ -164,7 +164,7 @@ def is_number(value: Any) -> bool:
 
 @lru_cache(maxsize=16)
 def active_with(classes: int, seed: int) -> float:
-    """Return k_A of 3000 documents with so many classes."""
+    """Return k_A of 3000 documents, given the number of classes."""
     data = make_extreme(n=3000, d=3000, m=classes, seed=seed)
     return solved(scaled(data, LAM4), seed, FEW).active
 
