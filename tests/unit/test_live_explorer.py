@@ -404,6 +404,23 @@ def test_data_that_cannot_be_used_are_said_and_the_page_lives_on() -> None:
     explorer.close()
 
 
+@pytest.mark.parametrize("loss", ["crammer-singer", "logistic"])
+def test_labels_that_no_weights_explain_are_said_with_what_to_do(loss: str) -> None:
+    """Every sample has each class once: the subgradients at W = 0 cancel, whole numbers and halves without rounding."""
+    data = np.repeat(np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 4.0]]), 2, axis=0), np.tile([0, 1], 3)
+    assert Problem(*data, loss=loss).lam_max == 0.0
+    explorer = Explorer(data, settings={"loss": loss})
+    client = Page(explorer)
+    client.send("ready")
+    client.until(lambda: client.of("error"), "the error")
+    said = client.of("error")[-1]["text"]
+    assert "all weights are zero at every λ" in said, said
+    assert "X is not zero" in said and "order of its rows" in said and "smooth loss" in said, said
+    client.send("do", action="run")
+    client.poll()
+    explorer.close()
+
+
 def test_an_error_in_the_worker_is_shown_with_its_traceback(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     client.start()
 

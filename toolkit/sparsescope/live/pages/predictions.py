@@ -159,8 +159,12 @@ class Predictions(Kind):
 
     @property
     def flat(self) -> str:
-        """Return the message for data whose classes no feature separates."""
-        return "λ_max is zero: at W = 0 no feature separates the classes, so there is nothing to fit"
+        """Return the message for data on which no weights do better than zero."""
+        return (
+            "λ_max is zero: no weights bring the loss below that of W = 0, so all weights are zero at every λ. Check "
+            "that X is not zero everywhere and that the labels are in the order of its rows. If they are, the features "
+            "do not predict the labels: a smooth loss, such as the logistic one, may still show how little they do"
+        )
 
     # ------------------------------------------------------------------------------------------------------ the page
     def facts(self, problem: Any, source: Any) -> dict[str, Any]:
