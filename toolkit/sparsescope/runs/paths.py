@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..problems.base import BaseProblem
 from ..registry import check_whole
-from ..solvers.base import Solver, State
+from ..solvers.base import Solution, Solver, State
 from .event import Event
 from .grids import lam_grid
 from .path_points import Point
@@ -58,10 +59,11 @@ class Solved(Gap):
 class PathRun(Run):
     """Run along a λ-path: an iterator of events like :class:`Run`, whose λ falls whenever its rule is met.
 
-    The events of one λ are its starting point (the solution of the λ before, as a point of the new problem) and one for
-    each iteration; ``event.lam`` is the present λ. A :class:`Recorder` among the callbacks gets a mark at each change
-    of λ. Iterations, passes and seconds are counted over the whole path. ``lams`` and ``notes`` hold the λ to come,
-    ``position`` the number of the present one, ``path`` the solutions so far.
+    The events of one λ are its starting point and one for each iteration; ``event.lam`` is the present λ. It starts at
+    the solution of the λ before, as a point of the new problem; or, with a solver that can, ahead of it on the line
+    through the last two solutions, extrapolated in log λ, where F is lower there. A :class:`Recorder` among the
+    callbacks gets a mark at each change of λ. Iterations, passes and seconds are counted over the whole path. ``lams``
+    and ``notes`` hold the λ to come, ``position`` the number of the present one, ``path`` the solutions so far.
 
     Parameters
     ----------
@@ -151,6 +153,7 @@ class PathRun(Run):
         self._leave = False  # the present λ is done, the next event is the start of the next one
         self._began = (0, 0.0, 0.0) if state is None else (state.iteration, state.passes, 0.0)
         self._next_certificate = 0  # an iteration of the present λ
+        self._earlier: tuple[float, Solution] | None = None  # the λ before, and its solution
         self._unseen = False  # whether the caller looks at events with a certificate only
 
     @property
@@ -183,9 +186,23 @@ class PathRun(Run):
         for callback in self.callbacks:
             if isinstance(callback, Recorder):
                 callback.trace.mark(f"λ {before:.3g} → {self.problem.lam:.3g}", "lam")
+        self._lead(before)
         if self._unseen and foreseen:
             return self._hurry()  # the solution of the λ before is not looked at: the solver says when to look
         return self.observe(certify_now=True)
+
+    def _lead(self, lam: float) -> None:
+        """Let the solver start ahead of the solution at ``lam``, the λ before, where two foretell the next."""
+        assert self.state is not None
+        if self.state.sparse or not hasattr(self.state, "coef"):
+            return
+        earlier, self._earlier = self._earlier, (lam, Solution.of(self.state.coef))
+        if earlier is None or not 0.0 < self.problem.lam < lam < earlier[0]:
+            return
+        began = self._clock()
+        length = math.log(lam / self.problem.lam) / math.log(earlier[0] / lam)
+        self.solver.lead(self.problem.natural, self.state, earlier[1], length)
+        self.seconds += self._clock() - began
 
     def _hurry(self) -> Event:
         """Iterate up to the next certificate; between two of them no rule and nobody looks at the run."""
@@ -231,6 +248,7 @@ class PathRun(Run):
         super().follow(other)
         if isinstance(other, PathRun):
             self.lams, self.position, self._leave, self._began = other.lams, other.position, other._leave, other._began
+            self._earlier = other._earlier
             self._points = list(other._points)
             self.stop = copy.deepcopy(other.stop)
 

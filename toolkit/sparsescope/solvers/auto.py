@@ -33,7 +33,7 @@ import numpy as np
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
-from .base import Solver, State, settings
+from .base import Solution, Solver, State, settings
 from .shared.interior_point import suits as takes_interior_points
 from .shared.newton import able
 from .shared.proximal_point import suits
@@ -265,6 +265,9 @@ class Auto(Solver):
         adapted = solver.adapt(problem, state)
         self.mark(state if adapted is None else adapted, solver, reason)
         return adapted
+
+    def lead(self, problem: Any, state: Any, earlier: Solution, length: float) -> bool:
+        return bool(state.delegate.lead(problem, state, earlier, length))
 
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         found: Certificate = state.delegate.certificate(problem, state, work)

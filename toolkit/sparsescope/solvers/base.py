@@ -18,6 +18,7 @@ from ..problems.certificate import certify
 from ..problems.prediction import Problem
 from ..registry import LAST, Column, Field, collect_fields, documented, field
 from .shared.scope import SolverScope
+from .shared.state import Solution as Solution
 from .shared.state import State as State
 
 T = TypeVar("T", bound="type[Solver]")
@@ -275,6 +276,27 @@ class Solver(SolverScope):
             a state to continue with instead, at the same weights; ``None`` keeps this one.
         """
         return None
+
+    def lead(self, problem: Any, state: State, earlier: Solution, length: float) -> bool:
+        """Move a state along the line through two solutions of a path, where that lowers the objective.
+
+        Parameters
+        ----------
+        problem
+            the problem at the new λ; the state is adapted to it.
+        state
+            the state at the solution of the last λ, changed in place.
+        earlier
+            the solution of the λ before that.
+        length
+            length of the step, in units of that between the two solutions.
+
+        Returns
+        -------
+        bool
+            whether the state has moved.
+        """
+        return False
 
     def variant(self, problem: Problem) -> Any:
         """Return what else decides, besides the types of the parts, which kernels a run on this problem needs.

@@ -31,8 +31,8 @@ from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
 from ..problems.screened_gradient import ScreenedGradient, used_rows
 from ..registry import Column, field, solvers
-from .base import Solver, State, settings
-from .shared import by_passes
+from .base import Solution, Solver, State, settings
+from .shared import by_passes, secant
 from .shared.columns import CURSOR_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
@@ -206,6 +206,9 @@ class WorkingSet(Solver):
         else:
             state.forget(problem)
 
+    def lead(self, problem: Problem, state: Any, earlier: Solution, length: float) -> bool:
+        return isinstance(state, WorkingSetState) and secant.lead(problem, state, earlier, length)
+
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         # The gradient that it needs is left to the next choice of rows, or to the next gradient step.
         steps = getattr(state, "gradient", None)
@@ -314,18 +317,8 @@ class WorkingSet(Solver):
         before = state.passes
 
         def sweep(columns: Any, order: np.ndarray, at: slice) -> Swept:
-            done: Swept = sweep_line_search(
-                columns,
-                order,
-                state.coef[at],
-                state.Z,
-                *problem.terms,
-                problem.row_penalty,
-                problem.lam,
-                at.start == 0,
-                search,
-                state.kept,
-            )
+            given = (columns, order, state.coef[at], state.Z, *problem.terms, problem.row_penalty, problem.lam)
+            done: Swept = sweep_line_search(*given, at.start == 0, search, state.kept)
             return done
 
         def note(done: Swept) -> None:

@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...inputs.frame import Frame
 from ...kernels.rows import loss_sum, support_flags
 from ...problems.prediction import Problem
+
+
+class Solution(NamedTuple):
+    """Coefficients where they are not zero: the numbers of the rows (s,), in order, and copies of them (s, m).
+
+    Parameters
+    ----------
+    rows
+        the numbers; that of the intercept is d.
+    values
+        the rows.
+    """
+
+    rows: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, coef: np.ndarray) -> Solution:
+        """Return a copy of what is not zero.
+
+        Parameters
+        ----------
+        coef
+            coefficients (rows, m).
+
+        Returns
+        -------
+        Solution
+            the copy.
+        """
+        flags = np.empty(len(coef), dtype=np.uint8)
+        support_flags(coef, flags)
+        rows = np.flatnonzero(flags)
+        return cls(rows, coef[rows])
 
 
 class State:
