@@ -42,7 +42,7 @@ def test_zeros_stay_zero_and_rows_do_not_turn_round_except_the_intercept() -> No
     np.testing.assert_array_equal(foretold(earlier, now, 1.0, 4), [[0.0, 0.0], [0.0, 0.0], [-3.0, 1.0]])
 
 
-@pytest.mark.parametrize("penalty", ["l1l2", "l1"])
+@pytest.mark.parametrize("penalty", ["l1/l2", "l1"])
 def test_a_start_ahead_is_taken_where_the_objective_falls_and_only_there(problem: ss.Problem, penalty: str) -> None:
     problem = problem.with_(penalty=penalty)
     lams = problem.lam_max * np.array([0.4, 0.35, 0.3])
