@@ -152,3 +152,36 @@ def test_formulas_of_the_null_intercept_are_right_where_they_answer(loss: str) -
             answered += 1
             assert np.abs(slope).max() < 1e-14 and abs(b.sum()) < 1e-13
     assert 10 < answered < len(draws), "some shares have a formula, and some (an idle hinge, an empty class) have not"
+
+
+def foretold(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Some features of which twenty predict the class, with errors."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    Z = X[:, :20] @ rng.standard_normal((20, m)) + rng.standard_normal((n, m))
+    return X, Z.argmax(axis=1)
+
+
+@pytest.mark.parametrize("shape", [(150, 20, 8), pytest.param((300, 200, 10), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "l1/linf", "sparse-group"])
+def test_both_bounds_meet_for_round_penalties_too(shape: tuple[int, int, int], penalty: str, intercept: bool) -> None:
+    for loss in ("crammer-singer", "separation-ranking"):
+        problem = ss.Problem(*foretold(*shape), loss=loss, penalty=penalty, intercept=intercept)
+        assert problem.lam_max > 0.0 and problem.lam_max_slack <= 1e-4
+
+
+@pytest.mark.parametrize("shape", [(300, 4, 3), (500, 20, 3)], ids=str)
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_labels_that_no_weights_explain_have_a_lam_max_of_zero(shape: tuple[int, int, int], intercept: bool) -> None:
+    rng, (n, d, m) = np.random.default_rng(0), shape
+    X, y = rng.standard_normal((n, d)), rng.integers(0, m, n)
+    for penalty in ("l1", "l1/l2"):
+        problem = ss.Problem(X, y, loss="crammer-singer", penalty=penalty, intercept=intercept)
+        assert problem.lam_max == 0.0 and problem.lam_max_slack == 0.0
+        with pytest.raises(ValueError, match="λ_max is 0: no feature separates the classes"):
+            _ = problem.lam_reference
+    zero = ss.certify(problem.with_lam(1e-3), np.zeros((d, m)))
+    assert zero.objective == pytest.approx(problem.null_objective, rel=1e-12)
+    better = ss.solve(problem.with_lam(1e-6), "fbpd", tol=1e-6, max_iter=20_000, record=False, certify_every=50)
+    assert better.dual >= problem.null_objective * (1 - 1e-5), "nothing is better than zero, at a small λ too"

@@ -17,6 +17,7 @@ from .interior_cones import Orthant, Piece
 from .interior_systems import LOOSE, Curvature, system_of
 
 STEP = 0.98  # share of the way to the boundary
+FARTHER, WORTH = (1.5, 0.3), 0.05  # how far a recentred step is to go beside the last, and by how much it has to
 ROUGH, REFINED = 2, 4  # corrections of a system's solution, of the predictor and of the step
 
 
@@ -113,6 +114,7 @@ class CentralPath:
     quadratic: np.ndarray
     strength: float
     by_class: bool
+    recentred = 0  # times at most that a step's outliers are brought back to the path (Gondzio 1996)
     ahead = below = float("nan")  # shares of the last step that were taken, of the slacks and of the duals
 
     @property
@@ -143,11 +145,16 @@ class CentralPath:
         near = sum(c.ahead(size, *move) for c, move in zip(cones, moves[1], strict=True)) / self.count
         sigma = min(max(near / centre, 0.0), 1.0) ** 3
         aims = [c.corrector(*move, sigma * centre) for c, move in zip(cones, moves[1], strict=True)]
-        (dW, da, dxi, bounds), moves2 = self._direction(dual, primal, 1.0 - sigma, aims, REFINED)
-        if not all(np.isfinite(v).all() for v in (dW, *(part for move in moves2 for part in move))):
-            raise FloatingPointError("the step is not finite")
-        ahead = min(1.0, STEP * min(c.longest(m[0], None) for c, m in zip(cones, moves2, strict=True)))
-        below = min(1.0, STEP * min(c.longest(None, m[1]) for c, m in zip(cones, moves2, strict=True)))
+        found, sizes = self._sized(dual, primal, 1.0 - sigma, aims)
+        for _ in range(self.recentred):
+            tried = [min(1.0, FARTHER[0] * size + FARTHER[1]) for size in sizes]
+            pairs = zip(cones, aims, found[1], strict=True)
+            aims = [c.recentred(aim, *move, *tried, sigma * centre) for c, aim, move in pairs]
+            again, longer = self._sized(dual, primal, 1.0 - sigma, aims)
+            if sum(longer) < sum(sizes) + WORTH:
+                break
+            found, sizes = again, longer
+        ((dW, da, dxi, bounds), moves2), (ahead, below) = found, sizes
         if np.any(self.quadratic):
             ahead = below = min(ahead, below)
         self.W = self.W + ahead * dW
@@ -157,6 +164,16 @@ class CentralPath:
         for cone, (ds, dz) in zip(cones, moves2, strict=True):
             cone.s, cone.z = cone.s + ahead * ds, cone.z + below * dz
         self.ahead, self.below = ahead, below
+
+    def _sized(self, dual: Any, primal: Any, share: float, aims: list[np.ndarray]) -> tuple[Any, list[float]]:
+        """The step, and how far its slacks and its duals may go."""
+        found = self._direction(dual, primal, share, aims, REFINED)
+        cones: list[Any] = [self.hinges.slack, *(piece.cone for piece in self.pieces)]
+        if not all(np.isfinite(v).all() for v in (found[0][0], *(part for move in found[1] for part in move))):
+            raise FloatingPointError("the step is not finite")
+        pairs = list(zip(cones, found[1], strict=True))
+        ahead = min(1.0, STEP * min(cone.longest(ds, None) for cone, (ds, _) in pairs))
+        return found, [ahead, min(1.0, STEP * min(cone.longest(None, dz) for cone, (_, dz) in pairs))]
 
     def _transposed(self, duals: list[np.ndarray]) -> np.ndarray:
         """The share of the duals of the norms in the gradient in W, flat."""

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 TINY = 1e-300
+FAR = 10.0  # factor from the centre up to which a product is near it
+INSIDE = 0.8  # share of a norm's dual ball up to which duals are given
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,14 @@ class Orthant:
         """The same where s∘z is to become the centre, with what a first step (ds, dz) left out."""
         return (centre - self.s * self.z - ds * dz) / self.z
 
+    def recentred(
+        self, aim: np.ndarray, ds: np.ndarray, dz: np.ndarray, ahead: float, below: float, centre: float
+    ) -> np.ndarray:
+        """The aim changed so that, after steps of these sizes, no s∘z is far from the centre."""
+        product = (self.s + ahead * ds) * (self.z + below * dz)
+        missing = np.clip(product, centre / FAR, FAR * centre) - product
+        return np.asarray(aim + np.maximum(missing, -FAR * centre) / self.z)
+
     def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
         """The longest step of both, or of one of them, inside the cone."""
         return min(_until_zero(self.s, ds), _until_zero(self.z, dz))
@@ -166,6 +176,13 @@ class SecondOrder(Orthant):
         out[:, 1:] = (aim[:, 1:] - out[:, :1] * tail) / head
         return self._scaled(out)
 
+    def recentred(
+        self, aim: np.ndarray, ds: np.ndarray, dz: np.ndarray, ahead: float, below: float, centre: float
+    ) -> np.ndarray:
+        """The aim: rows of norms are left as they are."""
+        del ds, dz, ahead, below, centre
+        return aim
+
     def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
         """The longest step of both, or of one of them, inside the cone."""
         return min(_until_edge(self.s, ds), _until_edge(self.z, dz))
@@ -215,6 +232,10 @@ class Piece:
 
     def norms(self, w: np.ndarray) -> np.ndarray:
         """The norms of vectors, (vectors,)."""
+        raise NotImplementedError
+
+    def hold(self, v: np.ndarray) -> np.ndarray:
+        """Give the duals as much of v as weights' part as leaves them inside the cone; return what they hold."""
         raise NotImplementedError
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -285,6 +306,13 @@ class Corners(Piece):
     def norms(self, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.abs(w).max(axis=1))
 
+    def hold(self, v: np.ndarray) -> np.ndarray:
+        most, length = INSIDE * self.cost, self.at.shape[1]
+        v = v * np.minimum(1.0, most / np.maximum(np.abs(v).sum(axis=1), TINY))[:, None]
+        rest = 0.5 * (self.cost - np.abs(v).sum(axis=1))[:, None] / length
+        self.cone.z = np.stack([np.maximum(v, 0.0) + rest, np.maximum(-v, 0.0) + rest])
+        return v
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.stack([w - t[:, None], -w - t[:, None]])
 
@@ -335,6 +363,11 @@ class Lengths(Piece):
 
     def norms(self, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.linalg.norm(w, axis=1))
+
+    def hold(self, v: np.ndarray) -> np.ndarray:
+        v = v * np.minimum(1.0, INSIDE * self.cost / np.maximum(np.linalg.norm(v, axis=1), TINY))[:, None]
+        self.cone.z = np.column_stack([self.cost, -v])
+        return v
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return -np.column_stack([t, w])

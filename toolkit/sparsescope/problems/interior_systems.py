@@ -134,6 +134,17 @@ def factored(S: np.ndarray) -> Factor:
                 raise
 
 
+def crossed(X: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """XᵀQX, (rows, m, rows, m), of one Q_i (m, m) for each sample."""
+    rows, m = X.shape[1], Q.shape[1]
+    H = np.empty((rows, m, rows, m))
+    for k in range(m):
+        for r in range(k, m):
+            part = (X * Q[:, k, r, None]).T @ X
+            H[:, k, :, r], H[:, r, :, k] = part, part.T
+    return H
+
+
 class Joint:
     """I + RᵀKR of all samples and classes."""
 
@@ -191,12 +202,7 @@ class ByWeights:
     def __init__(self, X: np.ndarray, curvature: Curvature, hinges: Any) -> None:
         self.X, self.curvature, self.R = X, curvature, hinges.factor()
         (rows, (d, m)) = X.shape[1], curvature.shape
-        Q = self.R @ self.R.transpose(0, 2, 1)
-        H = np.empty((rows, m, rows, m))
-        for k in range(m):
-            for r in range(k, m):
-                part = (X * Q[:, k, r, None]).T @ X
-                H[:, k, :, r], H[:, r, :, k] = part, part.T
+        H = crossed(X, self.R @ self.R.transpose(0, 2, 1))
         S = curvature.pulled(curvature.pulled(H.reshape(rows * m, rows * m)).T)
         np.einsum("aa->a", S)[:] += 1.0
         if rows > d:  # all intercepts may move together: nothing changes

@@ -10,23 +10,23 @@ says how much λ moves so that Ω(W) becomes 1. Any W bounds λ_max from below a
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError
 
-from ..kernels.rows import repair_dual
 from .central_path import CentralPath, Margins
-from .interior_cones import Orthant, norms_of, pieces_of
-from .interior_systems import cheapest
+from .interior_cones import TINY, Orthant, norms_of, pieces_of
+from .interior_systems import cheapest, crossed, factored
 
 MOST_STEPS, MOST_WORK = 40, 2.4e10  # multiplications of all factorisations: about 2 CPU s
 MOST_WEIGHTS = 100_000  # entries of W: steps take a time that grows with these, too
 FEWEST = 8  # steps for which that has to be enough
 NONE = 1e-30  # weight of pairs that touch nothing
-BALANCED = 1e-9  # share of the samples up to which columns of U count as sums of zero
-EXACT = 1e-7  # error that a flow may have, as in linear programmes
+ABOVE = 1.5  # first λ, as a multiple of the Ω° of the first subgradients
+REPEATS = 2  # of the system by which sums are made to vanish: the second takes rounding away
 
 
 class Faces(Margins):
@@ -47,6 +47,42 @@ class Faces(Margins):
         s = np.ones((n, m + 1))
         s[loose, m] = 2.0
         self.slack = Orthant(s, z * omega[:, None])
+
+    def settled(self, U: np.ndarray, X: np.ndarray) -> np.ndarray | None:
+        """Subgradients near U (n, m) whose sums XᵀU vanish, and none of which has changed its sign; ``None`` where
+        this way leads to none.
+
+        Every flow changes by a share of itself, so that the sum of squares of these changes is smallest.
+        """
+        held, (n, rows), m = copy.copy(self), X.shape, U.shape[1]
+        flows = np.column_stack([np.maximum(np.abs(U), NONE), self.kept(U)])
+        held.slack = Orthant(np.ones((n, m + 1)), flows)
+        held.slack.scale()
+        held.weigh()
+        R = held.factor()
+        Q = R @ R.transpose(0, 2, 1)
+        H = crossed(X, Q)
+        np.einsum("jkjl->jkl", H)[:] += np.einsum("jkjk->j", H)[:, None, None] / m  # rows of U sum to zero in any case
+        system = factored(H.reshape(rows * m, rows * m))
+        for _ in range(REPEATS):
+            P = system.solve((X.T @ U).ravel()).reshape(rows, m)
+            U = U - np.einsum("ikl,il->ik", Q, X @ P)
+        return U if (self.sign * U).min() >= 0.0 and self.kept(U).min() >= 0.0 else None
+
+    def freedom(self) -> int:
+        """Number of flows that may be chosen when the others follow from their sums."""
+        ends = (self.sign > 0.0).sum() + (self.sign < 0.0).sum()
+        return int(ends - 2 * len(self.sign) + (~self.free).sum())
+
+    def kept(self, U: np.ndarray) -> np.ndarray:
+        """What the flows of loose samples keep, (n,)."""
+        return np.where(self.free, 0.0, self.cost - np.maximum(U, 0.0).sum(axis=1))
+
+    def begin(self, U: np.ndarray) -> None:
+        """Take the flows of U, which are not at the edge, as duals."""
+        z = self.slack.z
+        z[:, :-1] = np.where(self.idle[:, :-1], z[:, :-1], np.abs(U))
+        z[:, -1] = np.where(self.free, z[:, -1], self.kept(U))
 
     def images(self, Z: np.ndarray, a: np.ndarray, xi: np.ndarray) -> np.ndarray:
         held = self.sign * (Z - a[:, None]) - np.where(self.off, xi[:, None], 0.0)
@@ -91,6 +127,7 @@ class NullPath(CentralPath):
     """A point of the method; λ and W in units of a first bound of λ_max."""
 
     hinges: Faces
+    recentred = 3
 
     def __init__(self, problem: Any, regulariser: Any, found: Any, faces: tuple[np.ndarray, ...], unit: float) -> None:
         receive, send, loose = faces
@@ -104,12 +141,26 @@ class NullPath(CentralPath):
         omega = omega[self.pairs].astype(np.float64)
         self.hinges = Faces(receive[self.pairs], send[self.pairs], loose[self.pairs], omega)
         self.strength, self.quadratic = float(problem.n), np.zeros(self.d * self.m)
-        centre = self.hinges.slack.product() / self.hinges.slack.count
-        self.pieces = pieces_of(regulariser, found, self.d, self.m, self.strength, centre)
-        self.costs = [piece.cost / self.strength for piece in self.pieces]
         self.W = np.zeros((self.X.shape[1], self.m))
+        self.pieces = pieces_of(regulariser, found, self.d, self.m, 1.0, 1.0)
+        self.costs = [piece.cost for piece in self.pieces]
+        self._begin(regulariser)
         self.second: Any = None
         self.moved = 0.0
+
+    def _begin(self, regulariser: Any) -> None:
+        """Begin where Ω(W) ≤ 1 has its bound, and with duals that hold U at a λ somewhat above its Ω°(XᵀU)."""
+        U = self.hinges.duals()
+        if self.X.shape[1] > self.d and (level := self.hinges.settled(U, self.X[:, self.d :])) is not None:
+            U = level
+            self.hinges.begin(U)
+        G = -self.X[:, : self.d].T @ U
+        self.strength = ABOVE * max(float(regulariser.zero_threshold(G)), TINY)
+        size, rest = self._spent([piece.t for piece in self.pieces]), G.ravel()
+        for piece, cost in zip(self.pieces, self.costs, strict=True):
+            piece.cost = self.strength * cost
+            piece.t, piece.cone.s = piece.t / size, piece.cone.s / size
+            rest[piece.at] -= piece.hold(rest[piece.at])
 
     def advance(self) -> None:
         self.second = None
@@ -145,48 +196,59 @@ class NullPath(CentralPath):
         size = self._spent([piece.norms(flat[piece.at]) for piece in self.pieces])
         return self.unit * self.hinges.fall(self.X @ self.W) / (self.count_all * size) if size > 0.0 else 0.0
 
-    def subgradients(self) -> np.ndarray:
-        """U (n, m)."""
+    def subgradients(self, vanish: bool = False) -> np.ndarray | None:
+        """U (n, m), with an intercept of columns that sum to zero; ``vanish``: with XᵀU = 0 if such are near. ``None``
+        where none are near."""
+        own = self.hinges.duals()
+        if vanish and self.X.shape[1] * self.m <= self.hinges.freedom():
+            none = self.hinges.settled(own, self.X)
+            own, vanish = (own, False) if none is None else (none, True)
+        if not vanish and self.X.shape[1] > self.d:
+            level = self.hinges.settled(own, self.X[:, self.d :])
+            if level is None:
+                return None
+            own = level
         U = np.zeros((self.count_all, self.m))
-        U[self.pairs] = self.hinges.duals()
+        U[self.pairs] = own
         return U
 
 
-def between(problem: Any, regulariser: Any, faces: Any, upper: float, close: float) -> tuple[float, float] | None:
-    """Bounds of λ_max from below and above, at most a share ``close`` apart if rounding lets them; ``None`` where the
-    penalty is no sum of norms or a step takes too long."""
+def between(
+    problem: Any, regulariser: Any, faces: Any, upper: float, close: float, nothing: float
+) -> tuple[float, float] | None:
+    """Bounds of λ_max from below and above, at most a share ``close`` apart if rounding lets them, or both at most
+    ``nothing``; ``None`` where the penalty is no sum of norms or a step takes too long.
+
+    An infinite share asks only whether λ_max is more than nothing.
+    """
     found = norms_of(regulariser, problem.d, problem.m)
     if found is None or problem.d * problem.m > MOST_WEIGHTS:
         return None
     steps = int(MOST_WORK / cheapest(problem.n, problem.d, problem.m, found, regulariser.blocks is not None))
     if steps < FEWEST:
         return None
-    path, lower = NullPath(problem, regulariser, found, faces, upper), 0.0
-    for _ in range(min(steps, MOST_STEPS)):
+    with np.errstate(all="ignore"):  # what is not finite ends it
+        path = NullPath(problem, regulariser, found, faces, upper)
+        return _followed(path, problem, regulariser, upper, (close, nothing), min(steps, MOST_STEPS))
+
+
+def _followed(
+    path: NullPath, problem: Any, regulariser: Any, upper: float, goals: tuple[float, float], steps: int
+) -> tuple[float, float]:
+    """Both bounds after at most so many steps."""
+    (close, nothing), lower = goals, 0.0
+    for k in range(steps):
         try:
-            with np.errstate(all="ignore"):  # what is not finite ends it below
-                path.advance()
+            path.advance()
         except (LinAlgError, FloatingPointError, ValueError):
             break
         lower = max(lower, path.lower())
-        U = path.subgradients()
-        if not problem.intercept or _balanced(problem, path, U):
+        if lower > nothing and close == np.inf:
+            break
+        U = path.subgradients(vanish=k > 1 and lower <= nothing)
+        if U is not None:
             G = np.ascontiguousarray((problem.design.matrix.T @ U).astype(np.float64)) / problem.n
             upper = min(upper, float(regulariser.zero_threshold(G)))
-        if upper - lower <= close * upper:
+        if upper <= nothing or (close < np.inf and upper - lower <= close * upper):
             break
     return lower, upper
-
-
-def _balanced(problem: Any, path: NullPath, U: np.ndarray) -> bool:
-    """Return whether the columns of U sum to zero, or do after a repair that stays among the subgradients."""
-    most = BALANCED * problem.n
-    if np.abs(U.sum(axis=0)).max() <= most:
-        return True
-    if problem.dtype != np.float64:  # the repair would have to be compiled for doubles
-        return False
-    repair_dual(U, *problem.terms)
-    hinges, own = path.hinges, U[path.pairs]
-    mass = np.maximum(own, 0.0).sum(axis=1)
-    inside = not own[hinges.idle[:, :-1]].any() and (np.abs(mass - hinges.cost)[hinges.free] <= EXACT).all()
-    return bool(inside and np.abs(U.sum(axis=0)).max() <= most)

@@ -8,6 +8,7 @@ with Ω(w) ≤ 1. Cutting planes (Kelley 1960) take a few such w at a time, thos
     t ← the smallest t with ⟨−XᵀU/n, w⟩ ≤ t for the w so far (a lower bound of λ_max);  λ_max ≤ Ω°(−XᵀU/n) for its U
 
 With more samples and classes a central path gives both bounds (null_path.py): its steps are few, whatever the penalty.
+It also finds U with XᵀU = 0: then no weights lower the loss, and λ_max is 0.
 
 With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other.
 """
@@ -30,6 +31,7 @@ CUTS = 64  # new ones from a point
 CLOSE = 1e-7  # share of λ_max at which the bounds have met
 TIGHT = 1e-3  # share of t within which a cut holds it
 BETWEEN = 0.7  # share of the best point so far
+ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # share of the lengths of X's columns and U's that is none of XᵀU
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,32 @@ class Critical:
 
 
 def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
-    """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound.
+    """λ_max between two bounds, from the subgradients U (n, m) of a first upper bound; 0 if rounding hides it.
 
     The first bound is kept where the programme would be too large, X lies in blocks, or the loss has no rule for its
     subgradients; the bounds so far where all programmes together take more than ``MOST_WORK``, or the central path more
     than its own. These count steps and no time: λ_max is the same on every machine.
     """
+    nothing = 0.0 if problem.partitioned else _rounding(problem, regulariser, U)
+    found = _bounded(problem, regulariser, U, nothing)
+    return Critical(0.0, 0.0) if found.lam <= nothing else found
+
+
+def _rounding(problem: Any, regulariser: Any, U: np.ndarray) -> float:
+    """The Ω° of what may be rounding in XᵀU/n; 0 where that is not finite."""
+    X = problem.design.matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = X.power(2).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
+        lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()) / problem.n
+        worst = np.outer(lengths, np.linalg.norm(U.astype(np.float64), axis=0))
+    if not np.isfinite(worst).all():
+        return 0.0
+    size = max(float(regulariser.zero_threshold(G)) for G in (worst, -worst))
+    return ROUNDING * size if np.isfinite(size) else 0.0
+
+
+def _bounded(problem: Any, regulariser: Any, U: np.ndarray, nothing: float) -> Critical:
+    """The same; below ``nothing`` it is not looked for."""
     n, d, m = problem.n, problem.d, problem.m
     G = problem.design.rmatmul(U, np.empty((d + int(problem.intercept), m), U.dtype))[:d].astype(np.float64) / n
     upper = float(regulariser.zero_threshold(G))
@@ -55,13 +77,15 @@ def tighten(problem: Any, regulariser: Any, U: np.ndarray) -> Critical:
     faces = problem.loss.null_faces(problem.null_intercept, problem.y) if solvable else None
     if faces is None or regulariser.free is not None or not 0.0 < upper < np.inf:
         return Critical(upper, 1.0)
-    if n * m > FEW_FLOWS and (found := between(problem, regulariser, faces, upper, MET)) is not None:
+    few = n * m <= FEW_FLOWS
+    found = between(problem, regulariser, faces, upper, np.inf if few else MET, nothing)
+    if found is not None and (not few or found[1] <= nothing):
         lower, upper = found
         return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
     flows = _Flows(problem, *faces)
     lower, left, cuts, best = 0.0, MOST_WORK, sp.csr_array((0, flows.count)), G
     points = [G]
-    while upper - lower > CLOSE * upper:
+    while upper - lower > CLOSE * upper and upper > nothing:
         new = [_cuts(problem, regulariser, point, max(lower, 0.5 * upper), flows) for point in points]
         cuts = sp.vstack([cuts, *new]).tocsr()
         solved = flows.solve(cuts, left)
