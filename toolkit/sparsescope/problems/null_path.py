@@ -75,7 +75,7 @@ class Faces(Margins):
         return int(ends - 2 * len(self.sign) + (~self.free).sum())
 
     def kept(self, U: np.ndarray) -> np.ndarray:
-        """What the flows of loose samples keep, (n,)."""
+        """The share of each loose sample that does not flow, (n,)."""
         return np.where(self.free, 0.0, self.cost - np.maximum(U, 0.0).sum(axis=1))
 
     def begin(self, U: np.ndarray) -> None:
@@ -235,7 +235,7 @@ def between(
 def _followed(
     path: NullPath, problem: Any, regulariser: Any, upper: float, goals: tuple[float, float], steps: int
 ) -> tuple[float, float]:
-    """Both bounds after at most so many steps."""
+    """The lower and the upper bound after at most ``steps`` steps."""
     (close, nothing), lower = goals, 0.0
     for k in range(steps):
         try:
