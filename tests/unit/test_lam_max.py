@@ -57,6 +57,7 @@ def test_the_first_bound_is_above_it_and_stays_where_the_programme_would_be_too_
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2"])
 def test_programmes_that_reach_their_limit_leave_valid_bounds(monkeypatch: pytest.MonkeyPatch, penalty: str) -> None:
     exact = problem_of("crammer-singer", "classes", penalty, True)
+    monkeypatch.setattr(null_programs, "between", lambda *given: None)  # no path goes on where they end
     first = [null_programs.MOST_WORK, 400_000, 0]
     slacks = []
     for most in first:
@@ -162,13 +163,16 @@ def foretold(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
     return X, Z.argmax(axis=1)
 
 
-@pytest.mark.parametrize("shape", [(150, 20, 8), pytest.param((300, 200, 10), marks=pytest.mark.slow)], ids=str)
+SLOW_SHAPES = [pytest.param(shape, marks=pytest.mark.slow) for shape in ((90, 40, 6), (300, 200, 10))]
+
+
+@pytest.mark.parametrize("shape", [(60, 20, 4), (150, 20, 8), *SLOW_SHAPES], ids=str)
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2", "l1/linf", "sparse-group"])
 def test_both_bounds_meet_for_round_penalties_too(shape: tuple[int, int, int], penalty: str, intercept: bool) -> None:
     for loss in ("crammer-singer", "separation-ranking"):
         problem = ss.Problem(*foretold(*shape), loss=loss, penalty=penalty, intercept=intercept)
-        assert problem.lam_max > 0.0 and problem.lam_max_slack <= 1e-4
+        assert problem.lam_max > 0.0 and problem.lam_max_slack <= 1e-5
 
 
 @pytest.mark.parametrize("shape", [(300, 4, 3), (500, 20, 3)], ids=str)

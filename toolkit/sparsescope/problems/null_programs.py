@@ -10,7 +10,8 @@ with Ω(w) ≤ 1. Cutting planes (Kelley 1960) take a few such w at a time, thos
 With more samples and classes a central path gives both bounds (null_path.py): its steps are few, whatever the penalty.
 It also finds U with XᵀU = 0: then no weights lower the loss, and λ_max is 0.
 
-With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other.
+With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other
+slowly, and the central path ends it there, too.
 """
 
 from __future__ import annotations
@@ -104,6 +105,10 @@ def _bounded(problem: Any, regulariser: Any, U: np.ndarray, nothing: float) -> C
             value = float(regulariser.zero_threshold(point))
             if value < upper:
                 upper, best = value, point
+    if upper - lower > MET * upper and upper > nothing:  # planes approach a round norm slowly: the path ends it
+        ended = between(problem, regulariser, faces, upper, MET, nothing)
+        if ended is not None:
+            lower, upper = max(lower, ended[0]), min(upper, ended[1])
     return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
 
 

@@ -135,7 +135,7 @@ class ProblemConstants(ProblemFacts):
     def lam_max_slack(self) -> float:
         """Bound of the relative error of :attr:`lam_max`, which may be too large by this share of itself.
 
-        It is 0 for smooth losses, below 1e-6 where the linear programme over the subgradients was solved, between where
+        It is 0 for smooth losses, about 1e-6 or less where the programme over the subgradients was solved, larger where
         that reached its limit of steps, and 1 where it would be too large and an arbitrary subgradient is taken.
         """
         return self._critical(self.penalty).slack
