@@ -201,3 +201,11 @@ def test_held_out_accuracy_that_does_not_rise_ends_a_run() -> None:
         assert said[:-1] == [None] * 7 and "not above 0.6 for 2 evaluations" in str(said[-1])
     with pytest.raises(ValueError, match="patience"):
         HeldOut(0)
+
+
+def test_a_result_has_converged_where_the_gap_that_was_asked_for_is_certified() -> None:
+    problem = ss.Problem(ss.datasets.load("iris"), lam_ratio=0.1)
+    coarse = ss.solve(problem, tol=0, stop=Gap(1e-2))
+    assert coarse.message.startswith("certified") and coarse.converged and repr(coarse).startswith("Result(converged")
+    limited = ss.solve(problem, tol=0, stop=Gap(1e-12) | Iterations(1))
+    assert not limited.converged and limited.iterations == 1

@@ -25,8 +25,8 @@ class Result:
     objective, dual, gap, relative_gap, violation
         of these weights.
     converged
-        whether the tolerance was reached, also as ``success``; for a sequence, which has no gap, whether it
-        settled.
+        whether the tolerance was reached, or that of a :class:`~sparsescope.stopping.Gap` among the rules given;
+        also as ``success``. For a sequence, which has no gap, whether it settled.
     message
         reason why the run ended.
     seconds, iterations, passes

@@ -14,6 +14,7 @@ from .event import Event
 from .keeping import Interrupted, Interrupts
 from .result import Result, point_of
 from .run import Run
+from .stop_rule import parts
 from .stopping import SETTLED, Gap, Iterations, Precision, Seconds, Settled, Stop
 from .trace import Recorder, Trace
 
@@ -167,7 +168,9 @@ def _handed_back(
     if start is not None and start[0].objective < found.objective:
         found, point = run.improved(start[0]), start[1]
         message += "; the starting point has a smaller F and is handed back"
-    proved = found.gap == found.gap and Gap(tol).verdict(found, run.problem, run.solver) is not None
+    # A gap that the caller's own rule asks for counts like ``tol``: a run that it ended is not called unfinished.
+    asked = [Gap(tol), *(rule for rule in parts(run.stop or Stop()) if isinstance(rule, Gap))]
+    proved = found.gap == found.gap and any(rule.verdict(found, run.problem, run.solver) for rule in asked)
     return Result(
         **point,
         objective=found.objective,

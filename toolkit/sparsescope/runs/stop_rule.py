@@ -55,10 +55,11 @@ class Stop:
     def __or__(self, other: Stop) -> Stop:
         if not isinstance(other, Stop):
             raise TypeError(f"{other!r} is not a stop rule; rules are objects such as sparsescope.stopping.Gap(1e-6)")
-        return AnyOf((*_parts(self), *_parts(other)))
+        return AnyOf((*parts(self), *parts(other)))
 
 
-def _parts(rule: Stop) -> tuple[Stop, ...]:
+def parts(rule: Stop) -> tuple[Stop, ...]:
+    """Return the rules that a rule is composed of, or the rule itself."""
     return rule.rules if isinstance(rule, AnyOf) else (rule,)
 
 
