@@ -377,10 +377,9 @@ def main() -> None:
     args = command.parse_args()
     if args.one_after_another:
         row = turned_over(args.one_after_another)
-        rows = rows_of("class")
-        store(
-            "class", [old for old in rows if (old["note"], old["sessions"]) != (row["note"], row["sessions"])] + [row]
-        )
+        others = [old for old in rows_of("class") if (old["note"], old["sessions"]) != (row["note"], row["sessions"])]
+        if not args.quick:
+            store("class", [*others, row])
         show([row])
         bar("kB left by a session", row["kB left by a session"], 50)
         return
