@@ -189,3 +189,12 @@ def test_labels_that_no_weights_explain_have_a_lam_max_of_zero(shape: tuple[int,
     assert zero.objective == pytest.approx(problem.null_objective, rel=1e-12)
     better = ss.solve(problem.with_lam(1e-6), "fbpd", tol=1e-6, max_iter=20_000, record=False, certify_every=50)
     assert better.dual >= problem.null_objective * (1 - 1e-5), "nothing is better than zero, at a small λ too"
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2"])
+def test_two_classes_of_one_size_leave_no_choice_of_subgradients(penalty: str) -> None:
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    problem = ss.Problem(X, np.arange(40) % 2, loss="crammer-singer", penalty=penalty, intercept=True)
+    sums = X[1::2].sum(axis=0) - X[::2].sum(axis=0)
+    exact = np.abs(sums).max() * (1.0 if penalty == "l1" else np.sqrt(2.0)) / 40
+    assert problem.lam_max == pytest.approx(exact, rel=1e-6) and problem.lam_max_slack <= 1e-5

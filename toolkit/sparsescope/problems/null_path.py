@@ -63,7 +63,10 @@ class Faces(Margins):
         Q = R @ R.transpose(0, 2, 1)
         H = crossed(X, Q)
         np.einsum("jkjl->jkl", H)[:] += np.einsum("jkjk->j", H)[:, None, None] / m  # rows of U sum to zero in any case
-        system = factored(H.reshape(rows * m, rows * m))
+        try:
+            system = factored(H.reshape(rows * m, rows * m))
+        except LinAlgError:  # no flow may change: with two classes whose scores are equal all of them are 1
+            return None
         for _ in range(REPEATS):
             P = system.solve((X.T @ U).ravel()).reshape(rows, m)
             U = U - np.einsum("ikl,il->ik", Q, X @ P)
