@@ -139,8 +139,8 @@ def growing(case: Case, show: Show) -> Finding:
         dense += [_dense_seconds(problem)] if problem.n * problem.m <= FULL else []
         last = found[-1]
         beside = f"{dense[-1]:.2f} s" if len(dense) == len(found) else "too many duals"
-        rows.append([counted(problem.m), f"{last.work / 1e6:.3g} million", f"{last.seconds:.2f} s", f"{last.active:.2f}",
-                     f"{last.word:.1f}", beside])  # fmt: skip
+        read, took = f"{last.work / 1e6:.3g} million", f"{last.seconds:.2f} s"
+        rows.append([counted(problem.m), read, took, f"{last.active:.2f}", f"{last.word:.1f}", beside])
         show(_growth_table(rows))
     times, both = found[-1].work / found[0].work, len(dense) - 1
     said = (
