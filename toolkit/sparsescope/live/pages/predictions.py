@@ -163,7 +163,8 @@ class Predictions(Kind):
         return (
             "λ_max is zero: no weights bring the loss below that of W = 0, so all weights are zero at every λ. Check "
             "that X is not zero everywhere and that the labels are in the order of its rows. If they are, the features "
-            "do not predict the labels: a smooth loss, such as the logistic one, may still show how little they do"
+            "do not predict the labels; where the loss is a hinge, a smooth loss such as the logistic one may still "
+            "show how little they do"
         )
 
     # ------------------------------------------------------------------------------------------------------ the page
