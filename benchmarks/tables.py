@@ -455,6 +455,10 @@ def cross_validation(folder: Path) -> str:
         f"**λ by cross-validation** ({cold['case']}): `SparseClassifierCV` takes {number(cold['sparsescope s'])} "
         f"processor seconds, a fit from zero for each λ and fold {number(cold['cold fits s'])} s."
     )
+    if "with path_ s" in cold:
+        said += (
+            f" With the path on all samples (`path_`), which the model does without: {number(cold['with path_ s'])} s."
+        )
     peer = next((row for row in result["rows"] if "glmnet s" in row), None)
     if peer is None:
         said += " R's glmnet was not there."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +48,51 @@ def test_scores_are_those_of_a_fit_on_the_other_folds() -> None:
             assert model.scores_[k, f] == alone.score(X[test], y[test])
 
 
-def test_the_model_is_the_chosen_point_of_the_path() -> None:
+def test_the_model_is_certified_at_the_chosen_lam_and_the_path_there_when_asked_for() -> None:
     X, y = iris()
     model = SparseClassifierCV(**FEW).fit(X, y)
     k = int(np.flatnonzero(model.lams_ == model.lam_)[0])
     assert model.mean_scores_[k] == model.mean_scores_.max() and model.lam_ == model.lam_best_
-    np.testing.assert_array_equal(model.weights_[0], model.path_.weights(k))
     found = ss.certify(ss.Problem(X, y, lam=model.lam_, intercept=True), *model.weights_)
-    assert found.gap == pytest.approx(model.dual_gap_, rel=1e-6, abs=1e-12) and model.relative_gap_ <= 1e-4
+    assert found.gap <= 1.01 * model.dual_gap_ + 1e-4 * model.objective_ and model.relative_gap_ <= 1e-4
+    assert found.objective == pytest.approx(model.objective_, rel=1e-12)
     assert model.lam_ratio_ == pytest.approx(model.lam_ / model.lams_[0])
-    assert len(model.path_) == len(model.history_) == 8 and model.n_iter_ == model.path_.iterations.sum()
+    assert model.history_["objective"][-1] == model.objective_ and model.history_["iteration"][-1] == model.n_iter_
+    model._repr_html_()
+    assert "path_" not in vars(model), "showing a model does not fit the path"
+    assert len(model.path_) == 8 and model.path_.converged.all() and model.path_ is model.path_
+    assert model.path_.lams.tolist() == model.lams_.tolist() and not any("_of_path" in name for name in vars(model))
+    assert model.path_.objective[k] == pytest.approx(model.objective_, rel=2e-4)
+    with pytest.raises(AttributeError, match="'paths_'"):
+        _ = model.paths_
+
+
+def test_a_pickled_model_has_its_path_and_no_samples() -> None:
+    X, y = iris()
+    model = SparseClassifierCV(**FEW).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.path_.lams.tolist() == model.lams_.tolist() and "_of_path" not in vars(again)
+    with pytest.raises(AttributeError, match="path_"):
+        _ = SparseClassifierCV().path_
+    before = model.path_
+    model.fit(X[:60], y[:60])
+    assert model.path_ is not before, "of the new fit"
+
+
+def test_the_fit_on_all_samples_starts_at_the_mean_of_the_folds() -> None:
+    X, y = text()
+    splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = SparseClassifierCV(**FEW | {"cv": splitter}, tol=1e-9).fit(X, y)
+    alone = [SparseClassifier(lam=model.lam_, tol=1e-9).fit(X[train], y[train]) for train, _ in splitter.split(X, y)]
+    W, b = (np.mean([one.weights_[part] for one in alone], axis=0) for part in (0, 1))
+    at = ss.Problem(X, y, lam=model.lam_, intercept=True)
+    assert model.history_["objective"][0] == pytest.approx(at.objective(W, b), rel=1e-6)
+    assert model.history_["objective"][0] < at.null_objective
+    missing = [(np.flatnonzero(y != y[0]), np.flatnonzero(y == y[0])), *splitter.split(X, y)]
+    without = SparseClassifierCV(**FEW | {"cv": missing, "scoring": make_scorer(accuracy_score)}).fit(X, y)
+    k = int(np.flatnonzero(without.lams_ == without.lam_)[0])
+    first = at.with_(lam=without.lams_[k]).null_objective
+    assert without.history_["objective"][0] == pytest.approx(first), "a fold lacks a class: no mean to start at"
 
 
 def test_one_standard_error_takes_the_largest_lam_that_is_near_enough() -> None:

@@ -17,10 +17,10 @@ from sklearn.utils.validation import _check_method_params
 from ..problems.prediction import Problem
 from ..runs.grids import lam_grid
 from ..runs.path_result import Path
-from ..runs.paths import path
-from .callbacks import COLUMNS, with_callbacks
+from ..runs.paths import PathRun, path
+from .callbacks import History, with_callbacks
 from .classifier import SparseClassifier
-from .folds import choose, fold_scores, require_rule, warn_of_limits
+from .folds import Fold, choose, fit_folds, mean_start, require_rule, warn_of_limits
 from .linear import LinearModel
 from .showing import sparkline
 from .targets import Targets, read_targets
@@ -36,7 +36,7 @@ class SparseClassifierCV(LinearModel):
     """Sparse linear classifier whose λ is chosen by cross-validation.
 
     All folds share one grid of λ; on each fold every λ starts at the solution of the λ before it. The model is the
-    chosen point of the path on all samples.
+    solution on all samples at the chosen λ, which starts at the mean of the folds' solutions there.
 
     Parameters
     ----------
@@ -72,10 +72,11 @@ class SparseClassifierCV(LinearModel):
     lam_, lam_best_, lam_1se_ : float
         The λ of the model, the λ of the best mean score, and that of the one-standard-error rule.
     path_ : sparsescope.Path
-        The solutions on all samples.
+        The solutions on all samples at every λ. The model does not need them: they are found when this is first asked
+        for (or the estimator is pickled), and the samples are kept until then.
     n_iter_ : int
-        Iterations along the path on all samples.
-    classes_, coef_, intercept_, support_, dual_gap_, relative_gap_, objective_, threshold_
+        Iterations of the fit on all samples.
+    classes_, coef_, intercept_, support_, dual_gap_, relative_gap_, objective_, threshold_, history_
         As of :class:`SparseClassifier`.
 
     Examples
@@ -160,13 +161,15 @@ class SparseClassifierCV(LinearModel):
         scorer = check_scoring(shell, scoring=self.scoring)
         of_scores = _check_method_params(X, routed.scorer.score)
         given = [(shell, scorer, X, labels, weights, lams, train, test, of_scores) for train, test in splits]
-        self.scores_ = fold_scores(self.n_jobs, _one_fold, given)
+        folds = fit_folds(self.n_jobs, _one_fold, given)
+        self.scores_ = np.column_stack([fold.scores for fold in folds])
         chosen = choose(self.scores_)
         self.lams_, self.mean_scores_, self.standard_errors_ = lams, chosen.means, chosen.errors
         self.lam_best_, self.lam_1se_ = float(lams[chosen.best]), float(lams[chosen.one_se])
-        self.path_ = path(problem, self._solver(problem), lams=lams, tol=self.tol, max_iter=self.max_iter)
-        warn_of_limits(int((~self.path_.converged).sum()), "of the path")
-        self._keep_point(problem, targets, chosen.by(self.rule))
+        k = chosen.by(self.rule)
+        self._fit_all(problem, targets, lams[k], mean_start(problem, folds, k))
+        self.__dict__.pop("path_", None)
+        self._of_path = problem
         return self
 
     def _folds_of(self, targets: Targets) -> Any:
@@ -181,17 +184,37 @@ class SparseClassifierCV(LinearModel):
             return lam_grid(problem, lams=np.geomspace(1.0, self.ratio, self.n_lams))[0]
         return lam_grid(problem, self.n_lams, self.ratio, self.lams)[0]
 
-    def _keep_point(self, problem: Problem, targets: Targets, k: int) -> None:
-        found = self.path_
-        self._keep(problem.with_(lam=found.lams[k]), targets, found.weights(k), found.intercept(k))
+    def _fit_all(self, problem: Problem, targets: Targets, lam: float, start: tuple[Any, Any]) -> None:
+        """Fit the model on all samples at the chosen λ, from weights near its own."""
+        solver, history = self._solver(problem), History()
+        W, b = (None, None) if solver.sparse else start
+        # a path of one λ ends as those of the folds do
+        run = PathRun(problem, solver, lams=[lam], W=W, b=b, tol=self.tol, max_iter=self.max_iter, callbacks=[history])
+        for _ in run:
+            pass
+        found = run.path
+        warn_of_limits(int((~found.converged).sum()), "of the fit on all samples")
+        self._keep(problem.with_(lam=lam), targets, found.weights(), found.intercept())
         unit = problem.lam_max if problem.loss.smooth else float("nan")
         self.lam_ratio_ = self.lam_ / unit if 0.0 < unit < np.inf else float("nan")
-        self.n_iter_ = int(found.iterations.sum())
-        self.dual_gap_, self.relative_gap_ = float(found.gap[k]), float(found.relative_gap[k])
-        self.objective_ = float(found.objective[k])
-        columns = [np.cumsum(found.iterations), found.objective, found.relative_gap, found.nonzero_rows]
-        kind = np.dtype([(name, np.float64) for name in COLUMNS])
-        self.history_ = np.array(list(zip(*columns, strict=True)), dtype=kind)
+        self.n_iter_, self.history_ = int(found.iterations[0]), history.table
+        self.dual_gap_, self.relative_gap_ = float(found.gap[0]), float(found.relative_gap[0])
+        self.objective_ = float(found.objective[0])
+
+    def __getattr__(self, name: str) -> Any:
+        # Not a property: what lists the attributes of an estimator, as scikit-learn's display does, would fit the path.
+        problem = vars(self).get("_of_path")
+        if name != "path_" or problem is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.path_ = path(problem, self._solver(problem), lams=self.lams_, tol=self.tol, max_iter=self.max_iter)
+        del self._of_path
+        warn_of_limits(int((~self.path_.converged).sum()), "of the path")
+        return self.path_
+
+    def __getstate__(self) -> Any:
+        if "_of_path" in vars(self):
+            _ = self.path_  # in place of the samples
+        return super().__getstate__()
 
     # --------------------------------------------------------------------------------------------------------- scores
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
@@ -243,8 +266,8 @@ def _one_fold(
     train: np.ndarray,
     test: np.ndarray,
     of_scores: dict[str, Any],
-) -> tuple[np.ndarray, int]:
-    """Scores of one fold at every λ, and the number of λ that ended at a limit."""
+) -> Fold:
+    """Fit and judge one fold at every λ."""
     X = sp.csr_array(X) if sp.issparse(X) else X
     targets = read_targets(labels[train])
     problem = shell._problem(X[train], targets, None if weights is None else weights[train])
@@ -258,7 +281,7 @@ def _one_fold(
     for k in range(len(found)):
         shell._keep(problem, targets, found.weights(k), found.intercept(k))
         scores[k] = score(shell, held_out_X, held_out_labels, **held_out)
-    return scores, int((~found.converged).sum())
+    return Fold.of(found, scores)
 
 
 def _is_accuracy(scorer: Any, targets: Targets, held_out: dict[str, Any]) -> bool:

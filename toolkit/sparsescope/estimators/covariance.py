@@ -20,7 +20,7 @@ from ..runs.run import as_solver
 from ..runs.solving import solve
 from .callbacks import COLUMNS, CallbackSupportMixin, History, told, with_callbacks
 from .files import Savable
-from .folds import choose, fold_scores, require_rule, warn_of_limits
+from .folds import Fold, choose, fit_folds, require_rule, warn_of_limits
 from .showing import ShownFit, sparkline
 
 NAN = float("nan")
@@ -253,8 +253,10 @@ class SparseInverseCovarianceCV(CovarianceModel):
 
     Attributes
     ----------
-    lams_, scores_, mean_scores_, standard_errors_, lam_best_, lam_1se_, path_
+    lams_, scores_, mean_scores_, standard_errors_, lam_best_, lam_1se_
         As of :class:`SparseClassifierCV`.
+    path_ : sparsescope.Path
+        The solutions on all samples.
     precision_, covariance_, location_, edges_, lam_, lam_ratio_, n_iter_, dual_gap_, relative_gap_, objective_
         As of :class:`SparseInverseCovariance`.
 
@@ -329,7 +331,7 @@ class SparseInverseCovarianceCV(CovarianceModel):
         rows = sp.csr_array(X) if sp.issparse(X) else X
         bare = clone(self)
         given = [(bare, rows[train], rows[test], lams) for train, test in check_cv(self.cv).split(rows)]
-        self.scores_ = fold_scores(self.n_jobs, _one_fold, given)
+        self.scores_ = np.column_stack([fold.scores for fold in fit_folds(self.n_jobs, _one_fold, given)])
         chosen = choose(self.scores_)
         self.lams_, self.mean_scores_, self.standard_errors_ = lams, chosen.means, chosen.errors
         self.lam_best_, self.lam_1se_ = float(lams[chosen.best]), float(lams[chosen.one_se])
@@ -355,8 +357,8 @@ class SparseInverseCovarianceCV(CovarianceModel):
         return sparkline(self.mean_scores_, "Mean score by λ, from the largest", logarithmic=False)
 
 
-def _one_fold(model: SparseInverseCovarianceCV, X: Any, test: Any, lams: np.ndarray) -> tuple[np.ndarray, int]:
-    """Mean log-likelihoods of held-out samples at every λ, and the number of λ that ended at a limit."""
+def _one_fold(model: SparseInverseCovarianceCV, X: Any, test: Any, lams: np.ndarray) -> Fold:
+    """Mean log-likelihoods of held-out samples at every λ."""
     problem, mean, scale = model._problem(X)
     found = path(problem, as_solver(model.solver, problem), lams=lams, tol=model.tol, max_iter=model.max_iter)
     moment, scores = _moment(test, mean), np.empty(len(found))
@@ -364,7 +366,7 @@ def _one_fold(model: SparseInverseCovarianceCV, X: Any, test: Any, lams: np.ndar
         Theta = found.weights(k)
         Theta = Theta.toarray() if sp.issparse(Theta) else Theta
         scores[k] = log_likelihood(moment, Theta / np.outer(scale, scale))
-    return scores, int((~found.converged).sum())
+    return Fold(scores, int((~found.converged).sum()))
 
 
 def _moment(X: Any, about: np.ndarray) -> np.ndarray:
