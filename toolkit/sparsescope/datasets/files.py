@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from .base import Dataset
 from .npz import looks_like_dataset, read_npz
@@ -19,6 +22,7 @@ SVMLIGHT_SUFFIXES = tuple(
     stem + packed for packed in ("", ".gz", ".bz2") for stem in (".svm", ".svmlight", ".libsvm", ".scale")
 )
 SUFFIXES = (".npz", *TABLE_SUFFIXES, *SVMLIGHT_SUFFIXES)
+KEPT = 2.0  # seconds: a file that was rewritten where it stands shows in the menus after so long at most
 FORMATS = ".npz, .csv or .tsv with a header line, .parquet, svmlight/libsvm text; text files also as .gz or .bz2"
 
 
@@ -53,8 +57,39 @@ def stem_of(path: Path) -> str:
     return path.name
 
 
+_listed: tuple[float, tuple[Any, ...], dict[str, Path]] = (-math.inf, (), {})
+
+
 def files_found() -> dict[str, Path]:
-    """Name -> path of the loadable files in the folders: known suffix, and for .npz the keys of a data set."""
+    """Name -> path of the loadable files in the folders: known suffix, and for .npz the keys of a data set.
+
+    Menus and settings of a page ask for this several times at each change, and looking at every file keeps a server
+    from its other pages. So an answer is kept for :data:`KEPT` seconds while the folders stay as they were.
+    """
+    global _listed
+    now, state = time.monotonic(), _state_of_folders()
+    since, before, found = _listed
+    if state is None or state != before or now - since > KEPT:
+        found = _look_for_files()
+        _listed = (now, state, found) if state is not None else (-math.inf, (), {})
+    return dict(found)
+
+
+def _state_of_folders() -> tuple[Any, ...] | None:
+    """What changes when a file comes or goes; None if a folder has changed so lately that it may again, unseen."""
+    state: list[Any] = []
+    for folder in (*folders(), fetched_folder()):
+        try:
+            changed = folder.stat().st_mtime
+        except OSError:  # no such folder
+            changed = -math.inf
+        if time.time() - changed < KEPT:
+            return None
+        state.append((folder, changed))
+    return tuple(state)
+
+
+def _look_for_files() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in _files_in_folders():
         if path.name.lower().endswith(SUFFIXES) and (path.suffix != ".npz" or looks_like_dataset(path)):

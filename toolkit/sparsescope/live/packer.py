@@ -200,7 +200,9 @@ class Packer:
         Events after iteration ``until``, and those from number ``stop`` on, are left for a later frame."""
         trace, start = self.trace, self.sent
         there = len(trace) if stop is None else stop
-        n = max(start, int(np.searchsorted(trace["iteration"][:there], until, side="right")))
+        n = max(start, there)
+        if until < math.inf:  # looking for it reads the whole column, and lets other threads in between
+            n = max(start, int(np.searchsorted(trace["iteration"][:there], until, side="right")))
         chosen = self._choose(start, n)
         table: list[list[Any]] = []
         if chosen.size:
@@ -303,7 +305,7 @@ class Packer:
         segment = int(segments[-1])
         if segment != self._segment:
             self._known, self._segment = {}, segment
-        first = start + int(np.searchsorted(segments, segment))
+        first = start if segments[0] == segment else start + int(np.searchsorted(segments, segment))
         iterations = trace["iteration"]
         for name in dict.fromkeys((*SPARSE, *self._more, *self._reported)):
             if name not in trace.columns:

@@ -22,10 +22,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SLICE = 0.008  # seconds of a turn at most; a longer step is simply one step
-LEAST_SLICE = 0.0015
+LEAST_SLICE = 0.0008
 ALONE = 0.25  # seconds of a turn while nobody else waits; a worker looks in between whether its session is still held
 PREFERENCE = 2.0  # seconds that somebody who asked something counts as having waited already
-ROUND = 0.06  # seconds within which everybody who waits should have had a turn: with many, turns get shorter
+# Seconds of turns within which everybody who waits has had one: with many, turns get shorter. A round takes two to three
+# times as long by the clock, since a step ends where it can and the event loop needs the interpreter in between.
+ROUND = 0.03
 LONG = 0.025  # seconds after which a turn counts as one long kernel
 STUCK = 1.0  # seconds after which a turn is not waited for any more, however many there are
 LOOK = 0.1  # seconds after which somebody who waits looks again at whether turns have become long
