@@ -12,7 +12,9 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope.datasets as datasets
+from sparsescope.datasets import files
 from sparsescope.registry import UnknownName, app_pages
+from waiting import until
 
 RNG = np.random.default_rng(0)
 X = RNG.random((12, 4))
@@ -320,7 +322,32 @@ def test_a_file_is_opened_once_for_the_menus_of_a_page_and_again_when_it_has_cha
         page.close()
     assert opened.count(str(folder / "sample.npz")) == 1
     np.savez(folder / "sample.npz", A=np.eye(30))  # no data set any more
+    until(lambda: "sample" not in datasets.names())
+
+
+def test_folders_are_looked_through_again_only_when_something_came_or_went_or_after_a_while(folder, monkeypatch):
+    looked = []
+    look = files._look_for_files
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(folder / "nothing fetched"))
+    monkeypatch.setattr(files, "_look_for_files", lambda: looked.append(1) or look())
+    np.savez(folder / "sample.npz", X=np.eye(3), y=np.arange(3))
+    os.utime(folder, (1e9, 1e9))  # a folder that nobody touched for years
+    monkeypatch.setattr(files, "KEPT", 3600.0)
+    assert all("sample" in datasets.names() for _ in range(5)) and len(looked) == 1
+    np.savez(folder / "other.npz", X=np.eye(3), y=np.arange(3))
+    assert "other" in datasets.names()
+    (folder / "sample.npz").unlink()
     assert "sample" not in datasets.names()
+    monkeypatch.setattr(files, "KEPT", 0.0)
+    before = len(looked)
+    assert datasets.names() == datasets.names() and len(looked) == before + 2
+
+
+def test_the_listing_that_is_kept_is_nobodys_to_change(folder):
+    np.savez(folder / "sample.npz", X=np.eye(3), y=np.arange(3))
+    os.utime(folder, (1e9, 1e9))
+    files.files_found().clear()
+    assert "sample" in datasets.names()
 
 
 def test_registered_names_win_over_files(folder):

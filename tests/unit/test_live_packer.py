@@ -57,6 +57,10 @@ class FakeTrace:
     def optimum(self, segment: int = -1) -> None:
         """No reference is known."""
 
+    def like(self, segment: int) -> list[int]:
+        """No two segments have the same problem."""
+        return [segment]
+
     def best(self, segment: int) -> float:
         return 1.0
 
@@ -389,3 +393,25 @@ def test_a_table_lies_in_the_block_as_its_columns_one_by_one(dtype: Any, size: i
     places = [one_by_one.add(column.astype(dtype)) for column in columns]
     assert table.add_table(columns, dtype) == places
     assert table.buffers() == one_by_one.buffers() and table.add_table([], dtype) == []
+
+
+def test_bounds_of_a_problem_that_comes_back_are_sent_for_its_earlier_segments_too() -> None:
+    """Changes of λ there and back: only segments with the problem of the newest events are asked."""
+
+    class BackAgain(FakeTrace):
+        asked: list[int] = []
+
+        def like(self, segment: int) -> list[int]:
+            return [s for s in range(3) if s % 2 == segment % 2]
+
+        def best(self, segment: int) -> float:
+            self.asked.append(segment)
+            return float(self.size) if segment % 2 == 0 else 9.0
+
+    trace = BackAgain([{0}] * 6, segment=[0, 0, 1, 1, 2, 2])
+    packer = Packer(trace, 8)
+    trace.size = 4
+    assert packer.columns(Block())["bounds"] == [[0, 4.0, None, None, None], [1, 9.0, None, None, None]]
+    trace.size, trace.asked[:] = 6, []
+    assert packer.columns(Block())["bounds"] == [[0, 6.0, None, None, None], [2, 6.0, None, None, None]]
+    assert trace.asked == [0, 2]

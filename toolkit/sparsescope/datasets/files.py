@@ -76,7 +76,7 @@ def files_found() -> dict[str, Path]:
 
 
 def _state_of_folders() -> tuple[Any, ...] | None:
-    """What changes when a file comes or goes; None if a folder has changed so lately that it may again, unseen."""
+    """State of the folders, another one once a file came or went; None if one changed so lately that it may again."""
     state: list[Any] = []
     for folder in (*folders(), fetched_folder()):
         try:

@@ -105,6 +105,17 @@ class Block:
         return [b"".join(self._parts)] if self.size else []
 
 
+def last_finite(column: np.ndarray, first: int, stop: int) -> int | None:
+    """Return the place of the last finite number of ``column[first:stop]``; None if there is none.
+
+    A frame has few events or, rarely, many; in most columns the last one has the number.
+    """
+    if first < stop and math.isfinite(column[stop - 1]):
+        return stop - 1
+    known = np.flatnonzero(np.isfinite(column[first:stop]))
+    return first + int(known[-1]) if known.size else None
+
+
 def _named(names: Sequence[str], places: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
     return [[name, *place] for name, place in zip(names, places, strict=True)]
 
@@ -125,6 +136,10 @@ class RowChanges:
         """The net changes between the chosen events, the first after ``start``; ``None`` if there are none."""
         changes = []
         at = start
+        if not any(
+            self._came(k).size or self._went(k).size for k in range(start, int(chosen[-1]) + 1 if len(chosen) else 0)
+        ):
+            return None
         for event in chosen:
             changes.append(self._change(at, int(event) + 1))
             at = int(event) + 1
@@ -144,6 +159,8 @@ class RowChanges:
         before: np.ndarray | None = inside.copy() if stop - start > 1 else None
         for event in range(start, stop):
             come, gone = self._came(event), self._went(event)
+            if not (come.size or gone.size):
+                continue
             inside[come] = True
             inside[gone] = False
             fresh = come[~self._seen[come]]
@@ -224,14 +241,28 @@ class Packer:
             "working": working,
         }
         self.sent, self.kept = n, self.kept + int(chosen.size)
-        segments = int(trace["segment"][n - 1]) + 1 if n else 0
-        self._optima = trace.optima
-        bounds = [
-            (plain(trace.best(s)), plain(trace.lower(s)), *(trace.optimum(s) or (None, None))) for s in range(segments)
-        ]
-        header["bounds"] = [[s, *pair] for s, pair in enumerate(bounds) if pair != self._bounds.get(s)]
-        self._bounds = dict(enumerate(bounds))
+        header["bounds"] = self._new_bounds(start, n)
         return header
+
+    def _new_bounds(self, start: int, n: int) -> list[list[Any]]:
+        """Return segments with what is known of their F*, where the page has other bounds.
+
+        An event changes the bounds of one problem, so only segments with a problem of the new events are asked.
+        """
+        trace, optima = self.trace, self.trace.optima
+        segments = int(trace["segment"][n - 1]) + 1 if n else 0
+        asked: Iterable[int] = range(segments)
+        if optima == self._optima and segments:
+            fresh = {int(s) for s in np.unique(trace["segment"][start:n])} if start < n else set()
+            asked = sorted({like for s in fresh for like in trace.like(s) if like < segments})
+        self._optima = optima
+        news = []
+        for s in asked:
+            pair = (plain(trace.best(s)), plain(trace.lower(s)), *(trace.optimum(s) or (None, None)))
+            if pair != self._bounds.get(s):
+                self._bounds[s] = pair
+                news.append([s, *pair])
+        return news
 
     def new_marks(self, stop: int | None = None) -> list[dict[str, Any]]:
         """Marks that the page does not have yet; those from number ``stop`` on are left for a later frame."""
@@ -300,17 +331,13 @@ class Packer:
             return
         trace = self.trace
         for name in COUNTED:
-            self._measured[name] += int(np.count_nonzero(np.isfinite(np.asarray(trace[name][start:n]))))
+            self._measured[name] += int(np.count_nonzero(np.isfinite(trace[name][start:n])))
         segments = np.asarray(trace["segment"][start:n])
         segment = int(segments[-1])
         if segment != self._segment:
             self._known, self._segment = {}, segment
         first = start if segments[0] == segment else start + int(np.searchsorted(segments, segment))
-        iterations = trace["iteration"]
+        there = frozenset(trace.columns)
         for name in dict.fromkeys((*SPARSE, *self._more, *self._reported)):
-            if name not in trace.columns:
-                continue
-            known = np.flatnonzero(np.isfinite(np.asarray(trace[name][first:n])))
-            if known.size:
-                at = first + int(known[-1])
-                self._known[name] = (float(trace[name][at]), float(iterations[at]))
+            if name in there and (at := last_finite(trace[name], first, n)) is not None:
+                self._known[name] = (float(trace[name][at]), float(trace["iteration"][at]))

@@ -42,9 +42,13 @@ class RowHistory:
             return
         now = np.zeros(d, dtype=bool) if flags is None else flags.astype(bool)
         changed = np.flatnonzero(now if before is None else now != before).astype(np.int32)
-        inside = now[changed]
-        self.entered.append(changed[inside])
-        self.left.append(changed[~inside])
+        if changed.size:
+            inside = now[changed]
+            self.entered.append(changed[inside])
+            self.left.append(changed[~inside])
+        else:  # as at most events of a long run
+            self.entered.append(NO_ROWS)
+            self.left.append(NO_ROWS)
         self._inside = None if flags is None else now
 
     def each(self, count: int) -> Iterator[np.ndarray]:

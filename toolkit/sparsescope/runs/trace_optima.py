@@ -47,6 +47,22 @@ class TraceOptima(TraceData):
         """
         return self._lower.get(self._keys[segment], float("nan")) if self._keys else float("nan")
 
+    def like(self, segment: int) -> list[int]:
+        """Return the segments with the problem of this one, itself included.
+
+        Parameters
+        ----------
+        segment
+            number of the segment.
+
+        Returns
+        -------
+        list[int]
+            numbers of the segments.
+        """
+        key = self._keys[segment]
+        return [s for s, other in enumerate(self._keys) if other == key]
+
     def is_of(self, target: tuple[Any, ...], segment: int = -1) -> bool:
         """Return whether a segment belongs to the problem with this key.
 

@@ -22,12 +22,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SLICE = 0.008  # seconds of a turn at most; a longer step is simply one step
-LEAST_SLICE = 0.0008
+LEAST_SLICE = 0.0005
 ALONE = 0.25  # seconds of a turn while nobody else waits; a worker looks in between whether its session is still held
 PREFERENCE = 2.0  # seconds that somebody who asked something counts as having waited already
-# Seconds of turns within which everybody who waits has had one: with many, turns get shorter. A round takes two to three
-# times as long by the clock, since a step ends where it can and the event loop needs the interpreter in between.
-ROUND = 0.03
+# Seconds of turns within which everybody who waits has had one: with many, turns get shorter. A round takes three or
+# four times as long by the clock, since a step ends where it can and the event loop needs the interpreter in between.
+ROUND = 0.02
 LONG = 0.025  # seconds after which a turn counts as one long kernel
 STUCK = 1.0  # seconds after which a turn is not waited for any more, however many there are
 LOOK = 0.1  # seconds after which somebody who waits looks again at whether turns have become long
@@ -146,7 +146,8 @@ class Turns:
             turn.began = now
             self._last = turn
             self._holders.append(turn)
-            turn.gate.release()
+            if turn.gate.locked():
+                turn.gate.release()
 
 
 class Turn:
@@ -157,7 +158,8 @@ class Turn:
         self.turns = turns
         self.began = 0.0
         self.queued: int | None = None  # its ticket in the queue
-        self.gate = threading.Semaphore(0)
+        self.gate = threading.Lock()  # open while not held; a semaphore would make a lock of its own at each wait
+        self.gate.acquire()
         self.given_up = False
 
     def take(self, urgent: bool = False) -> bool:
