@@ -34,6 +34,7 @@ from helpers import (
 from sparsescope.jit.parts import part
 from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import penalties, solvers
+from sparsescope.runs.event import MEASURED_NAMES, reported
 from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared.entries import EntrySolver
@@ -388,6 +389,8 @@ def test_events_are_complete(name: str, solver: Any) -> None:
             search = (event.search_share, event.search_seconds, event.update_seconds)
             assert np.isfinite(search).all() == (name in SPARSE)
             assert np.isnan(event.trials) or event.trials >= 1
+        declared = {column.name for column in reported(event.solver, event.state)}
+        assert {name for name, value in event.info.items() if value == value} <= declared | MEASURED_NAMES
     assert events[-1][0].message.startswith("limit of 6 iterations")
     assert [e.message for e, _ in events[:-1]] == [""] * 6
 

@@ -93,6 +93,22 @@ def test_the_page_gets_it_at_every_event_and_as_a_newest_value(counting: type) -
     assert said in reported("prediction") and said not in reported("covariance")
 
 
+def test_the_page_shows_what_a_step_did_and_no_older_one() -> None:
+    problem, recorder = ss.Problem(*digits(), lam=0.3), Recorder()
+    run = ss.Run(problem, "bcd-ls", callbacks=[recorder])
+    for _ in range(3):
+        run.advance()
+    packer, trace, of_step = Packer(recorder.trace, problem.d), recorder.trace, ("working_set", "step_size", "trials")
+    sent = [name for name, *_ in packer.columns(Block())["columns"]]
+    assert set(of_step) <= set(sent) and len(set(sent)) == len(sent), "a view of a user's may draw them"
+    assert {name: packer.status()[name] for name in of_step} == {name: trace[name][-1] for name in of_step}
+    run.change(solver="bcd-cst")
+    run.advance()
+    packer.columns(Block())
+    assert packer.status()["step_size"] == trace["step_size"][-1]
+    assert packer.status()["trials"] is None, "constant steps have no line search"
+
+
 def test_no_view_and_no_page_names_what_one_solver_reports() -> None:
     shared = (PACKAGE / "solvers" / "shared" / "columns.py").read_text(encoding="utf-8")
     found = []

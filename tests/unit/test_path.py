@@ -324,10 +324,12 @@ def test_without_a_gap_the_violation_decides(problem: ss.Problem) -> None:
     without = dataclasses.replace(event, gap=float("nan"), relative_gap=float("nan"))
     rule = Solved(1e-3)
     assert rule.check(without) is None
-    met = dataclasses.replace(without, violation=0.5e-3)
+    met = dataclasses.replace(without, info={**without.info, "violation": 0.5e-3})
     assert "no gap here; violation 5.0e-04" in (rule.check(met) or "")
-    assert rule.check(dataclasses.replace(without, violation=0.51e-3)) is None
-    assert rule.check(dataclasses.replace(met, violation=float("nan"))) is None, "nothing was evaluated"
+    assert rule.check(dataclasses.replace(without, info={**without.info, "violation": 0.51e-3})) is None
+    assert rule.check(dataclasses.replace(met, info={**met.info, "violation": float("nan")})) is None, (
+        "nothing was evaluated"
+    )
     assert "certified" in (rule.check(dataclasses.replace(event, relative_gap=1e-3)) or "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from itertools import pairwise
 from typing import Any
 
@@ -176,6 +177,26 @@ def test_events_cannot_be_changed_and_name_their_numbers(problem: ss.Problem) ->
         event.objective = 0.0  # type: ignore[misc]
     assert {"iteration", "objective", "gap", "lam"} <= set(NUMBERS) and {"test_accuracy"} <= known_columns().keys()
     assert not {"problem", "solver", "state", "message"} & set(NUMBERS)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beside_the_common_ones_are_attributes_of_an_event(problem: ss.Problem) -> None:
+    """Also those that every event had as a field: a solver that does not report one shows NaN."""
+    common = {field.name for field in dataclasses.fields(Event)} - {"message", "info"}
+    assert common == {*NUMBERS, "problem", "solver", "state"} and len(common) == 14
+    assert not common & known_columns().keys(), "a number is declared once"
+    run = Run(problem.with_lam(0.1 * problem.lam_max), "bcd-ls", certify_every=2)
+    start, between, certified = run.advance(), run.advance(), run.advance()
+    assert np.isnan([start.working_set, start.step_size, start.trials]).all() and start.certified
+    assert np.isnan([between.dual, between.violation]).all() and not between.certified
+    for name in ("dual", "violation", "working_set", "step_size", "trials"):
+        assert getattr(certified, name) == certified.info[name], name
+        assert name in certified._repr_html_()
+    assert certified.gap == certified.objective - certified.dual
+    other = Run(problem, Slow()).advance()
+    assert "trials" not in other.info and np.isnan(other.trials)
+    assert dataclasses.replace(certified, message="done").step_size == certified.step_size
+    assert pickle.loads(pickle.dumps(dataclasses.replace(certified, problem=None, state=None))).dual == certified.dual
 
 
 def test_a_solver_that_diverges_is_named(problem: ss.Problem) -> None:

@@ -352,16 +352,67 @@ def test_what_a_solver_declares_is_in_events_traces_and_files(tmp_path: Path) ->
         events[-1].longer_step  # noqa: B018
 
 
+@settings
+class Undeclared(ISTA):
+    """ISTA that declares nothing: its state has numbers that other solvers declare."""
+
+    columns = ()
+
+
+def test_known_numbers_of_a_state_are_kept_without_a_declaration(tmp_path: Path) -> None:
+    X, y = digits()
+    recorder = Recorder()
+    run = Run(ss.Problem(X, y, lam=0.3), Undeclared(), callbacks=[recorder])
+    events = [run.advance() for _ in range(4)]
+    trace = recorder.trace
+    assert events[-1].step_size == trace["step_size"][-1] > 0 and np.isnan(trace["step_size"][0])
+    assert "step_size" in {column.name for column in trace.reported}
+    same(Trace.load(trace.save(tmp_path / "undeclared")), trace)
+
+
 def test_a_file_of_format_1_is_read() -> None:
     """It was written by the version before: fbpd, three iterations, then two at another λ."""
     trace = Trace.load(Path(__file__).parent / "saved" / "trace_format_1.npz")
     assert len(trace) == 6 and trace.segments == 2 and trace.marks[0].kind == "lam"
     np.testing.assert_allclose(trace["active_share"], [1.0, np.nan, 1.0, 1.0, 11 / 12, 11 / 12])
     np.testing.assert_allclose(trace["objective"][[0, -1]], [1.0, 0.9015687851954088], rtol=1e-15)
-    assert {column.name for column in trace.reported} == {"active_share", "dual_entries"}
+    assert {column.name for column in trace.reported} == {"active_share", "dual_entries", "working_set", "step_size"}
     assert {"train_accuracy", "violation_sum", "active_share", "lam", "segment"} <= set(trace.columns)
     assert not {"search_share", "features", "test_accuracy"} & set(trace.columns), "they hold no number"
     assert trace.weights().shape == (3, 3)
+
+
+def test_a_file_that_does_not_list_the_numbers_of_a_step_is_read(run: Any, tmp_path: Path) -> None:
+    """Format 2 was written, too, when working set, step size and trials were columns of every trace."""
+    trace, _, _ = run
+    of_step = ["working_set", "step_size", "trials"]
+    assert set(of_step) <= {column.name for column in trace.reported} <= set(trace.columns)
+    with np.load(trace.save(tmp_path / "new.npz")) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    header = json.loads(bytes(arrays["header"]).decode())
+    header["reported"] = [entry for entry in header["reported"] if entry["name"] not in of_step]
+    header["columns"].append("momentum")  # of another solver: no event has one
+    arrays["table"] = np.vstack([arrays["table"], np.full(len(trace), np.nan)])
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "old.npz", **arrays)
+    loaded = Trace.load(tmp_path / "old.npz")
+    same(loaded, trace)
+    assert {column.name: column for column in loaded.reported} == {column.name: column for column in trace.reported}
+    assert loaded.columns == trace.columns
+
+
+def test_a_file_of_format_2_is_read(tmp_path: Path) -> None:
+    """It was written when these numbers were fields of every event: BCD, then ISTA at another λ."""
+    path, of_step = Path(__file__).parent / "saved" / "trace_format_2.npz", {"working_set", "step_size", "trials"}
+    with np.load(path) as stored:
+        header, table = json.loads(bytes(stored["header"]).decode()), stored["table"]
+    assert header["format"] == 2 and not of_step & {entry["name"] for entry in header["reported"]}
+    trace = Trace.load(path)
+    for name, row in zip(header["columns"], table, strict=True):
+        np.testing.assert_array_equal(trace[name], row, err_msg=name)
+    assert of_step <= {column.name for column in trace.reported} and of_step <= set(trace.columns)
+    assert np.isfinite(trace["trials"]).any() and np.isfinite([trace["dual"], trace["violation"]]).all()
+    same(Trace.load(trace.save(tmp_path / "again.npz")), trace)
 
 
 def test_the_weights_of_the_newest_events_are_kept_within_their_memory() -> None:

@@ -9,53 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ..runs.event import solver_columns
+from ..runs.event import MEASURED, solver_columns
 from .thinning import keep
 
 ALIGNED = 8  # bytes; the largest item of an array
 MAX_EVENTS = 1000  # events in one frame; more are thinned
 # Columns whose differences matter are sent in double precision: (F − best)/best has to reach 1e-15.
 EXACT = ("iteration", "passes", "seconds", "objective")
-DRAWN = (
-    "loss",
-    "penalty",
-    "violation",
-    "paper_violation",
-    "dual",
-    "gap",
-    "relative_gap",
-    "nonzero_rows",
-    "nonzero_entries",
-    "working_set",
-    "step_size",
-    "trials",
-    "train_accuracy",
-    "test_accuracy",
-)
+MEASURED_DRAWN = tuple(column.name for column in MEASURED if column.drawn)
+DRAWN = ("loss", "penalty", "gap", "relative_gap", "nonzero_rows", "nonzero_entries", *MEASURED_DRAWN)
 # Values that are not evaluated at every event: the newest known one of the present segment is shown.
-SPARSE = (
-    "gap",
-    "relative_gap",
-    "train_accuracy",
-    "test_accuracy",
-    "violation",
-    "paper_violation",
-)
+SPARSE = ("gap", "relative_gap", *MEASURED_DRAWN)
 # The page shows how often these were evaluated, beside their lines.
 COUNTED = ("relative_gap",)
-STATUS = (
-    "iteration",
-    "passes",
-    "seconds",
-    "objective",
-    "loss",
-    "penalty",
-    "nonzero_rows",
-    "nonzero_entries",
-    "working_set",
-    "step_size",
-    "trials",
-)
+STATUS = ("iteration", "passes", "seconds", "objective", "loss", "penalty", "nonzero_rows", "nonzero_entries")
 
 
 def plain(value: Any) -> Any:

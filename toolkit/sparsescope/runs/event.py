@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -14,11 +14,19 @@ from ..solvers.base import Solver, State
 NAN = float("nan")
 # What is measured of a state beside the common numbers, whichever solver made it.
 MEASURED = (
+    Column("dual", "certified lower bound of the smallest objective", of_step=False, drawn=True),
+    Column("violation", "largest optimality violation over rows", of_step=False, drawn=True),
     Column("violation_sum", "sum of the optimality violations over rows", of_step=False),
-    Column("paper_violation", "largest violation as Eq. 9 of Blondel et al. (2013) has it", of_step=False),
+    Column("paper_violation", "largest violation as Eq. 9 of Blondel et al. (2013) has it", of_step=False, drawn=True),
     Column("paper_violation_sum", "sum of these violations over rows", of_step=False),
     *(
-        Column(f"{part}_{measure}", f"{measure.replace('_', ' ')} on {part} data", "share", of_step=False)
+        Column(
+            f"{part}_{measure}",
+            f"{measure.replace('_', ' ')} on {part} data",
+            "share",
+            of_step=False,
+            drawn=measure == "accuracy",  # those of label sets are drawn for problems with label sets only
+        )
         for part in ("train", "test")
         for measure in ("accuracy", *WATCHED)
     ),
@@ -49,22 +57,15 @@ class Event:
         λ in force.
     problem, solver, state
         for observers that need more; ``state`` must not be changed.
-    dual
-        certified lower bound of the smallest objective.
     gap, relative_gap
-        F − dual, and that divided by ``|F|``.
-    violation
-        largest optimality violation (docs/mathematics.md, section 3).
-    working_set
-        rows touched; of Θ the entries on and above the diagonal.
-    step_size, trials
-        of this iteration.
+        F − D for the certified lower bound D, and that divided by ``|F|``.
     message
         reason to stop; empty while the run goes on.
     info
-        all other numbers by their names: measured ones (:data:`MEASURED`: sums of violations, accuracies or, for
-        label sets, the measures of :class:`sparsescope.problems.metrics.SetMeasures`) and those that the solver
-        reports (``solver.columns``).
+        all other numbers by their names: measured ones (:data:`MEASURED`: the lower bound ``dual``, the largest
+        ``violation`` (docs/mathematics.md, section 3) and the sums, accuracies or, for label sets, the measures of
+        :class:`sparsescope.problems.metrics.SetMeasures`) and those that the solver reports (``solver.columns``), such
+        as ``working_set``, ``step_size`` and ``trials`` of its step.
 
     Notes
     -----
@@ -76,6 +77,8 @@ class Event:
     >>> event = next(iter(ss.Run(problem, "bcd-ls")))
     >>> event.iteration, event.nonzero_rows, event.certified
     (0, 0, True)
+    >>> bool(event.dual == event.info["dual"] <= event.objective)
+    True
     """
 
     iteration: float
@@ -90,20 +93,16 @@ class Event:
     problem: Any
     solver: Solver
     state: State
-    dual: float = NAN
     gap: float = NAN
     relative_gap: float = NAN
-    violation: float = NAN
-    working_set: float = NAN
-    step_size: float = NAN
-    trials: float = NAN
     message: str = ""
     info: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def certified(self) -> bool:
         """True if this event carries a certificate."""
-        return self.violation == self.violation
+        violation = self.info.get("violation", NAN)
+        return violation == violation
 
     def _repr_html_(self) -> str:
         rows = [(name, getattr(self, name)) for name in NUMBERS]
@@ -160,7 +159,62 @@ def reported(solver: Solver, state: State) -> tuple[Column, ...]:
     return (state.delegate or solver).columns
 
 
-_columns: tuple[Any, dict[str, Column]] = (None, {})  # the parts they were collected from, and the columns
+def declared(event: Event, names: Iterable[str]) -> dict[str, Column]:
+    """Return the declarations of some numbers of an event that its solver or another one reports.
+
+    Parameters
+    ----------
+    event
+        the event.
+    names
+        names of its numbers.
+
+    Returns
+    -------
+    dict[str, Column]
+        the columns by their names, without those that are measured of every state.
+    """
+    known = solver_columns() | {column.name: column for column in reported(event.solver, event.state)}
+    return {name: known[name] for name in names if name in known}
+
+
+def own_numbers(solver: Solver, state: State) -> dict[str, Any]:
+    """Return what a solver reports of a state, by name.
+
+    A solver declares it; a state may also have one of the known columns without that.
+
+    Parameters
+    ----------
+    solver
+        the solver.
+    state
+        its state.
+
+    Returns
+    -------
+    dict[str, Any]
+        the numbers; NaN for a declared one that the state does not have yet.
+    """
+    known = solver_columns()
+    found = {column.name: getattr(state, column.name, NAN) for column in reported(solver, state)}
+    for name, value in vars(state).items():
+        if name in known:
+            found.setdefault(name, value)
+    return found
+
+
+# The parts that columns were collected from, the solvers' columns, and these with the measured ones.
+_columns: tuple[Any, dict[str, Column], dict[str, Column]] = (None, {}, {})
+
+
+def _collected() -> tuple[Any, dict[str, Column], dict[str, Column]]:
+    """Columns as they are now; asked for at every event, so they are collected once for each set of solvers."""
+    global _columns
+    parts = solvers.parts
+    if _columns[0] is not parts:
+        found = {column.name: column for part in parts.values() for column in getattr(part.make, "columns", ())}
+        _columns = (parts, found, {column.name: column for column in MEASURED} | found)
+    return _columns
 
 
 def solver_columns() -> dict[str, Column]:
@@ -171,12 +225,7 @@ def solver_columns() -> dict[str, Column]:
     dict[str, Column]
         the columns.
     """
-    global _columns
-    parts = solvers.parts
-    if _columns[0] is not parts:  # asked for at every event
-        found = {column.name: column for part in parts.values() for column in getattr(part.make, "columns", ())}
-        _columns = (parts, found)
-    return _columns[1]
+    return _collected()[1]
 
 
 def known_columns() -> dict[str, Column]:
@@ -187,4 +236,4 @@ def known_columns() -> dict[str, Column]:
     dict[str, Column]
         the columns.
     """
-    return {column.name: column for column in MEASURED} | solver_columns()
+    return _collected()[2]

@@ -11,7 +11,7 @@ import numpy as np
 from .event import NUMBERS, Event, known_columns
 
 # Facts of one iteration say nothing about a whole λ; iterations, passes and seconds are counted for each λ instead.
-_OF_A_STEP = {"iteration", "passes", "seconds", "step_size", "trials", "lam"}
+_OF_A_STEP = {"iteration", "passes", "seconds", "lam"}
 COUNTS = ("iterations", "passes", "seconds")
 _OWN = ("lam", *(name for name in NUMBERS if name not in _OF_A_STEP))
 

@@ -16,7 +16,7 @@ from ..registry import NotAllowed, check_whole
 from ..solvers.base import Solver, State
 from .arguments import EVERY, as_functions, as_problem, as_solver, rows_between
 from .bounds import Bounds, Kept, Schedule
-from .event import MEASURED_NAMES, NAN, Event, event_of, reported, solver_columns
+from .event import MEASURED_NAMES, NAN, Event, event_of, own_numbers
 from .handover import Met
 from .result import Result
 from .run_changes import RunChanges
@@ -303,20 +303,15 @@ class Run(RunChanges):
                 "nonzero_rows": rows,
                 "nonzero_entries": entries,
             }
-        # What a solver reports it declares; a state may also have one of the known columns without that.
-        names = {*(column.name for column in reported(self.solver, state)), *(solver_columns().keys() & vars(state))}
-        own = {name: getattr(state, name, NAN) for name in names}
+        own = own_numbers(self.solver, state)
         for name in GRADIENTS & own.keys():
             own[name] /= problem.natural.units[0]
-        facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in names}
+        facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in own}
         numbers = {
             "iteration": self.iteration,
             "passes": state.passes,
             "seconds": self.seconds,
             "lam": problem.lam,
-            "working_set": state.working_set,
-            "step_size": state.step_size,
-            "trials": state.trials,
             **own,
             **facts,
         }

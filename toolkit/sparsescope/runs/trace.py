@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .event import Event, reported
+from .event import NAN, NUMBERS, Event, declared
 from .snapshots import SPARSE, Snapshot
 from .trace_data import COMMON, SNAPSHOT_BYTES, Mark
 from .trace_files import FORMAT, TraceFiles
@@ -235,18 +235,19 @@ class Trace(TraceOptima, TraceTables, TraceFiles):
         fresh = [name for name in event.info if name not in self._data]
         if fresh:  # readers hold the old columns or the new ones
             self._data = {**self._data, **{name: np.full(self._data["iteration"].size, np.nan) for name in fresh}}
-            self._reported |= {column.name: column for column in reported(event.solver, event.state)}
+            self._reported |= declared(event, fresh)
+        numbers = {**event.info, **{name: getattr(event, name) for name in NUMBERS}, "segment": len(self._keys) - 1}
         for name, column in self._data.items():
-            column[size] = event.info.get(name, np.nan) if name not in COMMON else getattr(event, name, np.nan)
-        self._data["segment"][size] = len(self._keys) - 1
+            column[size] = numbers.get(name, NAN)
         # With a budget, weights that violate it have an objective below the optimum: the bound of the gap counts.
         value = event.objective if event.solver.follows_lam else event.dual + event.gap
         if not event.certified and event.problem.dtype != np.float64:
             value = np.nan  # rounded: only certificates evaluate data in single precision in double
         if value == value:
             self._best[key] = min(self._best.get(key, np.inf), value)
-        if event.dual == event.dual:
-            self._lower[key] = max(self._lower.get(key, -np.inf), event.dual)
+        lower = event.info.get("dual", NAN)
+        if lower == lower:
+            self._lower[key] = max(self._lower.get(key, -np.inf), lower)
         flags = np.empty(event.problem.d, dtype=np.uint8)
         event.state.support(flags)
         self._support.record(flags, event.problem.d)

@@ -18,7 +18,9 @@ from .row_history import NO_ROWS, RowHistory
 from .snapshots import Snapshot, stored_values
 from .trace_data import COMMON, Mark, TraceData
 
-FORMAT = 2  # 1: every file had all columns that any solver of that version reported
+# 1: every file had all columns that any solver of that version reported. Files of format 2 that list no column for the
+# working set, the step size or the trials of a step are of a version in which every file had these.
+FORMAT = 2
 
 
 class TraceFiles(TraceData):
@@ -164,14 +166,16 @@ class TraceFiles(TraceData):
 
 
 def _declared(header: dict[str, Any], table: np.ndarray) -> dict[str, Column]:
-    """Return the columns that the solvers of a file reported, by name; of format 1, known columns with a number."""
-    if header["format"] > 1:
-        return {entry["name"]: Column(**entry) for entry in header["reported"]}
+    """Return the columns that the solvers of a file reported, by name.
+
+    Files of earlier versions list fewer, those of format 1 none: known columns with a number belong to them, too.
+    """
+    listed = {entry["name"]: Column(**entry) for entry in header.get("reported", [])}
     known = solver_columns()
-    return {
+    return listed | {
         name: known[name]
         for name, row in zip(header["columns"], table, strict=True)
-        if name in known and np.isfinite(row).any()
+        if name in known and name not in listed and np.isfinite(row).any()
     }
 
 

@@ -40,7 +40,7 @@ from ..kernels.sweeps import (
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
-from .shared.columns import CURSOR_COLUMNS, SEEN_COLUMNS
+from .shared.columns import CURSOR_COLUMNS, FIXED_STEP_COLUMNS, SEEN_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.in_parts import swept_in_parts
 
@@ -81,7 +81,7 @@ class _BCD(Solver):
 
     takes_sample_weights = takes_feature_weights = True
     pauses = True
-    columns: ClassVar[tuple[Column, ...]] = (*SEEN_COLUMNS, *CURSOR_COLUMNS)
+    columns: ClassVar[tuple[Column, ...]] = (*STEP_COLUMNS, *SEEN_COLUMNS, *CURSOR_COLUMNS)
 
     selection: str
     greedy_batch: int
@@ -280,6 +280,7 @@ class BCDConstant(_BCD):
     menu_order = 15
     monotone = True
     columns = (
+        *FIXED_STEP_COLUMNS,
         *SEEN_COLUMNS,
         *CURSOR_COLUMNS,
         Column("smallest_constant", "smallest K_j of a row: its steps are the longest", of_step=False),

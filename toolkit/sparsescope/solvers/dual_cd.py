@@ -32,7 +32,7 @@ from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
-from .shared.columns import DUAL_COLUMNS
+from .shared.columns import DUAL_COLUMNS, FIXED_STEP_COLUMNS
 from .shared.dual_face import Face, FaceSteps, descend
 from .shared.dual_points import certificate_of_duals, refuses_hinge
 from .shared.in_parts import PART
@@ -181,7 +181,7 @@ class DualCD(Solver):
 
     title = "Dual coordinate descent"
     menu_order = 82
-    columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = (*FIXED_STEP_COLUMNS, *DUAL_COLUMNS)
     remark = (
         "For `crammer-singer` with `ridge`, without intercept. Its weights are a function of its dual point: of given "
         "weights it takes a dual point near them, and shows them until it has found better ones."

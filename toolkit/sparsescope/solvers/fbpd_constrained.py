@@ -34,7 +34,7 @@ from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import settings
 from .shared.budget import Known, certify_budget, first_suspicion, keep_budget
-from .shared.columns import DUAL_COLUMNS
+from .shared.columns import DUAL_COLUMNS, FIXED_STEP_COLUMNS
 from .shared.primal_step import primal_step
 from .shared.splitting import Splitting, SplittingState
 
@@ -87,6 +87,7 @@ class Budgeted(Splitting):
 
     follows_lam = False
     columns = (
+        *FIXED_STEP_COLUMNS,
         *DUAL_COLUMNS,
         Column(
             "excess",

@@ -19,6 +19,7 @@ import numpy as np
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import settings
+from .shared.columns import RESTARTS, STEP_COLUMNS
 from .shared.proximal import Proximal, ProximalState, proximal_step
 
 
@@ -56,8 +57,9 @@ class FISTA(Proximal):
     )
     doc = "Accelerated proximal gradient on all of W at once."
     columns = (
+        *STEP_COLUMNS,
         Column("momentum", "β of this step: V = W + β(W − W')"),
-        Column("restarts", "how often the momentum was dropped so far", of_step=False),
+        RESTARTS,
     )
     source = "Beck and Teboulle 2009; Blondel et al. 2013, Sec. 5.2"
 

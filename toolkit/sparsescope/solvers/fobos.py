@@ -23,6 +23,7 @@ from ..pauses import even_parts, parts_of, pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .shared.columns import FIXED_STEP_COLUMNS
 from .shared.in_parts import PART
 
 # Scores of entries of samples that are read between two pauses; and steps that a row lags behind at the end, where they
@@ -75,6 +76,7 @@ class FOBOS(Solver):
         {"unit": "one", "eta0": 0.1},
     )  # the ends of a range of step sizes are not worth a run
     doc = "One sample at a time, with step sizes η₀/√t; takes non-smooth losses."
+    columns = FIXED_STEP_COLUMNS
     source = "Duchi and Singer 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = True
     converges = False

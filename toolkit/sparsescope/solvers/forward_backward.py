@@ -18,6 +18,7 @@ import numpy as np
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, settings
+from .shared.columns import STEP_COLUMNS
 from .shared.proximal import KINDS, ProximalState, first_constant, proximal_step
 
 
@@ -32,6 +33,7 @@ class ForwardBackward(Solver):
     menu_order = 30
     contract_iterations = 8000
     doc = "Proximal gradient with constant steps up to 2/K, longer than ISTA's."
+    columns = STEP_COLUMNS
     source = "Combettes and Wajs 2005; Chierchia et al. 2015, Sec. 4"
     takes_sample_weights = takes_feature_weights = True
     takes_blocks = takes_partitions = True

@@ -23,6 +23,7 @@ from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
+from .shared.columns import FIXED_STEP_COLUMNS, RESTARTS
 from .shared.metric import metric_factor, too_large
 
 
@@ -82,6 +83,7 @@ class GLS(Solver):
         "`squared` one step is the solution."
     )
     doc = "Least squares steps that use the curvature of the data: no step size, and conditioning does not matter."
+    columns = (*FIXED_STEP_COLUMNS, RESTARTS)
     source = "Agarwal et al. 2013, Alg. 1 and Sec. 4"
     takes_sample_weights = True
     only_penalties = ("ridge",)

@@ -32,7 +32,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .bcd import REFRESH
-from .shared.columns import CURSOR_COLUMNS, SEEN_COLUMNS
+from .shared.columns import CURSOR_COLUMNS, FIXED_STEP_COLUMNS, SEEN_COLUMNS
 from .shared.in_parts import stops_of
 
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
@@ -92,7 +92,7 @@ class ParallelBCD(Solver):
     title = "parallel BCD"
     menu_order = 70
     contract_iterations = 10_000  # β = 2 halves the steps on dense data
-    columns = (*SEEN_COLUMNS, *CURSOR_COLUMNS)
+    columns = (*FIXED_STEP_COLUMNS, *SEEN_COLUMNS, *CURSOR_COLUMNS)
     doc = "Block coordinate descent with constant steps, on several threads at once."
     source = "Richtárik and Takáč 2012; Blondel et al. 2013, Sec. 4.4.2"
     pauses = True

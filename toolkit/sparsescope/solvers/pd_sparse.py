@@ -30,7 +30,7 @@ from ..kernels.sparse_rows import SIZE
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
-from .shared.columns import DUAL_COLUMNS, SEARCH_COLUMNS
+from .shared.columns import DUAL_COLUMNS, SEARCH_COLUMNS, WORKING_SET
 from .shared.label_searches import PDSparseSearches
 from .shared.sparse_state import PDSparseState as PDSparseState
 from .shared.sparse_state import paper_scaling as paper_scaling
@@ -57,7 +57,7 @@ class PDSparse(PDSparseSearches):
 
     title = "PD-Sparse"
     menu_order = 110
-    columns = (*DUAL_COLUMNS, *SEARCH_COLUMNS)
+    columns = (WORKING_SET, *DUAL_COLUMNS, *SEARCH_COLUMNS)
     remark = (
         "For `crammer-singer` and `separation-ranking` with `elastic-net` (ρ < 1) or `ridge`, without "
         "intercept. W is a sparse matrix, and nothing of size n×m or d×m is made. It begins at a dual point "

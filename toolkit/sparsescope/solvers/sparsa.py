@@ -25,6 +25,7 @@ from ..problems.prediction import Problem
 from ..problems.regulariser import BlockRegulariser
 from ..registry import field, solvers
 from .base import Solver, settings
+from .shared.columns import STEP_COLUMNS
 from .shared.proximal import MOST_TRIALS, ProximalState, first_constant
 
 SHARED_BYTES = 2**26  # largest XᵀU that is kept for the next step
@@ -72,6 +73,7 @@ class SpaRSA(Solver):
     menu_order = 50
     contract_iterations = 600
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
+    columns = STEP_COLUMNS
     source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
     takes_sample_weights = takes_feature_weights = True
 

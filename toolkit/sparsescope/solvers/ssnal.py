@@ -34,7 +34,7 @@ from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.augmented import Lagrangian
-from .shared.columns import DUAL_COLUMNS
+from .shared.columns import DUAL_COLUMNS, STEP_COLUMNS
 from .shared.interior_point import InteriorPoint
 from .shared.interior_point import suits as takes_interior_points
 from .shared.pieces import has_derivatives
@@ -94,7 +94,7 @@ class SSNAL(Solver):
     takes_weights = takes_sample_weights = takes_feature_weights = True
     contract_settings = ({"inner": 6},)
     remedy = "choose a larger λ or another solver"
-    columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = (*STEP_COLUMNS, *DUAL_COLUMNS)
 
     def refuses(self, problem: Problem) -> str | None:
         needed, what = (

@@ -33,7 +33,7 @@ from ..problems.screened_gradient import ScreenedGradient, used_rows
 from ..registry import Column, field, solvers
 from .base import Solution, Solver, State, settings
 from .shared import by_passes, secant
-from .shared.columns import CURSOR_COLUMNS
+from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import swept_in_parts
@@ -187,7 +187,7 @@ class WorkingSet(Solver):
     doc = "Block coordinate descent on the most violated rows, with Newton steps on the rows in use."
     source = "this project; its parts: Tseng and Yun 2009 (sweeps), Johnson and Guestrin 2015 (working sets)"
     takes_sample_weights = takes_feature_weights = takes_blocks = takes_partitions = pauses = True
-    columns: ClassVar[tuple[Column, ...]] = CURSOR_COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = (*STEP_COLUMNS, *CURSOR_COLUMNS)
 
     def refuses(self, problem: Problem) -> str | None:
         if problem.partitioned and not problem.penalty.zeroes_rows:

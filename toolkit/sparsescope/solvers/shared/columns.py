@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from ...registry import Column
 
+# What a step worked on, and how far it went.
+WORKING_SET = Column(
+    "working_set",
+    "rows that the step worked on; of Θ the entries on and above the diagonal",
+    of_step=False,
+    drawn=True,
+    momentary=True,
+)
+STEP_SIZE = Column("step_size", "step size; of a sweep the mean of the rows that moved", drawn=True, momentary=True)
+TRIALS = Column("trials", "trials of the line search; of a sweep for each row that moved", drawn=True, momentary=True)
+STEP_COLUMNS: tuple[Column, ...] = (WORKING_SET, STEP_SIZE, TRIALS)
+FIXED_STEP_COLUMNS: tuple[Column, ...] = (WORKING_SET, STEP_SIZE)  # of solvers without a line search
+# Accelerated solvers.
+RESTARTS = Column("restarts", "how often the momentum was dropped so far", of_step=False)
 # Solvers with an inner problem (Tang and Scheinberg 2013, Eq. 28, where κ_o is the number of iterations).
 INNER_COLUMNS = (
     Column("inner_sweeps", "sweeps of this iteration over its working set (κ_i)", status="κ"),

@@ -27,7 +27,7 @@ from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver, State
 from .armijo import backtrack
-from .columns import INNER_COLUMNS
+from .columns import INNER_COLUMNS, STEP_COLUMNS
 from .in_parts import COPIED, PART, put, taken
 
 TRIALS_MOST = 30
@@ -180,7 +180,7 @@ class EntrySolver(Solver):
 
     takes_weights = True
     takes_sample_weights = takes_feature_weights = True
-    columns = INNER_COLUMNS
+    columns = (*STEP_COLUMNS, *INNER_COLUMNS)
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)

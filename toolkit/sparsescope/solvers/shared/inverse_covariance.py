@@ -23,7 +23,7 @@ from ...problems.covariance_certificate import certify_covariance, graph_size, g
 from ...problems.linear_algebra import cholesky, inner, inverse, logdet
 from ..base import Solver, State
 from .armijo import backtrack
-from .columns import INNER_COLUMNS
+from .columns import INNER_COLUMNS, STEP_COLUMNS
 
 TRIALS_MOST = 40
 LEAVE = 0.1  # components whose violation is below this share of the largest wait
@@ -169,7 +169,7 @@ class CovarianceSolver(Solver):
     one that is symmetric and positive definite."""
 
     kinds = (CovarianceProblem.kind,)
-    columns = INNER_COLUMNS
+    columns = (*STEP_COLUMNS, *INNER_COLUMNS)
     takes_intercept = False
 
     def refuses(self, problem: Any) -> str | None:

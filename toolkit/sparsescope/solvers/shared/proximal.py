@@ -18,6 +18,7 @@ from ...problems.prediction import Problem
 from ...problems.regulariser import BlockRegulariser
 from ...registry import field
 from ..base import Solver, State, settings
+from .columns import STEP_COLUMNS
 
 MOST_TRIALS = 60  # doublings of K in one line search: a factor of 1e18
 KINDS = ("class-aware", "tight", "paper")
@@ -218,6 +219,7 @@ def first_constant(problem: Problem, line_search: bool, kind: str) -> float:
 class Proximal(Solver):
     """The settings of ISTA and FISTA, and how both begin. It is not a method: ``step`` is theirs."""
 
+    columns = STEP_COLUMNS
     takes_blocks = takes_partitions = True
     takes_sample_weights = takes_feature_weights = True
     line_search: bool = field(False, doc="raise K until the quadratic bound holds, instead of a constant K")

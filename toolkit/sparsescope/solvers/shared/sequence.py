@@ -14,6 +14,7 @@ from ...problems.prediction import Problem
 from ...problems.sequence_model import Columns, SequenceModel
 from ...registry import Column
 from ..base import Solver, State
+from .columns import FIXED_STEP_COLUMNS
 
 NAN = float("nan")
 
@@ -81,7 +82,10 @@ class SequenceSolver(Solver):
     """Base of solvers whose model is a sequence."""
 
     kinds = ("sequence",)
-    columns = (Column("features", "different features that the steps were given so far", of_step=False, drawn=True),)
+    columns = (
+        *FIXED_STEP_COLUMNS,
+        Column("features", "different features that the steps were given so far", of_step=False, drawn=True),
+    )
     takes_blocks = True  # nothing ties the columns
     remedy = "choose a larger λ"
 

@@ -32,7 +32,7 @@ from ...problems.prediction import Problem
 from ...registry import Column, field, losses
 from ..base import Solver, State, settings
 from ..parallel_bcd import cores, together
-from .columns import DUAL_COLUMNS
+from .columns import DUAL_COLUMNS, FIXED_STEP_COLUMNS
 from .leap import FIRST_LEAP, PLAIN, leap
 from .restarts import rebalance, restarted
 from .restriction import Restriction, on_few_features, worthwhile
@@ -172,7 +172,7 @@ class Splitting(Solver):
         {"acceleration": "leaps"}, {"acceleration": "none"}, {"steps": "balanced"}, {"steps": "paper"},
         {"balance": 3.0}, {"threads": 0},
     )  # fmt: skip
-    columns: ClassVar[tuple[Column, ...]] = DUAL_COLUMNS
+    columns: ClassVar[tuple[Column, ...]] = (*FIXED_STEP_COLUMNS, *DUAL_COLUMNS)
     takes_blocks = True
     telling: ClassVar[int] = 1  # steps of an epoch that moves the weight of primal and dual
     remedy = "choose a larger λ, another balance of the steps or another solver"

@@ -49,7 +49,7 @@ class Solution(NamedTuple):
 class State:
     """State of a solver: weights, scores and counters; everything that changes during a run.
 
-    What a solver reports besides these (``Solver.columns``) are attributes of the same names, set by its steps.
+    What a solver reports (``Solver.columns``) are attributes of the same names, set by its steps.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class State:
     passes
         readings of the data, in units of all their stored entries.
     step_size, trials, working_set
-        of the last step (NaN where they do not apply).
+        of the last step; NaN where the solver does not report them (``shared.columns``).
     working
         flags (d,) of the rows in the present working set (uint8 or bool); ``None``: all rows.
     """
@@ -77,6 +77,8 @@ class State:
     sparse: ClassVar[bool] = False  # True: weights() is a CSR matrix, and there are neither ``coef`` nor ``Z``
     aim = 0.0  # the relative gap at which the run will stop; 0: unknown
     ready: bool | None = None  # whether a certificate is likely to show that gap; ``None``: the solver does not know
+    # Of the last step: a solver that reports them sets them, and they stay unknown for others.
+    step_size = trials = working_set = float("nan")
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.bare()
@@ -93,9 +95,6 @@ class State:
         self.delegate: Any = None  # the solver that `auto` chose, and why
         self.reason = ""
         self.chosen_at: int | None = None  # iteration after which it took its first step
-        self.step_size = float("nan")
-        self.trials = float("nan")
-        self.working_set = float("nan")
         self.working: np.ndarray | None = None
 
     def dense(self, problem: Problem) -> np.ndarray:
