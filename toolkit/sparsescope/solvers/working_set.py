@@ -1,7 +1,7 @@
 """Working sets with block coordinate descent and Newton steps: the fast solver beyond the papers.
 
 repeat:
-    choose     v ← violations of all rows (one gradient); B ← rows in use and the rows of largest violation
+    choose     v ← violations of all rows (one gradient); B ← rows in use and the rows of largest violation, at .95λ
     repeat     on B only:
         sweep  one pass of BCD with line search over B
         Newton now and then: a damped Newton step on the rows in use (newton.py)
@@ -45,15 +45,18 @@ GROWTH = 8  # a working set holds at most this many times the rows in use
 # A working set is left when its residual is below these shares of the largest violation of all rows, or of those left
 # outside: rows inside are worked on anyway.
 LEAVE, LEAVE_OUTSIDE = 0.2, 0.8
+# Rows of zero weights come into a working set from this share of λ on: those just below it are the next to be violated
+# as the others move, and would only be seen with the certificate that they spoil.
+ENTERS = 0.95
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 FEW = 128  # columns of X up to which gradient steps take the place of sweeps
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 # A violation v costs the dual value about v·Ω(W). The worst row of a sweep overstates what is left after it, at first
-# by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice halves
-# that, and with the next λ it grows. A Newton step leaves about NEWTON_LEAVES of a violation.
-LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.5, 3.0, 100.0, 0.3
+# by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice
+# makes that smaller, and with the next λ it grows. A Newton step leaves about NEWTON_LEAVES of a violation.
+LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.6, 2.0, 100.0, 0.3
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
 
@@ -289,16 +292,20 @@ class WorkingSet(Solver):
         used, weights = seen.used, state.coef[:d] if seen.rows is None else state.coef[seen.rows]
         loss = float(state.kept.values.sum()) / n
         violation, paper = state.violation[: len(weights)], state.paper[: len(weights)]
+        near = np.empty(len(weights))
+        row_violations(seen.G, 1.0, weights, ENTERS * problem.lam, penalty, False, near, paper)
         row_violations(seen.G, 1.0, weights, problem.lam, penalty, False, violation, paper)
         if seen.rows is not None:
             found = violation.copy()
             state.violation[:] = 0.0
             state.violation[seen.rows] = found
+            near, found = np.zeros(d), near
+            near[seen.rows] = found
         state.passes += 1.0
         state.objective = loss + problem.lam * penalty_sum(weights, penalty)[0]
         least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
         size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
-        rank = np.where(used, np.inf, state.violation)
+        rank = np.where(used, np.inf, near)
         best = np.argpartition(-rank, size - 1)[:size] if size < d else np.arange(d)
         state.chosen = np.sort(best[rank[best] > 0.0])
         state.working = np.zeros(d, dtype=np.uint8)

@@ -81,6 +81,7 @@ class Support:
         self.block: np.ndarray | None = None
         self.bent_block: np.ndarray | None = None
         self.samples = np.arange(problem.n)
+        self.stretches: list[tuple[int, int]] | None = None  # of these samples, between which a product pauses
         if not block:
             self.by_sample = SupportRows(*turned(design.columns, design.n, rows, self.dtype))  # type: ignore[call-arg]
         else:
@@ -91,7 +92,7 @@ class Support:
     def bend(self, samples: np.ndarray, A: np.ndarray) -> np.ndarray:
         """Keep to the samples where the loss is not flat; returns the diagonal of ∇²f from A (n, m), shape (s, m)."""
         problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
-        self.samples = samples
+        self.samples, self.stretches = samples, None
         H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
         if self.block is None:
             lengths = np.diff(self.by_sample.indptr)[samples]
@@ -128,8 +129,10 @@ class Support:
         pause()
         shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
         pull = np.zeros(problem.m, dtype=self.dtype)
-        lengths = np.diff(self.by_sample.indptr)[self.samples]
-        for first, last in parts_of(problem.m * (2.0 * lengths + 4.0), PRODUCT):
+        if self.stretches is None:
+            lengths = np.diff(self.by_sample.indptr)[self.samples]
+            self.stretches = list(parts_of(problem.m * (2.0 * lengths + 4.0), PRODUCT))
+        for first, last in self.stretches:
             samples = self.samples[first:last]
             support_hessian_product(self.by_sample, samples, Z, *problem.terms, scale, V, shift, out, pull)
             pause()
