@@ -13,6 +13,7 @@ import pytest
 import sparsescope as ss
 from helpers import iris, text
 from sparsescope.registry import field
+from sparsescope.runs import observing
 from sparsescope.runs import run as run_module
 from sparsescope.runs.event import NUMBERS, Event, known_columns
 from sparsescope.runs.run import Run, as_solver, is_warm, warm_up
@@ -67,7 +68,8 @@ CLOCK = Clock()
 def test_the_clock_counts_the_solver_and_not_its_observers(
     problem: ss.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_module, "CLOCK", CLOCK)
+    for module in (run_module, observing):
+        monkeypatch.setattr(module, "CLOCK", CLOCK)
 
     def observer(_: Event) -> None:
         CLOCK.now += 1000.0
@@ -110,8 +112,9 @@ def test_one_slow_certificate_leaves_no_run_unmeasured(problem: ss.Problem, monk
 
 def adaptive(problem: ss.Problem, monkeypatch: pytest.MonkeyPatch, costs: list[float]) -> tuple[list[int], list[Event]]:
     """Iterations with a certificate in a run of 60 steps of a second, and its events; certificates cost so much."""
-    monkeypatch.setattr(run_module, "CLOCK", CLOCK)
-    monkeypatch.setattr(run_module, "CPU_CLOCK", CLOCK)
+    for module in (run_module, observing):
+        monkeypatch.setattr(module, "CLOCK", CLOCK)
+    monkeypatch.setattr(observing, "CPU_CLOCK", CLOCK)
     certify, left = Slow.certificate, iter(costs)
 
     def certificate(*args: Any) -> Any:

@@ -13,7 +13,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar
 
 from .. import datasets
 from ..problems.prediction import Problem
@@ -27,11 +27,10 @@ from .director import Director
 from .frames import without_news
 from .given import data_and_settings
 from .opening import Opening
+from .page_messages import Message, answer, changes_of, ids, whole
 from .recordings.recording import Recording
 from .recordings.resuming import Past
 from .saying import brief
-from .snippet import python_snippet, run_snippet
-from .spectra import KINDS as LOOKS
 from .spectra import Looks
 from .stage import Layout, Stage
 from .turbo import Turbo
@@ -39,15 +38,10 @@ from .turbo import Turbo
 LOOK_AGAIN = 0.004  # seconds after which it is worth while to look whether a picture has come
 WATCHED_PERIOD = 0.2  # the time between frames while others watch and the page itself draws nothing (a hidden tab)
 MAX_STEPS = 10_000
-MAX_ASKED_NAMES = 1000
-MAX_CHANGES = 100  # settings in one message; a page has about forty
-MAX_ID = 64
 # Settings that pages of the app have in common: a link from one to another carries them along.
 SHARED = ("dataset", "loss", "penalty", "lam_ratio", "intercept", "seed")
-MAX_CARRIED = 1000
 ACTIONS = ("run", "pause", "step", "reset", "cancel")
 
-Message = dict[str, Any]
 Sending = tuple[Message, list[bytes]]
 
 
@@ -256,27 +250,18 @@ class Explorer:
         self.resume()
 
     def _on_credit(self, msg: Message) -> None:
-        self._link.give(_whole(msg.get("n", 1), "credit: n", 0, 100))
+        self._link.give(whole(msg.get("n", 1), "credit: n", 0, 100))
 
     def _on_set(self, msg: Message) -> None:
-        changes = msg.get("changes")
-        if not isinstance(changes, dict):
-            raise ValueError("set: changes is missing; an object of settings is needed")
-        if len(changes) > MAX_CHANGES:
-            raise ValueError(f"set: {len(changes)} settings at once; at most {MAX_CHANGES} are taken")
-        for key, value in changes.items():
-            if not isinstance(value, str | float | None) and not (isinstance(value, int) and abs(value) < 2**63):
-                raise ValueError(
-                    f"set: {brief(key)} is {brief(value)}; a text, a number, true, false or null is needed"
-                )
-        if self._director.change(changes, _ids(msg)):
+        changes = changes_of(msg)
+        if self._director.change(changes, ids(msg)):
             self._sync_controls()
 
     def _on_do(self, msg: Message) -> None:
         action = msg.get("action")
         if not isinstance(action, str) or action not in ACTIONS:
             raise ValueError(f"unknown action {brief(action)}; known: {', '.join(ACTIONS)}")
-        self._director.command(action, _whole(msg.get("n", 1), f"{action}: n", 1, MAX_STEPS), _ids(msg))
+        self._director.command(action, whole(msg.get("n", 1), f"{action}: n", 1, MAX_STEPS), ids(msg))
 
     def _on_turbo(self, msg: Message) -> None:
         session = self.session
@@ -286,47 +271,13 @@ class Explorer:
     def _on_open(self, msg: Message) -> None:
         recording = self._opening.take(msg)
         if recording is not None:
-            self._director.open(recording, _ids(msg))
+            self._director.open(recording, ids(msg))
             self._sync_controls()
 
     def _on_ask(self, msg: Message) -> None:
-        kind, key, stage = msg.get("kind"), _id(msg.get("id", "")), self._director.stage
-        if not isinstance(kind, str):
-            raise ValueError(f"unknown question {brief(kind)}; its kind is a text")
-        answer: Message = {"type": "answer", "id": key, "kind": kind}
-        if kind == "snippet":
-            if msg.get("of") == "run" and stage is not None:
-                text = run_snippet(stage.prepared.settings, stage.session)
-            else:
-                text = python_snippet(self.settings)
-            self._outbox.append({**answer, "text": text})
-        elif kind not in ("value", "cell", "names", *LOOKS):
-            raise ValueError(f"unknown question {brief(kind)}; known: value, cell, names, snippet, {', '.join(LOOKS)}")
-        elif stage is None:
-            raise ValueError("there is no problem yet")
-        elif kind in LOOKS:
-            true, found = msg.get("true", 0), msg.get("found", 0)
-            if not _is_index(true) or not _is_index(found):
-                raise ValueError(f"misread samples are those of two classes, not {brief(true)} and {brief(found)}")
-            self._looks.ask(str(kind), key, stage.session, (true, found), (stage.prepared.source, self.settings))
-        elif kind == "value":
-            row, cls = msg.get("row"), msg.get("cls")
-            if not _is_index(row) or not _is_index(cls):
-                raise ValueError(f"a value is asked for by row and class numbers, not {brief(row)} and {brief(cls)}")
-            stage.ask_value(key, row, cls)
-        elif kind == "cell":
-            line, column = msg.get("line"), msg.get("column")
-            if not _is_index(line) or not _is_index(column):
-                raise ValueError(
-                    f"a cell is asked for by line and column numbers, not {brief(line)} and {brief(column)}"
-                )
-            stage.ask_cell(key, line, column)
-        else:
-            problem, rows = stage.prepared.problem, msg.get("rows")
-            if not isinstance(rows, list) or not all(_is_index(j) and 0 <= j < problem.d for j in rows):
-                raise ValueError(f"names are asked for by row numbers from 0 to {problem.d - 1}")
-            rows = rows[:MAX_ASKED_NAMES]
-            self._outbox.append({**answer, "rows": rows, "names": [problem.feature_name(j) for j in rows]})
+        found = answer(msg, self._director.stage, self.settings, self._looks)
+        if found is not None:
+            self._outbox.append(found)
 
     # ---------------------------------------------------------------------------------------------------------- frames
     def _frame(self) -> Sending | None:
@@ -433,31 +384,3 @@ def _data_names(data: Any, allow_choice: bool) -> list[str] | None:
         return None
     name = str(getattr(data, "name", "") or st.OWN)
     return [name, *(other for other in datasets.names() if other != name)] if allow_choice else [name]
-
-
-def _ids(msg: Message) -> list[str]:
-    """The ids of a command, with those of the older ones that it was merged with (see ``inbox``)."""
-    carried = msg.get("carried", [])
-    listed = carried[-MAX_CARRIED:] if isinstance(carried, list) else []
-    return [_id(given) for given in [*listed, msg.get("id")] if given is not None]
-
-
-def _id(given: Any) -> str:
-    """The page's id of a command, sent back to it: short ones only."""
-    if not _is_index(given) and not (isinstance(given, str) and len(given) <= MAX_ID):
-        raise ValueError(f"an id is {brief(given)}; a text of at most {MAX_ID} characters is needed")
-    return str(given)
-
-
-def _is_index(value: Any) -> TypeGuard[int]:
-    """Return whether this is a whole number that an array may be asked for."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
-
-
-def _whole(value: Any, what: str, low: int, high: int) -> int:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not (-(2**63) < value < 2**63) or value != int(value):
-        raise ValueError(f"{what} is {brief(value)}; a whole number is needed")
-    if not low <= value <= high:
-        raise ValueError(f"{what} is {value:g}; allowed: {low} to {high}")
-    return int(value)
