@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from sparsescope import registry
 
 PAGE = Path(__file__).with_name("parts.md")
 LESSONS = Path(__file__).with_name("lessons.md")
+MEASURED = Path(__file__).parents[1] / "benchmarks" / "results" / "lessons.json"
 HEADS = {
     "losses": ("name", "ℓ(z, y)", "parameters", "what it asks for", "from"),
     "penalties": ("name", "Ω(W)", "parameters", "what it does", "from"),
@@ -63,17 +65,58 @@ def filled(text: str) -> str:
     return text
 
 
-def lessons(text: str) -> str:
-    """Return the page of the lessons with its table as it has to be."""
-    begin, end = "<!-- lessons: begin -->\n", "<!-- lessons: end -->"
+def between(text: str, name: str, content: str) -> str:
+    """Return a text with other content between the comments of this name."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
     head, _, rest = text.partition(begin)
+    return f"{head}{begin}{content}\n{end}{rest.partition(end)[2]}"
+
+
+def lines_of(heads: list[str], rows: list[list[str]]) -> str:
+    """Return a table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows))
+
+
+def lessons(text: str) -> str:
+    """Return the page of the lessons with its tables as they have to be."""
     made = [registry.lessons[name] for name in registry.lessons]
-    lines = [
-        f"| {n.number} | [{n.title}](../notebooks/{n.notebook}) | {n.minutes} min | {n.idea} | `/lesson/{n.place}` |"
+    course = [
+        [str(n.number), f"[{n.title}](../notebooks/{n.notebook})", f"{n.minutes} min", n.idea,
+         ", ".join(f"`/lesson/{place}`" for place in n.places)]
         for n in made
+    ]  # fmt: skip
+    text = between(text, "lessons", lines_of(["", "lesson", "", "idea", "page"], course))
+    return between(text, "measured", measured(json.loads(MEASURED.read_text(encoding="utf-8"))))
+
+
+def measured(found: dict[str, Any]) -> str:
+    """Return what benchmarks/bench_lessons.py has measured: seconds, and where claims do not hold."""
+    rows, data = found["rows"], found["summary"]["data"]
+    seconds = sorted(row["seconds"] for row in rows)
+    longest = max(rows, key=lambda row: float(row["seconds"]))
+    of_lessons: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        of_lessons.setdefault(row["prediction"].partition(".")[0], []).append(row)
+
+    def fails(of_lesson: list[dict[str, Any]], where: str) -> str:
+        """Numbers of the predictions whose claim does not hold, those that were not run in brackets."""
+        known = [(row["prediction"].partition(".")[2], row[where]) for row in of_lesson]
+        return ", ".join(k if holds is False else f"({k})" for k, holds in known if not holds) or "–"
+
+    def seeds(of_lesson: list[dict[str, Any]]) -> str:
+        missed = [(row["prediction"].partition(".")[2], row["of"] - row["seeds"]) for row in of_lesson]
+        return ", ".join(f"{k} with {count} of {of_lesson[0]['of']}" for k, count in missed if count) or "–"
+
+    table = [
+        [number, str(len(of_lesson)), seeds(of_lesson), *(fails(of_lesson, where) for where in data)]
+        for number, of_lesson in of_lessons.items()
     ]
-    table = "\n".join(["| | lesson | | idea | page |", "|---|---|---|---|---|", *lines])
-    return f"{head}{begin}{table}\n{end}{rest.partition(end)[2]}"
+    said = (
+        f"The run of a prediction takes at most {longest['seconds']:.1f} s of processor time with compiled kernels "
+        f"(lesson {longest['prediction'].replace('.', ', prediction ')}); the median is "
+        f"{seconds[len(seconds) // 2]:.2f} s."
+    )
+    return f"{said}\n\n{lines_of(['lesson', 'predictions', 'other seeds', *data], table)}"
 
 
 if __name__ == "__main__":

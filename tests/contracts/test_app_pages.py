@@ -399,6 +399,7 @@ def test_each_lesson_has_an_address_below_the_page_of_lessons() -> None:
 
     assert {"/lesson", "/lesson/01"} <= set(Site().routes())
     assert app_pages["lesson"].places()["/lesson/01"] == {"lesson": "01"}
+    assert {"/lesson/10a", "/lesson/10b"} <= set(Site().routes()) and Site().moved()["/lesson/10"] == "10a"
 
 
 def test_three_entries_are_drawn_in_space_with_the_cuts_of_the_set_that_goes_to_zero() -> None:

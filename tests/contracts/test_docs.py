@@ -34,6 +34,10 @@ def test_the_tables_of_parts_say_what_the_parts_declare() -> None:
     assert tables.filled(page("parts.md")) == page("parts.md"), "run: make tables"
 
 
+def test_the_tables_of_lessons_say_what_the_lessons_declare_and_what_was_measured() -> None:
+    assert tables.lessons(page("lessons.md")) == page("lessons.md"), "run: make tables"
+
+
 @pytest.mark.parametrize("kind", ["losses", "penalties", "solvers"])
 def test_every_part_says_what_it_computes(kind: str) -> None:
     """By a formula on its class, by the algorithm at the head of its file, or on the page of the mathematics."""

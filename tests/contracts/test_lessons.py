@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 import sparsescope as ss
 from sparsescope.lessons import AnswerError, Case, Lesson, Prediction
@@ -21,6 +22,7 @@ from sparsescope.registry import lessons
 ROOT = Path(__file__).resolve().parents[2]
 ALL: list[Lesson] = [lessons[name] for name in lessons]
 PREDICTIONS = [(lesson, k) for lesson in ALL for k in range(1, len(lesson.predictions) + 1)]
+TAKING = [(lesson, k) for lesson, k in PREDICTIONS if lesson.predictions[k - 1].takes_data]
 EXERCISES = [(lesson, letter) for lesson in ALL for letter in lesson.exercises]
 DRAWN = {"lines", "bars", "maps", "table"}
 STUDENTS = (0, 1, 12)
@@ -92,6 +94,20 @@ def test_a_lesson_is_complete(lesson: Lesson) -> None:
             assert (ROOT / "toolkit" / "sparsescope" / file).exists(), f"{file} does not exist"
 
 
+@each_lesson
+def test_the_pages_of_a_lesson_have_all_of_it_once_and_in_its_order(lesson: Lesson) -> None:
+    first, *others = lesson.pages
+    assert first.opening is lesson.opening and len({page.letter for page in lesson.pages}) == len(lesson.pages)
+    assert len({id(scene) for scene in lesson.scenes.values()}) == len(lesson.scenes)
+    assert all(page.letter and page.title and page.idea.endswith((".", "?")) for page in (first, *others) if others)
+    for name, of_the_lesson in (("predictions", lesson.predictions), ("breaks", lesson.breaks)):
+        there = [k for page in lesson.pages for k in getattr(page, name)]
+        assert there == list(range(1, len(of_the_lesson) + 1)), f"{name} by number"
+    assert [letter for page in lesson.pages for letter in page.exercises] == list(lesson.exercises)
+    assert sorted(k for page in lesson.pages for k in page.afterwards) == [1, 2, 3]
+    assert all(page.predictions and page.breaks and page.exercises for page in lesson.pages)
+
+
 def test_numbers_names_and_files_of_lessons_are_their_own() -> None:
     assert ALL, "there are lessons"
     for key in ("number", "slug", "notebook"):
@@ -153,13 +169,9 @@ def test_a_checker_knows_every_student_and_refuses_nonsense(lesson: Lesson, lett
         assert not mark.passed and mark.said
 
 
-def scenes(lesson: Lesson) -> Iterator[Any]:
-    yield from (scene for scene in (lesson.before, lesson.opening, *lesson.breaks) if scene is not None)
-
-
 @each_lesson
 def test_every_scene_shows_pictures_and_numbers_of_its_run(lesson: Lesson) -> None:
-    for scene in scenes(lesson):
+    for scene in lesson.scenes.values():
         shown: list[Any] = []
         picture, said = scene.run(shown.append)
         assert picture["draw"] in DRAWN and as_text(picture) and any(c.isdigit() for c in said)
@@ -247,6 +259,32 @@ def test_a_vote_before_talking_is_kept_in_the_file_and_read_again(tmp_path: Path
     assert ss.lesson(1, keep=str(kept)).given(4) is None
 
 
+def test_a_claim_is_repeated_on_data_that_are_named() -> None:
+    rows = ss.lesson(1)
+    claim, line, _where = rows.elsewhere(4, {"iris": True}, data="iris").splitlines()
+    assert claim.startswith("Claim: ") and line.startswith("iris, seed 0: ") and "you said" in line
+    with pytest.raises(AnswerError, match="vote on iris"):
+        rows.elsewhere(4, {"wine": True}, data=["iris"])
+    with pytest.raises(AnswerError, match="makes what it runs on"):
+        rows.elsewhere(1, data="iris")
+    with pytest.raises(ValueError, match="no-such-data"):
+        rows.elsewhere(4, data="no-such-data")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "k"), TAKING, ids=named)
+def test_a_prediction_runs_on_data_of_one_s_own_and_knows_its_mistakes(lesson: Lesson, k: int, tmp_path: Path) -> None:
+    X, y = make_classification(200, 12, n_informative=6, n_redundant=3, n_classes=4, random_state=1)
+    mine = str(tmp_path / "mine.npz")
+    np.savez(mine, X=X, y=y)
+    p = lesson.predictions[k - 1]
+    told = ss.lesson(lesson.number).elsewhere(k, data=mine)
+    assert told.splitlines()[1].startswith((f"{mine}, seed 0: holds. ", f"{mine}, seed 0: does not hold. ")), told
+    found = p.run(Case(mine), no_show)
+    missing = [key for key in p.kind.mistakes(found.answer) if not p.wrong.get(key, "").strip()]
+    assert not missing, f"no sentence for {missing}: {found.said}"
+
+
 def test_wrong_use_of_a_lesson_gets_a_sentence(tmp_path: Path) -> None:
     rows = ss.lesson(1)
     bad = tmp_path / "bad.json"
@@ -255,6 +293,7 @@ def test_wrong_use_of_a_lesson_gets_a_sentence(tmp_path: Path) -> None:
         lambda: ss.lesson(99), lambda: ss.lesson("nothing"), lambda: ss.lesson(True), lambda: rows.ask(0),
         lambda: rows.ask(9), lambda: rows.predict(1, "l1"), lambda: rows.predict(4, "none", sure=7),
         lambda: rows.check("z", 1), lambda: rows.break_it(0), lambda: rows.task("q"),
+        lambda: rows.opening("z"),
         lambda: ss.lesson(1, keep=str(bad)),
     ):  # fmt: skip
         with pytest.raises(ss.SparsescopeError):

@@ -10,10 +10,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from sparsescope import registry
 from sparsescope.lessons.answers import Kind
-from sparsescope.lessons.base import Exercise, Lesson
+from sparsescope.lessons.base import Exercise, Lesson, Part
 from sparsescope.lessons.kinds import Choice, Order, Sketch, Slider
 
 LESSONS: list[Lesson] = [registry.lessons[name] for name in registry.lessons]
+PAGES = [pytest.param(lesson, page, id=place) for lesson in LESSONS
+         for page, place in zip(lesson.pages, lesson.places, strict=True)]  # fmt: skip
 BY_KEYBOARD = 4  # this one is done without a mouse
 DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
 FOCUSED = """(selector) => {
@@ -130,51 +132,83 @@ def check(page: Page, hand: Mouse, letter: str, exercise: Exercise, value: Any, 
     expect(page.get_by_test_id(f"exercise-{letter}-said")).to_contain_text(said)
 
 
-def opened(page: Page, server: str, lesson: Lesson) -> None:
-    """Open a lesson and wait for its first picture."""
-    page.goto(f"{server.rstrip('/')}/lesson/{lesson.place}")
+def opened(page: Page, address: str, opening: str) -> None:
+    """Open a page of a lesson and wait for its first picture."""
+    page.goto(address)
     page.wait_for_function(DRAWN)
-    expect(page.get_by_test_id("run-opening")).to_have_text("Run again")
+    expect(page.get_by_test_id(f"run-{opening}")).to_have_text("Run again")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.place)
-def test_a_lesson_is_done_from_its_opening_to_its_last_sentence(page: Page, server: str, lesson: Lesson) -> None:
+@pytest.mark.parametrize(("lesson", "part"), PAGES)
+def test_a_page_of_a_lesson_is_done_from_its_opening_to_its_last_sentence(
+    page: Page, server: str, lesson: Lesson, part: Part
+) -> None:
     network = Network(page)
     hand = (Keyboard if lesson.number == BY_KEYBOARD else Mouse)(page)
-    opened(page, server, lesson)
+    opening = next(name for name, scene in lesson.scenes.items() if scene is part.opening)
+    opened(page, f"{server.rstrip('/')}/lesson/{lesson.place}{part.letter}", opening)
+    first, *_, last = part.predictions
     if lesson.before is not None:
         hand.press(named("run-card"))
         expect(page.get_by_test_id("run-card")).to_have_text("Run again")
-    for k in range(1, len(lesson.predictions) + 1):
-        assert k == len(lesson.predictions) or page.get_by_test_id(f"step-p{k + 1}").is_hidden()
-        predict(page, hand, lesson, k, talk=k == 1)
-        if k == 1:
-            hand.press(f"{named('step-p1')} .lesson-bets input")
-            hand.press(named("p1-more"))
-            expect(page.get_by_test_id("p1-elsewhere")).to_contain_text("you said")
-            expect(page.get_by_test_id("p1-more")).to_be_hidden()
-    for k in range(1, len(lesson.breaks) + 1):
+    for k in part.predictions:
+        assert k == last or page.get_by_test_id(f"step-p{k + 1}").is_hidden()
+        predict(page, hand, lesson, k, talk=k == first)
+        if k == first:
+            hand.press(f"{named(f'step-p{k}')} .lesson-bets input")
+            hand.press(named(f"p{k}-more"))
+            expect(page.get_by_test_id(f"p{k}-elsewhere")).to_contain_text("you said")
+            expect(page.get_by_test_id(f"p{k}-more")).to_be_hidden()
+    for k in part.breaks:
         hand.press(named(f"run-break{k}"))
         expect(page.get_by_test_id(f"run-break{k}")).to_have_text("Run again")
-    for letter, exercise in lesson.exercises.items():
+    for letter in part.exercises:
+        exercise = lesson.exercises[letter]
         if exercise.inputs:
             check(page, hand, letter, exercise, exercise.wrong(0), "Not yet.")
             check(page, hand, letter, exercise, exercise.right(0), "Passed.")
     hand.write(named("lesson-words"), "In my own words.")
     told = page.get_by_test_id("lesson-progress").inner_text()
-    curves = sum(isinstance(p.kind, Sketch) for p in lesson.predictions)
-    # It goes on where it was left, and prints with the student's own curves.
+    done, of = told.split()[:3:2]
+    assert done == of, f"all that can be done here is done: {told}"
+    resumed_and_printed(page, lesson, part, told)
+    assert not network.outside, network.outside
+
+
+def resumed_and_printed(page: Page, lesson: Lesson, part: Part, told: str) -> None:
+    """Reload: the page goes on where it was left, and prints with the student's own curves."""
+    curves = sum(isinstance(lesson.predictions[k - 1].kind, Sketch) for k in part.predictions)
     page.reload()
     page.wait_for_function(DRAWN)
     expect(page.get_by_test_id("lesson-progress")).to_have_text(told)
     expect(page.get_by_test_id("lesson-words")).to_have_value("In my own words.")
-    assert page.locator(".lesson-reveal .lesson-pair").count() == len(lesson.predictions)
+    assert page.locator(".lesson-reveal .lesson-pair").count() == len(part.predictions)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     paper = page.locator(".sparsescope-print .lesson")
-    assert paper.locator(".lesson-reveal .lesson-pair").count() == len(lesson.predictions)
+    assert paper.locator(".lesson-reveal .lesson-pair").count() == len(part.predictions)
     assert paper.locator(".lesson-measured-curve").count() == curves
     assert paper.locator(".lesson-sketch path[stroke-dasharray]").count() == curves
     assert paper.locator("textarea").text_content() == "In my own words."
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert not network.outside, network.outside
+
+
+@pytest.mark.slow
+def test_a_part_ends_and_the_next_one_begins_with_its_own_answers(page: Page, server: str) -> None:
+    lesson = LESSONS[-1]
+    assert [part.letter for part in lesson.parts] == ["a", "b"]
+    before, after = (lesson.predictions[part.predictions[0] - 1] for part in lesson.parts)
+    opened(page, server.rstrip("/") + "/lesson/10", "opening")
+    assert page.url.endswith("/lesson/10a")
+    assert page.get_by_test_id(f"step-p{lesson.parts[1].predictions[0]}").count() == 0
+    page.get_by_test_id("lesson-all").click()
+    page.get_by_test_id("lesson-words").fill("The end of part a.")
+    page.get_by_test_id("lesson-next").click()
+    page.wait_for_url("**/lesson/10b")
+    expect(page.get_by_test_id("run-opening-b")).to_have_text("Run again")
+    expect(page.get_by_test_id("lesson")).to_contain_text(after.question[:40])
+    expect(page.get_by_test_id("lesson")).not_to_contain_text(before.question[:40])
+    expect(page.get_by_test_id("lesson-words")).to_have_value("")
+    page.get_by_test_id("lesson-forget").click()
+    opened(page, server.rstrip("/") + "/lesson/10a", "opening")
+    expect(page.get_by_test_id("lesson-words")).to_have_value("The end of part a.")

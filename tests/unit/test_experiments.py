@@ -469,6 +469,7 @@ def test_papers_are_sound(number: int) -> None:
     tables = {m.table for m in paper.measurements}
     names = {m.name for m in paper.measurements}
     assert paper.number == number and paper.differences
+    assert paper.words and len(output.word_lines(paper, paper.claims)) == len(paper.words), "each is in a claim"
     for experiment in paper.experiments:
         assert set(experiment.needs) <= names and experiment.table in tables, experiment.name
         assert (experiment.draw or experiment.tabulate) is not None

@@ -308,6 +308,7 @@ def test_an_address_without_a_page_names_the_pages_and_names_of_the_menu_lead_to
             ("/explorer?lam_ratio=0.2", "./?lam_ratio=0.2"),
             ("/lessons", "lesson"),
             ("/lesson/1", "01"),
+            ("/lesson/10", "10a"),
         ):
             came = await get(port, typed)
             assert (came.code, came.headers["Location"]) == (302, there)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from .. import registry
-from ..lessons.answers import AnswerError
-from ..lessons.attempt import Attempt, checked_sure
-from ..lessons.base import Case, Exercise, Finding, Lesson, Prediction, Scene
+from ..lessons.answers import AnswerError, checked_sure
+from ..lessons.attempt import Attempt
+from ..lessons.base import Case, Exercise, Finding, Lesson, Part, Prediction, Scene
 from ..lessons.telling import question_text, sentences
 from ..lessons.terms import TERMS, used
 from ..live.saying import brief
@@ -20,10 +20,21 @@ from .base import MOST_TEXT, Message, Page
 
 INDEX = "index"
 MOST_PARTS = 400  # of an answer
+OF_A_PAGE = ("letter", "title", "idea", "predictions", "breaks", "exercises", "afterwards")
 
 
-def _numbers() -> tuple[str, ...]:
-    return tuple(registry.lessons[name].place for name in registry.lessons)
+def _lessons() -> list[Lesson]:
+    return [registry.lessons[name] for name in registry.lessons]
+
+
+def _addressed() -> tuple[str, ...]:
+    """Return the places of all pages of lessons, as addresses have them: ``01``, or ``10a`` for a part."""
+    return tuple(place for lesson in _lessons() for place in lesson.places)
+
+
+def _settable() -> tuple[str, ...]:
+    """Return these, and the numbers of lessons with parts: a cell of a notebook shows a prediction of the whole."""
+    return tuple(dict.fromkeys([*_addressed(), *(lesson.place for lesson in _lessons())]))
 
 
 class LessonPage(Page):
@@ -36,7 +47,7 @@ class LessonPage(Page):
     doc = "Answer first, then run: each lesson asks, measures, and says what holds where."
     recorded_doc = "Answers, runs and verdicts as they were when this was recorded."
 
-    lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_numbers()), doc="the lesson")
+    lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_settable()), doc="the lesson")
     student: ClassVar[Any] = field(0, 0, 9999, "your number: exercises draw their data with it")
     prediction: ClassVar[Any] = field(0, 0, 9, "the prediction that is shown alone; 0: the whole lesson")
 
@@ -49,12 +60,13 @@ class LessonPage(Page):
     @classmethod
     def places(cls) -> dict[str, dict[str, str]]:
         """Return the addresses below this page's own, with the settings they stand for."""
-        return {f"/{cls.name}/{number}": {"lesson": number} for number in _numbers()}
+        return {f"/{cls.name}/{place}": {"lesson": place} for place in _addressed()}
 
     @classmethod
     def moved(cls) -> dict[str, str]:
         """Return addresses that people type and the last part of the place they mean: ``/lesson/1`` for ``01``."""
-        return {f"/{cls.name}/{int(number)}": number for number in _numbers() if number != str(int(number))}
+        typed = {f"/{cls.name}/{name}": n.places[0] for n in _lessons() for name in (n.place, str(n.number))}
+        return {address: place for address, place in typed.items() if address not in cls.places()}
 
     @property
     def _attempt(self) -> Attempt | None:
@@ -64,14 +76,16 @@ class LessonPage(Page):
     @property
     def _lesson(self) -> Lesson | None:
         wanted = self.settings["lesson"]
-        return next((registry.lessons[n] for n in registry.lessons if registry.lessons[n].place == wanted), None)
+        return next((lesson for lesson in _lessons() if wanted in (lesson.place, *lesson.places)), None)
 
     # ------------------------------------------------------------------------------------------------------- pictures
     def picture(self) -> Message:
         """Return the lesson without its answers, or the list of lessons."""
         lesson = self._lesson
-        made = [registry.lessons[name] for name in registry.lessons]
-        index = [{"place": n.place, "title": n.title, "minutes": n.minutes, "idea": n.idea} for n in made]
+        index = [
+            {"place": n.place, "title": n.title, "minutes": n.minutes, "idea": n.idea, "pages": _pages_message(n)}
+            for n in _lessons()
+        ]
         return {"index": index, "lesson": None if lesson is None else self._lesson_message(lesson)}
 
     def _lesson_message(self, lesson: Lesson) -> Message:
@@ -81,7 +95,8 @@ class LessonPage(Page):
                 question["given"] = self._attempt.given(k)
         alone = self.settings["prediction"]
         alone = alone if alone <= len(lesson.predictions) else 0
-        return {**made, "alone": alone, "keeps": self._attempt is not None}
+        part = self.settings["lesson"].removeprefix(lesson.place)
+        return {**made, "alone": alone, "part": part, "keeps": self._attempt is not None}
 
     @classmethod
     def handed(cls, X: Any, settings: Message) -> tuple[Any, Message] | None:
@@ -116,10 +131,15 @@ class LessonPage(Page):
         """Return nothing: what was answered and found is kept by the browser, which puts it into the file."""
         return []
 
+    def shown_again(self) -> None:
+        """Say that a run is under way: a page that was loaded again waits for its end before it asks for another."""
+        if self.running:
+            self._say({"type": "running", "running": True})
+
     def summary(self) -> str:
         """Return the lesson's number and title, for the head of a recording."""
         lesson = self._lesson
-        return "" if lesson is None else f"Lesson {lesson.number}: {lesson.title}"
+        return "" if lesson is None else f"Lesson {self.settings['lesson'].lstrip('0')}: {lesson.title}"
 
     # -------------------------------------------------------------------------------------------------------- running
     def carry_out(self, action: str, message: Message) -> None:
@@ -210,7 +230,7 @@ class LessonPage(Page):
         return work
 
     def _scene(self, lesson: Lesson, message: Message) -> Callable[[LessonJob], None]:
-        scenes = _scenes(lesson)
+        scenes = lesson.scenes
         key = message.get("k")
         if not isinstance(key, str) or key not in scenes:
             raise ValueError(f"there is no picture {brief(key)}; there are {', '.join(scenes)}")
@@ -271,12 +291,12 @@ def lesson_message(lesson: Lesson, student: int) -> Message:
     return {
         "number": lesson.number, "place": lesson.place, "slug": lesson.slug, "title": lesson.title,
         "minutes": lesson.minutes, "idea": lesson.idea, "student": student, "notebook": lesson.notebook,
-        "scenes": {key: _scene_message(scene) for key, scene in _scenes(lesson).items()},
+        "scenes": {key: _scene_message(scene) for key, scene in lesson.scenes.items()},
         "predictions": [
             {"question": p.question, "elsewhere": [str(case) for case in p.elsewhere], **p.kind.message()}
             for p in lesson.predictions
         ],
-        "breaks": len(lesson.breaks),
+        "pages": _pages_message(lesson),
         "exercises": [
             {"letter": letter, "task": e.task(student), "code": e.code,
              "inputs": [vars(i) | {"choices": list(i.choices)} for i in e.inputs]}
@@ -326,10 +346,14 @@ def _read(kind: str, label: str, text: str, choices: tuple[str, ...]) -> Any:
     return numbers[0] if kind == "number" else numbers
 
 
-def _scenes(lesson: Lesson) -> dict[str, Scene]:
-    named = {"card": lesson.before, "opening": lesson.opening}
-    named |= {f"break{k}": scene for k, scene in enumerate(lesson.breaks, 1)}
-    return {key: scene for key, scene in named.items() if scene is not None}
+def _pages_message(lesson: Lesson) -> list[Message]:
+    """Return what is on each page of a lesson."""
+
+    def message(page: Part, place: str) -> Message:
+        opening = next(name for name, scene in lesson.scenes.items() if scene is page.opening)
+        return {"place": place, "opening": opening, **{key: getattr(page, key) for key in OF_A_PAGE}}
+
+    return [message(page, place) for page, place in zip(lesson.pages, lesson.places, strict=True)]
 
 
 def _scene_message(scene: Scene) -> Message:

@@ -51,7 +51,7 @@ class Measurement:
     """Measurement on one data set.
 
     ``run(pool, settings, report)`` returns a tidy frame with a column ``data``; measurements with the same ``table``
-    are stored together. ``report.keep`` is given each finished part, so that an interrupted measurement keeps its
+    are stored together. Its jobs are done by ``progress.gather``, so that an interrupted measurement keeps the finished
     parts; ``finish`` then completes the columns that need all parts. ``refuses(pool)`` returns the reason why data do
     not suit this measurement; ``None`` if they do.
     """
@@ -118,6 +118,7 @@ class Claim:
 class Paper:
     """A paper: its question, what can be measured, what is made of it, what it claims, and how our protocol differs.
 
+    ``words`` explains those of the claims that a newcomer does not know.
     ``load`` reads a data set by name or file; ``None``: :func:`sparsescope.experiments.load_data`. ``quick`` makes of a
     data set what is measured with quick settings; ``None``: the whole of it.
     """
@@ -133,6 +134,7 @@ class Paper:
     differences: tuple[str, ...]
     load: Callable[[str], Pool] | None = None
     quick: Callable[[Pool], Pool] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def choose(self, names: list[str] | None) -> list[Experiment]:
         """The experiments of these names, in the paper's order; all for ``None``. ``ValueError`` for unknown ones."""

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .. import extras
 
 if TYPE_CHECKING:
-    from .base import Paper, Settings
+    from .base import Paper
     from .output import Folder
-    from .pools import Pool
     from .verdicts import Results
 
 DONE, USAGE, INTERRUPTED = 0, 2, 130
@@ -65,8 +64,10 @@ def run_paper(options: argparse.Namespace) -> int:
             _say(listing(paper))
             return DONE
         from .base import Settings
+        from .conduct import conduct
         from .output import Folder
         from .pools import load_data
+        from .progress import Report
 
         names = None if options.only is None else [n.strip() for n in options.only.split(",") if n.strip()]
         chosen = paper.choose(names)
@@ -79,7 +80,9 @@ def run_paper(options: argparse.Namespace) -> int:
     pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
     folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     with _workers(options.jobs, options.scheduler) as n_jobs:
-        return _conduct(paper, chosen, pools, settings, folder, options.details, n_jobs)
+        results = conduct(paper, pools, settings, folder, chosen, Report(True, n_jobs))
+    _tell(results, paper, folder, options.details)
+    return INTERRUPTED if results.interrupted else DONE
 
 
 @contextmanager
@@ -96,29 +99,11 @@ def _workers(jobs: int, scheduler: str | None) -> Iterator[int | None]:
         yield None
 
 
-def _conduct(
-    paper: Paper,
-    chosen: list[Any],
-    pools: list[Pool],
-    settings: Settings,
-    folder: Folder,
-    details: bool,
-    n_jobs: int | None,
-) -> int:
-    from .conduct import conduct
-    from .progress import Report
+def _tell(results: Results, paper: Paper, folder: Folder, details: bool) -> None:
+    from .output import verdict_lines, word_lines
 
-    report = Report(shown=True)
-    report.n_jobs = n_jobs
-    results = conduct(paper, pools, settings, folder, chosen, report)
-    _tell(results, folder, details)
-    return INTERRUPTED if results.interrupted else DONE
-
-
-def _tell(results: Results, folder: Folder, details: bool) -> None:
-    from .output import verdict_lines
-
-    for line in [*results.opening, "", *verdict_lines(results.verdicts, details), ""]:
+    words = word_lines(paper, [verdict.claim for verdict in results.verdicts])
+    for line in [*results.opening, "", *verdict_lines(results.verdicts, details), "", *words, *([""] if words else [])]:
         _say(line)
     for note in folder.notes if details else ():
         _say(note)
@@ -131,11 +116,15 @@ def _tell(results: Results, folder: Folder, details: bool) -> None:
 
 def listing(paper: Paper) -> str:
     """Experiments and claims of a paper, a line each."""
+    from .output import word_lines
+
     width = max(len(name) for name in [*(e.name for e in paper.experiments), *(c.name for c in paper.claims)]) + 2
     lines = [f"Paper {paper.number}: {paper.title}", paper.reference, "", "Experiments (for --only):"]
     lines += [f"  {e.name:{width}}{e.title}: {e.doc}" for e in paper.experiments]
     lines += ["", "Claims:"]
     lines += [f"  {c.name:{width}}{c.text} ({c.where})" for c in paper.claims]
+    if words := word_lines(paper, paper.claims):
+        lines += ["", "Words:", *words]
     return "\n".join(lines)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
@@ -13,9 +12,6 @@ from .base import Experiment, Measurement, Paper, Settings
 from .pools import Pool
 from .progress import Report
 from .verdicts import Results, frame, judge
-
-if TYPE_CHECKING:
-    pass
 
 
 def conduct(

@@ -8,13 +8,13 @@ import importlib.util
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runs import keeping
-from .base import FAILS, HOLDS, OPEN, Experiment, Paper, Settings
+from .base import FAILS, HOLDS, OPEN, Claim, Experiment, Paper, Settings
 from .verdicts import Results, Verdict
 
 if TYPE_CHECKING:
@@ -113,6 +113,14 @@ def opening(paper: Paper, facts: pd.DataFrame, verdicts: Sequence[Verdict], quic
     return [f"Paper {paper.number} asks: {paper.question}", f"Data: {sets}{short}.", f"Of {len(words)} claims {told}."]
 
 
+def word_lines(paper: Paper, claims: Iterable[Claim]) -> list[str]:
+    """A line for each word of these claims that a newcomer does not know."""
+    text = " ".join(claim.text for claim in claims).lower()
+    said = {w: meaning for w, meaning in paper.words.items() if any(part in text for part in w.lower().split(", "))}
+    width = max(map(len, said), default=0)
+    return [f"  {word:{width}}  {meaning}" for word, meaning in said.items()]
+
+
 def verdict_lines(verdicts: Sequence[Verdict], details: bool = False) -> list[str]:
     """A line a claim; with ``details`` the place in the paper, and a line for each case with its numbers."""
     width = max((len(verdict.word) for verdict in verdicts), default=0)
@@ -137,6 +145,8 @@ def sections(paper: Paper, chosen: Sequence[Experiment], results: Results, facts
     yield paper.title, [[f"{paper.reference}. Made by sparsescope paper {paper.number}.", *results.opening]]
     yield "Data", [facts]
     yield "Verdicts on the paper's claims", [results.verdicts]
+    if paper.words:
+        yield "Words", [[f"{word}: {meaning}." for word, meaning in paper.words.items()]]
     for experiment in chosen:
         shown = [results.figures.get(experiment.name)]
         shown += [results.tables.get(experiment.name)] if experiment.tabulate is not None else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import registry
 from .answers import AnswerError
 from .attempt import Attempt
-from .base import Case, Exercise, Finding, Input, Lesson, Mark, Prediction, Scene, Source
+from .base import Case, Exercise, Finding, Input, Lesson, Mark, Part, Prediction, Scene, Source
 from .kinds import Choice, Order, Sketch, Slider
 from .told import Reveal, Told
 
@@ -20,6 +20,7 @@ __all__ = [
     "Lesson",
     "Mark",
     "Order",
+    "Part",
     "Prediction",
     "Reveal",
     "Scene",

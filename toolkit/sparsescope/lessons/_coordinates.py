@@ -157,7 +157,8 @@ def nothing_changed(show: Show) -> tuple[Message, str]:
         curves[name] = (range(above.size), above)
         show(pictures.lines(curves, "iterations", ABOVE, log=True))
         said.append(f"{count(first(above, 1e-4), 3000)} iterations in {name} (smallest F {best:.6f})")
-    return pictures.lines(curves, "iterations", ABOVE, log=True), " and ".join(said) + "."
+    said_of_both = f"FISTA takes {' and '.join(said)}."
+    return pictures.lines(curves, "iterations", ABOVE, log=True), said_of_both
 
 
 def rotated_digits(show: Show) -> tuple[Message, str]:
@@ -193,7 +194,7 @@ def units_check(answer: Any, student: int) -> Mark:
     if units.shape != (X.shape[1],) or not (np.isfinite(units) & (units >= 1e-6) & (units <= 1e6)).all():
         return refused
     mine, standard = _with_units(units, student % 3), _with_units(X.std(axis=0), student % 3)
-    said = f"{count(mine, MOST)} iterations in your units, {standard:.0f} in standard units."
+    said = f"FISTA takes {count(mine, MOST)} iterations in your units, {standard:.0f} in standard units."
     return Mark(mine <= CHANGED * standard, said)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,13 +15,14 @@ from ..runs.result import Result
 from ..runs.solving import solve
 
 LOSS = "multiclass-squared-hinge"
-PAIR = ":"  # digits:3,8 are the samples of two classes
+SOME = re.compile(r"(.+):([\d,]+)")  # digits:3,8 are the samples of two classes; C:\mine.npz is a file
 
 
 @lru_cache(maxsize=8)
 def load(name: str, seed: int = 0) -> Dataset:
     """Return a data set; ``digits:3,8`` has the samples of these classes only."""
-    whole, _, classes = name.partition(PAIR)
+    some = SOME.fullmatch(name)
+    whole, classes = some.groups() if some else (name, "")
     data = datasets.load(whole)
     if seed and not data.own_split:
         data = datasets.load(whole, seed=seed)

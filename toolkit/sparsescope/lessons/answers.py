@@ -9,12 +9,20 @@ from typing import Any, ClassVar
 from ..registry import SparsescopeError
 
 MOST_SHOWN = 60  # characters of an answer that a message repeats
+SURE = (1, 2, 3)
 
 Message = dict[str, Any]
 
 
 class AnswerError(SparsescopeError, ValueError):
     """Answer that does not fit its question."""
+
+
+def checked_sure(sure: Any) -> int:
+    """Return a confidence of 1, 2 or 3, and refuse anything else."""
+    if isinstance(sure, bool) or sure not in SURE:
+        raise AnswerError(f"sure is {sure!r}; say how sure you are: 1 (a guess), 2 or 3 (certain)")
+    return int(sure)
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..progress import Silent, progress
-from .answers import AnswerError
+from .answers import SURE, AnswerError, checked_sure
 from .base import Exercise, Lesson, Prediction, no_show
-from .telling import answer_text, elsewhere_text, question_text, reveal_text, scene_text, sentences
+from .elsewhere import places, repeated
+from .telling import answer_text, question_text, reveal_text, scene_text, sentences
 from .told import Reveal, Told
 
-SURE = (1, 2, 3)
 FORMAT = "sparsescope-lesson-1"
-
-
-def checked_sure(sure: Any) -> int:
-    """Return a confidence of 1, 2 or 3, and refuse anything else."""
-    if isinstance(sure, bool) or sure not in SURE:
-        raise AnswerError(f"sure is {sure!r}; say how sure you are: 1 (a guess), 2 or 3 (certain)")
-    return int(sure)
 
 
 class Attempt:
@@ -72,15 +65,28 @@ class Attempt:
         card = self.lesson.before
         return Told("" if card is None else scene_text(card, no_show))
 
-    def opening(self) -> Told:
-        """Return the picture and the question with which the lesson begins.
+    def opening(self, part: str = "") -> Told:
+        """Return the picture and the question with which the lesson, or a part of it, begins.
+
+        Parameters
+        ----------
+        part
+            letter of the part, for a lesson that has several; the first one is the lesson's beginning.
 
         Returns
         -------
         Told
             the text, with the numbers of a run.
+
+        Raises
+        ------
+        ValueError
+            for a part that the lesson does not have.
         """
-        return Told(scene_text(self.lesson.opening, no_show))
+        openings = {page.letter: page.opening for page in self.lesson.pages} | {"": self.lesson.opening}
+        if part not in openings:
+            raise AnswerError(f"lesson {self.lesson.number} has no part {part!r}")
+        return Told(scene_text(openings[part], no_show))
 
     # ---------------------------------------------------------------------------------------------------- predictions
     def ask(self, k: int) -> Told:
@@ -197,7 +203,11 @@ class Attempt:
         return Reveal(("passed: " if mark.passed else "not yet: ") + mark.said, mark.passed)
 
     def elsewhere(
-        self, k: int, votes: Mapping[str, bool] | None = None, told: Callable[[str], None] | None = None
+        self,
+        k: int,
+        votes: Mapping[str, bool] | None = None,
+        told: Callable[[str], None] | None = None,
+        data: str | Sequence[str] = (),
     ) -> Told:
         """Run a prediction on the other data sets and say where its claim holds.
 
@@ -210,6 +220,8 @@ class Attempt:
         told
             called with the line of each data set as soon as it is known, such as ``print``; without it a terminal shows
             a progress bar.
+        data
+            names or files of data sets, such as your own, in place of those of the lesson.
 
         Returns
         -------
@@ -219,16 +231,15 @@ class Attempt:
         Raises
         ------
         ValueError
-            for a prediction that the lesson does not have, and for votes on other data sets.
+            for a prediction that the lesson does not have, votes on other data sets, data that there are not, and
+            ``data`` for a prediction that makes its data itself.
         """
         p, votes = self._prediction(k), dict(votes or {})
-        known = [case.data for case in p.elsewhere]
-        if unknown := [name for name in votes if name not in known]:
-            raise AnswerError(f"prediction {k} does not run on {unknown[0]!r}; vote on {', '.join(known)}")
+        where = places(p, k, (data,) if isinstance(data, str) else tuple(data), votes)
         lines = []
-        with Silent() if told else progress(len(p.elsewhere), "run", desc=f"Prediction {k} elsewhere") as bar:
-            for case in p.elsewhere:
-                lines.append(elsewhere_text(p, case, p.run(case, no_show), votes.get(case.data)))
+        with Silent() if told else progress(len(where), "run", desc=f"Prediction {k} elsewhere") as bar:
+            for case in where:
+                lines.append(repeated(p, case, votes.get(case.data)))
                 bar.update()
                 if told is not None:
                     told(lines[-1])

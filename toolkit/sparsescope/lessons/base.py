@@ -97,6 +97,8 @@ class Prediction:
         cases on which the claim holds; the first one is the student's own run.
     fails
         cases on which it does not hold.
+    takes_data
+        whether it runs on any data set by its name or file: not where the run makes what it needs.
     """
 
     question: str
@@ -108,6 +110,7 @@ class Prediction:
     wrong: Mapping[str, str]
     holds: tuple[Case, ...]
     fails: tuple[Case, ...] = ()
+    takes_data: bool = True
 
     @property
     def home(self) -> Case:
@@ -208,6 +211,34 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Part of a lesson that is a page of its own: one can stop at its end, and begin the next one on another day.
+
+    Parameters
+    ----------
+    letter, title
+        letter behind the lesson's number in addresses, and what it is about.
+    idea
+        one or two sentences.
+    predictions, breaks, exercises
+        what belongs to it: numbers from 1, and letters.
+    afterwards
+        numbers, from 1, of the lesson's sentences that a student can say at its end.
+    opening
+        picture and question at its beginning.
+    """
+
+    letter: str
+    title: str
+    idea: str
+    predictions: tuple[int, ...]
+    breaks: tuple[int, ...]
+    exercises: tuple[str, ...]
+    afterwards: tuple[int, ...]
+    opening: Scene
+
+
+@dataclass(frozen=True)
 class Lesson:
     """Lesson of half an hour.
 
@@ -235,6 +266,8 @@ class Lesson:
         three sentences that a student can say at the end.
     before
         card that stands before the lesson.
+    parts
+        its pages, where it has several; their predictions, ways to break it and exercises are those of the lesson.
     """
 
     number: int
@@ -251,6 +284,22 @@ class Lesson:
     sources: tuple[Source, ...]
     afterwards: tuple[str, str, str]
     before: Scene | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def pages(self) -> tuple[Part, ...]:
+        """The parts in their order; a lesson without parts is one page with everything on it."""
+        counts = map(len, (self.predictions, self.breaks, self.afterwards))
+        predictions, breaks, afterwards = (tuple(range(1, count + 1)) for count in counts)
+        everything = Part(
+            "", self.title, self.idea, predictions, breaks, tuple(self.exercises), afterwards, self.opening
+        )
+        return self.parts or (everything,)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of its pages, as addresses have them: ``("01",)``, or ``("10a", "10b")`` for two parts."""
+        return tuple(self.place + page.letter for page in self.pages)
 
     @property
     def doc(self) -> str:
@@ -272,11 +321,18 @@ class Lesson:
         """Name of its notebook."""
         return f"{self.place}_{self.slug.replace('-', '_')}.ipynb"
 
+    @property
+    def scenes(self) -> dict[str, Scene]:
+        """The card, the opening of each page and the ways to break it, by their names on pages."""
+        named = {} if self.before is None else {"card": self.before}
+        first, *others = self.pages
+        named |= {"opening": first.opening, **{f"opening-{page.letter}": page.opening for page in others}}
+        return named | {f"break{k}": scene for k, scene in enumerate(self.breaks, 1)}
+
     def texts(self) -> list[str]:
         """Return all that a student reads, for the test that nothing is used before it was introduced."""
-        scenes = [s for s in (self.before, self.opening, *self.breaks) if s is not None]
-        found = [self.idea, *self.afterwards]
-        found += [text for scene in scenes for text in (scene.title, scene.text, scene.question)]
+        found = [self.idea, *self.afterwards, *(text for part in self.parts for text in (part.title, part.idea))]
+        found += [text for scene in self.scenes.values() for text in (scene.title, scene.text, scene.question)]
         for p in self.predictions:
             found += [p.question, p.claim, p.condition, p.explained, *p.wrong.values(), p.kind.how()]
         return found + [exercise.task(0) for exercise in self.exercises.values()]

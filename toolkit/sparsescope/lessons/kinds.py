@@ -126,8 +126,8 @@ class Slider(Kind):
         else:
             off = abs(answer - aim)
             right = off <= self.near * (1 + 1e-12)
-            unit = "points" if self.unit == "%" else self.unit
-            text = "as measured" if off == 0 else f"{off:.3g} {unit} too {side[0]}"
+            amount = f"{off:.3g} points" if self.unit == "%" else self.shown(float(f"{off:.3g}"))
+            text = "as measured" if off == 0 else f"{amount} too {side[0]}"
         if aim != measured:
             text = "as far as the slider goes" if right else f"{text}, and the slider ends before what was measured"
         return Judgement(right, () if right else side, text)

@@ -271,6 +271,7 @@ LESSON = Lesson(
                 "ridge": "Ridge divides v by 1 + τ: that is small for a large τ, and never zero.",
             },
             holds=(Case("the vector"), *(Case("a random vector", seed) for seed in (1, 2, 3, 4))),
+            takes_data=False,
         ),
         Prediction(
             question=(

@@ -268,7 +268,7 @@ LESSON = Lesson(
             kind=Slider(10, 3034, "rows", near=1.5, log=True, whole=True),
             run=_rows_of_both,
             claim="FOBOS uses more rows than the optimum (at least a fifth more).",
-            condition="on all data here; on texts it is ten times as many and more.",
+            condition="where the optimum leaves rows out, as on all data here; on texts ten times as many and more.",
             explained="Its threshold is λη, small and falling; the noise in the gradient of one sample is not.",
             wrong={
                 "low": "The prox is the same, but its threshold λη is small, and each sample pushes rows out again.",

@@ -308,7 +308,7 @@ LESSON = Lesson(
                 "high": "A class that is never near costs nothing: neither its margins nor its weights are computed.",
             },
             holds=(*seeds_of("6000 documents"), *seeds_of("2400 documents"), *seeds_of("2400 documents, λ₄ = 0"),
-                   Case("6000 documents, λ₄ = 0")),
+                   Case("6000 documents, λ₄ = 0")), takes_data=False,
         ),
         Prediction(
             question=(

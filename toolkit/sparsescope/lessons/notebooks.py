@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .. import extras, registry
-from .base import Lesson, Scene
+from .base import Lesson, Part, Scene
 
 
 def notebook(lesson: Lesson) -> Any:
@@ -31,18 +32,8 @@ def notebook(lesson: Lesson) -> Any:
     if lesson.before is not None:
         words(_scene("Before you begin", lesson.before))
         code("lesson.card()")
-    words(_scene("Look", lesson.opening))
-    code("lesson.opening()")
-    for k, p in enumerate(lesson.predictions, 1):
-        words(f"## Prediction {k}\n\n{p.question}")
-        code(f'ss.show("lesson", lesson, prediction={k})')
-    for k, scene in enumerate(lesson.breaks, 1):
-        words(_scene("Break it", scene))
-        code(f"lesson.break_it({k})")
-    for letter, exercise in lesson.exercises.items():
-        words(f"## Exercise {letter}")
-        code(f'lesson.task("{letter}")')
-        code(exercise.code)
+    for page in lesson.pages:
+        _page(lesson, page, words, code)
     words("## Say it\n\nIn your own words first.")
     code("lesson.say_it()")
     made = v4.new_notebook(cells=cells)
@@ -50,6 +41,24 @@ def notebook(lesson: Lesson) -> Any:
         cell["id"] = f"cell-{k:02d}"  # the same in every version
     made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return made
+
+
+def _page(lesson: Lesson, page: Part, words: Callable[[str], None], code: Callable[[str], None]) -> None:
+    """Write the cells of a page of the lesson, or of its only one."""
+    if page.letter:
+        words(f"# Part {page.letter}: {page.title}\n\n{page.idea}")
+    words(_scene("Look", page.opening))
+    code("lesson.opening()" if page.opening is lesson.opening else f'lesson.opening("{page.letter}")')
+    for k in page.predictions:
+        words(f"## Prediction {k}\n\n{lesson.predictions[k - 1].question}")
+        code(f'ss.show("lesson", lesson, prediction={k})')
+    for k in page.breaks:
+        words(_scene("Break it", lesson.breaks[k - 1]))
+        code(f"lesson.break_it({k})")
+    for letter in page.exercises:
+        words(f"## Exercise {letter}")
+        code(f'lesson.task("{letter}")')
+        code(lesson.exercises[letter].code)
 
 
 def text_of(lesson: Lesson) -> str:
@@ -81,9 +90,11 @@ def write_all(folder: Path) -> list[Path]:
 
 
 def _head(lesson: Lesson) -> str:
+    stands = "has pages in" if lesson.parts else "is a page of"
+    addresses = " and ".join(f"`/lesson/{place}`" for place in lesson.places)
     return (
-        f"# {lesson.number}. {lesson.title}\n\n{lesson.idea}\n\n{lesson.minutes} minutes. The same lesson is a page of "
-        f"`sparsescope explore`, at `/lesson/{lesson.place}`. This notebook is made from the lesson's file by "
+        f"# {lesson.number}. {lesson.title}\n\n{lesson.idea}\n\n{lesson.minutes} minutes. The same lesson {stands} "
+        f"`sparsescope explore`, at {addresses}. This notebook is made from the lesson's file by "
         "`make notebooks`.\n\nRun a cell, answer, say how sure you are, and only then let it run. You may lock a first "
         "vote in and talk to your neighbour before the vote that counts. Where cells cannot be shown, everything is "
         "text: `lesson.ask(1)`, then `lesson.vote(1, answer)` or at once `lesson.predict(1, answer, sure=2)`, then "

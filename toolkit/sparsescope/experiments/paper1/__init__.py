@@ -78,6 +78,16 @@ EXPERIMENTS = (
                _needs("iterations"), "iterations", figures.criterion),
 )  # fmt: skip
 
+WORDS = {
+    "BCD": "block coordinate descent: one row of weights, those of one feature, is moved at a time",
+    "LS, CST": "steps by a line search, steps by a constant bound of the curvature",
+    "FISTA, SpaRSA": "all weights move along the full gradient: with momentum, with steps from the last two gradients",
+    "FOBOS": "weights move along the gradient of one sample at a time, with steps that fall from η0",
+    "sparsity level of λ": "the number of rows that the solution at this λ uses",
+    "shrinking": "leaving out rows that will probably stay zero",
+    "multiclass, multitask": "one loss for all classes together, a loss for each class against the rest",
+}
+
 PAPER = Paper(
     number=1,
     title="Block coordinate descent algorithms for large-scale sparse multiclass classification",
@@ -89,4 +99,5 @@ PAPER = Paper(
     experiments=EXPERIMENTS,
     claims=claims_solvers.CLAIMS + claims_objectives.CLAIMS,
     differences=protocol.DIFFERENCES,
+    words=WORDS,
 )

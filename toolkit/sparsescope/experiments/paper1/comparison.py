@@ -26,11 +26,10 @@ def compare_solvers(pool: Pool, lam: float, settings: Settings, report: Report |
     rows: best (F*, the best value known), dual (a proved lower bound), gap = (F* − dual)/F*, best_rows, usable_rows,
     best_accuracy, lam_max, features, samples.
     """
-    report = report or Report()
     limit = protocol.limits(settings)
     split = pool.split(settings.seed, protocol.TEST_SIZE)
     problem = split.problem.with_(loss=protocol.MULTICLASS, penalty="l1/l2", lam=lam)
-    best = optimum(split, problem, limit, report)
+    best = optimum(split, problem, limit)
 
     def run(name: str) -> pd.DataFrame:
         first = {}
@@ -41,16 +40,12 @@ def compare_solvers(pool: Pool, lam: float, settings: Settings, report: Report |
         table = follow(split, problem, solver, stop_rule(best, limit), {"data": split.name, "lam": lam, "solver": name})
         return with_reference(table, problem, best)
 
-    return complete(gather([(name, partial(run, name)) for name in protocol.SOLVERS], report))
+    return complete(gather([(name, partial(run, name)) for name in protocol.SOLVERS], report or Report()))
 
 
-def optimum(split: Split, problem: Problem, limit: protocol.Limits, report: Report) -> Reference:
-    """The certified optimum, reported as a separate job."""
-    report.jobs(1)
-    report.job("the optimum")
-    best = reference(split, problem, tol=limit.reference_tol, seconds=limit.reference_seconds)
-    report.done()
-    return best
+def optimum(split: Split, problem: Problem, limit: protocol.Limits) -> Reference:
+    """The certified optimum."""
+    return reference(split, problem, tol=limit.reference_tol, seconds=limit.reference_seconds)
 
 
 def stop_rule(best: Reference, limit: protocol.Limits) -> Stop:

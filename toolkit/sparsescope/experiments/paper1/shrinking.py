@@ -23,11 +23,10 @@ def compare_shrinking(pool: Pool, lam: float, settings: Settings, report: Report
 
     Columns as of :func:`sparsescope.experiments.paper1.compare_solvers`, and shrinking (bool).
     """
-    report = report or Report()
     limit = protocol.limits(settings)
     split = pool.split(settings.seed, protocol.TEST_SIZE)
     problem = split.problem.with_(loss=protocol.MULTICLASS, penalty="l1/l2", lam=lam)
-    best = optimum(split, problem, limit, report)
+    best = optimum(split, problem, limit)
 
     def run(name: str, on: bool) -> pd.DataFrame:
         solver = protocol.make_solver(name, settings.seed, shrinking=on)
@@ -45,4 +44,4 @@ def compare_shrinking(pool: Pool, lam: float, settings: Settings, report: Report
         for name in VARIANTS
         for on in (False, True)
     ]
-    return complete(gather(jobs, report))
+    return complete(gather(jobs, report or Report()))

@@ -46,6 +46,15 @@ EXPERIMENTS = (
                ("Theorem 1",), "rates", figures.rates, side_by_side),
 )  # fmt: skip
 
+WORDS = {
+    "linear, logistic": "least squares on the classes as 0 and 1; the softmax",
+    "calibrated": "least squares, then least squares on powers of its predictions, in turn",
+    "stages, blocks": "a model that grows by one block of features after the other, each fitted to the errors so far",
+    "random features": "cosines of random projections of the data",
+    "condition proxy": "the 2nd singular value of the data over the 1000th",
+    "plain steps": "steps in the metric of the data, XᵀX/n, without momentum",
+}
+
 PAPER = Paper(
     number=2,
     title="Least squares revisited: scalable approaches for multi-class prediction",
@@ -58,4 +67,5 @@ PAPER = Paper(
     claims=claims.CLAIMS,
     differences=DIFFERENCES,
     load=samples.load,
+    words=WORDS,
 )

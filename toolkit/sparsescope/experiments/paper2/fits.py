@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,11 +152,13 @@ def measure_blocks(data: Pool, settings: Settings, report: Report) -> pd.DataFra
 # ------------------------------------------------------------------------------------------------------------- spectra
 def measure_spectra(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
     """Leading singular values: of random features of dense data, of text as it is."""
+    return gather([("singular values", partial(_spectrum, data, settings))], report)
+
+
+def _spectrum(data: Pool, settings: Settings) -> pd.DataFrame:
     import pandas as pd
 
     limit = protocol.limits(settings)
-    report.jobs(1)
-    report.job("singular values")
     if samples.not_dense(data) is None:
         part = samples.reduced(data, settings.seed)
         X = drawn_for(part, limit.spectrum_features, settings.seed, 1.0).features(part.X.astype(np.float64))
@@ -163,15 +166,7 @@ def measure_spectra(data: Pool, settings: Settings, report: Report) -> pd.DataFr
     else:
         X, what = samples.parts(data, settings.seed).X, "words"
     found = spectrum(X, limit.values, settings.seed)
-    frame = pd.DataFrame(
-        {
-            "data": data.name,
-            "of": what,
-            "number": np.arange(1, found.values.size + 1),
-            "value": found.values,
-            "share": found.shares(),
-            "condition": found.condition(),
-        }
-    )
-    report.keep(frame)
-    return frame
+    return pd.DataFrame({
+        "data": data.name, "of": what, "number": np.arange(1, found.values.size + 1), "value": found.values,
+        "share": found.shares(), "condition": found.condition(),
+    })  # fmt: skip

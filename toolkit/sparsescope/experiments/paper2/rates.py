@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...runs.solving import solve
 from ...runs.stopping import Iterations, Seconds
 from ..base import Settings, Tables
 from ..pools import Pool
-from ..progress import Report
+from ..progress import Report, gather
 from . import protocol, samples
 
 if TYPE_CHECKING:
@@ -33,34 +34,20 @@ def measure_rates(data: Pool, settings: Settings, report: Report) -> pd.DataFram
     limit, part = protocol.limits(settings), samples.parts(data, settings.seed)
     X = np.asarray(part.X[: limit.rate_samples], dtype=np.float64)
     problem = Problem(X, part.y[: limit.rate_samples], loss="logistic", penalty="ridge", lam=protocol.RATE_LAM)
-    report.jobs(3)
-    report.job("the solution")
     best = solve(problem, "gls", tol=EXACT, max_seconds=limit.seconds, record=False)
-    report.done()
-    frames = []
-    for accelerated in (False, True):
-        method = ACCELERATED if accelerated else PLAIN
-        report.job(f"{method} steps")
+
+    def follow(method: str) -> pd.DataFrame:
         rule = Iterations(limit.rate_steps) | Seconds(limit.seconds)
-        events = list(Run(problem, solvers.create("gls", accelerated=accelerated), stop=rule, certify_every=10**6))
+        solver = solvers.create("gls", accelerated=method == ACCELERATED)
+        events = list(Run(problem, solver, stop=rule, certify_every=10**6))
         t = np.array([e.iteration for e in events])
-        frames.append(
-            pd.DataFrame(
-                {
-                    "data": data.name,
-                    "method": method,
-                    "iteration": t,
-                    "samples": problem.n,
-                    "dims": problem.d,
-                    "excess": np.maximum([e.objective - best.objective for e in events], 0.0),
-                    "bound": theorem1(problem, best.W, t),
-                    "known_to": best.gap,
-                }
-            )
-        )
-        report.keep(frames[-1])
-        report.done()
-    return pd.concat(frames, ignore_index=True)
+        excess = np.maximum([e.objective - best.objective for e in events], 0.0)
+        return pd.DataFrame({
+            "data": data.name, "method": method, "iteration": t, "samples": problem.n, "dims": problem.d,
+            "excess": excess, "bound": theorem1(problem, best.W, t), "known_to": best.gap,
+        })  # fmt: skip
+
+    return gather([(f"{method} steps", partial(follow, method)) for method in (PLAIN, ACCELERATED)], report)
 
 
 def side_by_side(tables: Tables) -> pd.DataFrame:

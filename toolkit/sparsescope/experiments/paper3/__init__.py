@@ -49,6 +49,17 @@ EXPERIMENTS = (
                figures.quadratic),
 )  # fmt: skip
 
+WORDS = {
+    "hinge": "the exact multiclass hinge: what a sample lacks of a lead of 1 over the best other class",
+    "square, logit": "the smooth squared hinge, the logistic loss",
+    "one-vs-all": "a squared hinge for each class against the rest",
+    "Alg. 1, Alg. 2": "the paper's methods: the sum of the hinges is minimised, or kept below a bound",
+    "linear constraints": "the same bound with an inequality for each sample and other class",
+    "forward-backward": "a gradient step and a proximal step in turn",
+    "α": "the strength of the penalty",
+    "ℓ1,∞": "the sum over rows, or blocks of weights, of the largest size",
+}
+
 PAPER = Paper(
     number=3,
     title="A proximal approach for sparse multiclass SVM",
@@ -61,4 +72,5 @@ PAPER = Paper(
     claims=claims.CLAIMS,
     differences=DIFFERENCES,
     load=samples.load,
+    words=WORDS,
 )

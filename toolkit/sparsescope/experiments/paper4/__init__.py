@@ -29,6 +29,14 @@ EXPERIMENTS = (
                ("Growth",), "growth", figures.growth),
 )  # fmt: skip
 
+WORDS = {
+    "active dual variables, k_A": "classes that pull at a sample: its own and its nearest rivals; their mean number",
+    "k_W": "the mean number of non-zero weights of a feature",
+    "one against all": "a model for each class against the rest, by liblinear or Vowpal Wabbit",
+    "bi-stochastic search": "the worst rival of a sample is looked for among some classes and with some features only",
+    "sub-linearly": "twice the classes cost less than twice as much",
+}
+
 PAPER = Paper(
     number=4,
     title="PD-Sparse: a primal and dual sparse approach to extreme multiclass and multilabel classification",
@@ -42,4 +50,5 @@ PAPER = Paper(
     differences=DIFFERENCES,
     load=samples.load,
     quick=samples.quick,
+    words=WORDS,
 )

@@ -25,6 +25,15 @@ EXPERIMENTS = (
                "covariances", figures.working_sets),
 )  # fmt: skip
 
+WORDS = {
+    "LHAC": "coordinate steps on a model of the curvature that is learnt from the last gradients",
+    "GLMNET, QUIC": "coordinate steps on the exact curvature, for logistic regression and for inverse covariances",
+    "FISTA": "gradient steps with momentum",
+    "ε": "the violation of optimality at which a run ends, relative to that at its beginning",
+    "working set": "the weights that a method moves at a step",
+    "flops": "operations of arithmetic, counted in coordinate steps",
+}
+
 PAPER = Paper(
     number=5,
     title="Efficiently using second order information in large l1 regularization problems",
@@ -37,4 +46,5 @@ PAPER = Paper(
     claims=claims.CLAIMS,
     differences=DIFFERENCES,
     load=samples.load,
+    words=WORDS,
 )

@@ -9,6 +9,8 @@ import { onPaper } from "./lesson/print.js";
 import { Progress } from "./lesson/progress.js";
 
 export const VERSION = "1";
+const [AGAIN, FORGET] = ["Start again", "Forget my answers?"];
+const THINK = 5000; // ms until that question is withdrawn
 
 export function mount(given) {
   return mountPage((page) => new LessonBody(page), given);
@@ -16,7 +18,7 @@ export function mount(given) {
 
 /** Where another lesson is: beside this one, or on the same page with another setting. */
 function addressOf(place) {
-  return /\/lesson\/\d+\/?$/.test(location.pathname) ? "./" + place : "?lesson=" + place;
+  return /\/lesson\/\d+[a-z]?\/?$/.test(location.pathname) ? "./" + place : "?lesson=" + place;
 }
 
 class LessonBody {
@@ -35,7 +37,7 @@ class LessonBody {
 
   draw(picture) {
     const { lesson } = picture;
-    const shown = lesson ? `${lesson.place}/${lesson.student}/${lesson.alone}` : "index";
+    const shown = lesson ? `${lesson.place}${lesson.part}/${lesson.student}/${lesson.alone}` : "index";
     if (shown !== this.shown) {
       this.shown = shown;
       this.waiting = [];
@@ -48,11 +50,13 @@ class LessonBody {
 
   list({ index }) {
     this.steps = null;
-    const cards = index.map((lesson) => {
-      const done = new Progress(lesson.place).done;
+    const cards = index.map(({ place, title, minutes, idea, pages }) => {
+      const done = new Progress(place).done();
+      const parts = pages.map((page) => h("a", { href: addressOf(page.place), "data-testid": "lesson-link-" + page.place }, ...symbols(pages.length > 1 ? `Part ${page.letter}: ${page.title}` : `${Number(place)}. ${title}`)));
       return h("li", {}, h("section", { class: "card lesson-card" },
-        h("h2", {}, h("a", { href: addressOf(lesson.place), "data-testid": "lesson-link-" + lesson.place }, ...symbols(`${Number(lesson.place)}. ${lesson.title}`))),
-        h("p", {}, ...symbols(lesson.idea)), h("p", { class: "muted" }, `${lesson.minutes} minutes${done ? ` · ${done} answered` : ""}`)));
+        h("h2", {}, ...(pages.length > 1 ? symbols(`${Number(place)}. ${title}`) : parts)),
+        h("p", {}, ...symbols(idea)), pages.length > 1 ? h("p", { class: "lesson-parts" }, ...parts) : "",
+        h("p", { class: "muted" }, `${minutes} minutes${done ? ` · ${done} answered` : ""}`)));
     });
     this.element.replaceChildren(h("ol", { class: "lesson-index" }, ...cards));
   }
@@ -62,35 +66,55 @@ class LessonBody {
     const { recorded } = this.page;
     this.progress = new Progress(lesson.place, recorded ? this.given || {} : null);
     this.terms = lesson.terms.map((term) => ({ ...term, pattern: new RegExp(`(?<![\\w])(?:${term.words})(?![\\w])`, "i") }));
-    const { scenes, predictions, exercises } = lesson;
-    this.steps = [];
     if (lesson.alone) {
-      this.steps.push(new PredictionStep(this, predictions[lesson.alone - 1], lesson.alone));
+      this.steps = [new PredictionStep(this, lesson.predictions[lesson.alone - 1], lesson.alone)];
       this.element.replaceChildren(this.steps[0].element);
       this.steps[0].begin();
       return;
     }
-    if (scenes.card) this.steps.push(new SceneStep(this, "card", "Before you begin"));
-    this.steps.push(new SceneStep(this, "opening", "Look"));
-    predictions.forEach((question, k) => this.steps.push(new PredictionStep(this, question, k + 1)));
-    for (let k = 1; k <= lesson.breaks; k++) this.steps.push(new SceneStep(this, "break" + k, "Break it"));
-    exercises.forEach((exercise) => this.steps.push(new ExerciseStep(this, exercise)));
+    this.part = lesson.part ? lesson.pages.find((page) => page.letter === lesson.part) : null;
+    this.steps = (this.part ? [this.part] : lesson.pages).flatMap((page) => this.stepsOf(page));
     this.steps.push(new LastStep(this));
-    this.bar = h("progress", { max: predictions.length + exercises.length, value: 0, "aria-label": "answered" });
+    const asked = this.steps.filter((step) => step instanceof PredictionStep || (step instanceof ExerciseStep && step.button)); // the others are Python
+    this.bar = h("progress", { max: asked.length, value: 0, "aria-label": "answered" });
     this.told = h("span", { class: "muted", role: "status", "data-testid": "lesson-progress" });
     this.all = h("button", { type: "button", "data-testid": "lesson-all", onclick: () => this.showAll() }, "Show all steps");
-    const again = h("button", { type: "button", hidden: recorded, "data-testid": "lesson-forget", onclick: () => this.forget() }, "Start again");
+    const again = h("button", { type: "button", hidden: recorded, "data-testid": "lesson-forget", onclick: () => this.startAgain(again) }, AGAIN);
     const print = h("button", { type: "button", onclick: () => window.print() }, "Print");
-    const next = index.find((other) => Number(other.place) > lesson.number);
+    const { title, idea } = this.part ? { title: `${lesson.title}. Part ${this.part.letter}: ${this.part.title}`, idea: this.part.idea } : lesson;
     this.element.replaceChildren(
-      h("header", { class: "lesson-head" }, h("h2", {}, ...symbols(`${lesson.number}. ${lesson.title}`)), h("p", { class: "lesson-idea" }, ...symbols(lesson.idea)),
+      h("header", { class: "lesson-head" }, h("h2", {}, ...symbols(`${lesson.number}. ${title}`)), h("p", { class: "lesson-idea" }, ...symbols(idea)),
         h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, recorded ? "" : h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
       ...this.steps.map((step) => step.element),
       h("details", { class: "card lesson-terms" }, h("summary", {}, "Terms of this lesson"), h("ul", {}, ...lesson.terms.map((term) => h("li", {}, ...symbols(term.meaning))))),
-      next && !recorded ? h("p", { class: "lesson-next" }, h("a", { href: addressOf(next.place) }, ...symbols(`Next: ${next.title} →`))) : "",
+      recorded ? "" : this.next(index),
     );
     this.update();
     for (const step of this.steps) if (step.begin) step.begin();
+  }
+
+  /** What is on a page of the lesson, in its order. */
+  stepsOf(page) {
+    const { scenes, predictions, exercises } = this.lesson;
+    const card = scenes.card && page.opening === "opening" ? [new SceneStep(this, "card", "Before you begin")] : [];
+    return [
+      ...card,
+      new SceneStep(this, page.opening, "Look"),
+      ...page.predictions.map((k) => new PredictionStep(this, predictions[k - 1], k)),
+      ...page.breaks.map((k) => new SceneStep(this, "break" + k, "Break it")),
+      ...exercises.filter(({ letter }) => page.exercises.includes(letter)).map((exercise) => new ExerciseStep(this, exercise)),
+    ];
+  }
+
+  /** A link to the next part or the next lesson. */
+  next(index) {
+    const { pages, number } = this.lesson;
+    const part = this.part && pages[pages.indexOf(this.part) + 1];
+    const lesson = index.find((other) => Number(other.place) > number);
+    const to = part ? { place: part.place, title: `Part ${part.letter}, ${part.title}` } : lesson && { place: lesson.pages[0].place, title: lesson.title };
+    if (!to) return "";
+    const rest = part ? h("span", { class: "muted" }, "This part ends here, and its answers are kept in this browser: go on now or another day. ") : "";
+    return h("p", { class: "lesson-next" }, rest, h("a", { href: addressOf(to.place), "data-testid": "lesson-next" }, ...symbols(`Next: ${to.title} →`)));
   }
 
   showAll() {
@@ -98,16 +122,27 @@ class LessonBody {
     this.update();
   }
 
-  /** Begin the lesson again, or one prediction of it. */
+  /** Forget the answers, where there are some at the second click only: they are half an hour of work. */
+  startAgain(button) {
+    if (!this.progress.done(this.part) || button.textContent === FORGET) {
+      this.forget();
+      return;
+    }
+    button.textContent = FORGET;
+    setTimeout(() => { button.textContent = AGAIN; }, THINK);
+  }
+
+  /** Begin the lesson again, the part of it that is shown, or one prediction. */
   forget(k = null) {
-    this.progress.forget(k);
+    this.progress.forget(k, this.part);
     this.open(this.page.picture);
   }
 
   /** Show the steps up to the first question without an answer. */
   update() {
     if (this.lesson.alone) return;
-    const { kept, done } = this.progress;
+    const { kept } = this.progress;
+    const done = this.progress.done(this.part);
     let open = true;
     for (const step of this.steps) {
       show(step.element, open || Boolean(kept.all));
@@ -123,12 +158,12 @@ class LessonBody {
     return this.lesson ? [{ type: "kept", kept: this.progress.kept, frames: this.frames.all() }] : [];
   }
 
-  /** Ask for a run; one at a time. */
   /** End the run that is under way. */
   stop() {
     this.page.link.do("stop", {});
   }
 
+  /** Ask for a run; one at a time. */
   run(action, message) {
     this.frames.begin(message.k);
     if (this.running) {

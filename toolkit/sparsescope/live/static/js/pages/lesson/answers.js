@@ -94,7 +94,7 @@ class SliderAnswer {
 
   compare({ measured, answer }) {
     const { palette } = this.page;
-    const [wide, y] = [600, 30];
+    const [wide, y] = [Math.min(600, Math.max(260, this.line.clientWidth || 600)), 30]; // narrow screens would shrink the words
     const X = (value) => 30 + this.at(value) * (wide - 60);
     const c = (name) => palette.colour(name);
     const mark = (value, text, colour, up) => [

@@ -36,7 +36,7 @@ function drawLines(palette, picture, wide) {
     const y = Y(picture.log ? 10 ** t : t);
     nodes.push(s("line", { x1: ROOM.left, x2: wide - ROOM.right, y1: y, y2: y, stroke: c("grid") }), text({ x: ROOM.left - 6, y: y + 4, "text-anchor": "end" }, picture.log ? powerOfTen(t) : short(t)));
   }
-  for (const t of linearTicks(from, to, Math.max(2, Math.floor(wide / 120)))) nodes.push(text({ x: X(t), y: HIGH - ROOM.bottom + 15, "text-anchor": "middle" }, short(t)));
+  for (const t of linearTicks(from, to, Math.max(3, Math.floor(wide / 120)))) nodes.push(text({ x: X(t), y: HIGH - ROOM.bottom + 15, "text-anchor": "middle" }, short(t)));
   nodes.push(text({ x: (ROOM.left + wide) / 2, y: HIGH - 6, "text-anchor": "middle" }, picture.x));
   for (const mark of picture.marks) {
     if (!known(mark.y)) continue;

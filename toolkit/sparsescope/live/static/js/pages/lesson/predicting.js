@@ -160,8 +160,8 @@ export class PredictionStep extends Step {
     const bets = this.body.progress.kept.bets[this.k] || {};
     const some = Object.keys(bets).length > 0;
     const [yes, no] = ["holds", "does not hold"];
-    const mine = (row) => (row.case in bets ? h("td", { class: bets[row.case] === row.holds ? "is-good" : "is-yours" }, bets[row.case] ? yes : no) : h("td", {}, "–"));
-    const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), some ? mine(row) : "", h("td", { class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", {}, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
+    const mine = (row) => (row.case in bets ? h("td", { "data-label": "you said", class: bets[row.case] === row.holds ? "is-good" : "is-yours" }, bets[row.case] ? yes : no) : h("td", { "data-label": "you said", class: "no-vote" }, "–"));
+    const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), some ? mine(row) : "", h("td", { "data-label": "the claim", class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", { "data-label": "measured" }, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
     const head = h("tr", {}, ...["where", ...(some ? ["you said"] : []), "the claim", "measured", ""].map((text) => h("th", { scope: "col" }, text)));
     const table = h("table", { class: "lesson-table lesson-elsewhere" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
     this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table), done ? "" : this.underWay(rows.length));

@@ -7,6 +7,11 @@ function empty() {
   return { format: FORMAT, firsts: {}, reveals: {}, bets: {}, elsewhere: {}, scenes: {}, marks: {}, typed: {}, words: "", all: false };
 }
 
+/** Under which name the student's own words at the end of a part are kept, among what was typed. */
+export function wordsOf(part) {
+  return "part-" + part.letter;
+}
+
 export class Progress {
   /** `given`: what a recording holds; the browser's own answers are neither read nor changed then. */
   constructor(place, given = null) {
@@ -42,14 +47,25 @@ export class Progress {
     this.change((kept) => { kept[part][key] = value; });
   }
 
-  /** Forget everything, or all that belongs to one prediction. */
-  forget(key = null) {
-    if (key === null) this.change((kept) => { Object.assign(kept, empty()); });
-    else this.change((kept) => { for (const part of ["firsts", "reveals", "bets", "elsewhere"]) delete kept[part][key]; });
+  /** Forget everything, all that belongs to one prediction, or to one part of the lesson. */
+  forget(key = null, part = null) {
+    const predictions = ["firsts", "reveals", "bets", "elsewhere"];
+    const left = (kept, names, keys) => { for (const name of names) for (const one of keys) delete kept[name][one]; };
+    this.change((kept) => {
+      if (key !== null) left(kept, predictions, [key]);
+      else if (!part) Object.assign(kept, empty());
+      else {
+        left(kept, predictions, part.predictions);
+        left(kept, ["scenes"], [part.opening, ...part.breaks.map((k) => "break" + k)]);
+        left(kept, ["marks", "typed"], [...part.exercises, wordsOf(part)]);
+      }
+    });
   }
 
-  /** Answered predictions and passed exercises. */
-  get done() {
-    return Object.keys(this.kept.reveals).length + Object.values(this.kept.marks).filter((mark) => mark.passed).length;
+  /** Answered predictions and passed exercises, of one part where it is given. */
+  done(part = null) {
+    const counted = (keys, wanted) => keys.filter((key) => !part || wanted(part).map(String).includes(key)).length;
+    const passed = Object.keys(this.kept.marks).filter((letter) => this.kept.marks[letter].passed);
+    return counted(Object.keys(this.kept.reveals), (one) => one.predictions) + counted(passed, (one) => one.exercises);
   }
 }

@@ -2,6 +2,7 @@
 
 import { h, plainSymbols, setSymbols, show, symbols } from "../../dom.js";
 import { drawPicture } from "./pictures.js";
+import { wordsOf } from "./progress.js";
 
 const PLAY_PERIOD = 60; // ms that each picture of a recorded run is shown
 
@@ -66,7 +67,7 @@ export class SceneStep extends Step {
     const { recorded } = this.body.page;
     show(this.button, !recorded);
     if (kept) this.found(kept);
-    else if (this.name === "opening" && !recorded) this.run();
+    else if (this.name.startsWith("opening") && !recorded && !this.element.hidden) this.run();
     if (kept && recorded) this.button.after(this.playButton(this.name, kept.picture));
   }
 
@@ -106,13 +107,15 @@ export class ExerciseStep extends Step {
     this.inputs = exercise.inputs.map((input) => [input.name, this.input(input)]);
     this.said = h("p", { class: "lesson-verdict", role: "status", "data-testid": `exercise-${exercise.letter}-said` });
     this.element.append(body.paragraph(exercise.task, { class: "lesson-question" }));
+    const code = h("pre", { tabindex: 0 }, `import sparsescope as ss\n\nlesson = ss.lesson(${body.lesson.number}, student=${body.lesson.student})\n${exercise.code}`);
     if (!exercise.inputs.length) {
-      this.element.append(h("p", { class: "muted" }, `This one is Python: in notebooks/${body.lesson.notebook}, or anywhere:`), h("pre", { tabindex: 0 }, `import sparsescope as ss\n\nlesson = ss.lesson(${body.lesson.number}, student=${body.lesson.student})\n${exercise.code}`));
+      this.element.append(h("p", { class: "muted" }, `This one is Python: in notebooks/${body.lesson.notebook}, or anywhere:`), code);
       return;
     }
     this.button = h("button", { type: "submit", class: "act primary", hidden: this.body.page.recorded, "data-testid": `exercise-${exercise.letter}-check` }, "Check");
     const form = h("form", { class: "lesson-form", onsubmit: (event) => { event.preventDefault(); this.send(); } }, ...exercise.inputs.map((input, k) => h("label", {}, h("span", {}, ...symbols(input.label)), this.inputs[k][1])), this.button);
-    this.element.append(form, this.said);
+    const python = exercise.code.split("\n").length > 2 ? h("details", { class: "muted" }, h("summary", {}, "Where to begin in Python"), code) : "";
+    this.element.append(form, python, this.said);
   }
 
   input({ name, kind, choices }) {
@@ -160,17 +163,31 @@ export class ExerciseStep extends Step {
   }
 }
 
+const HOW_MANY = ["", "One sentence", "Two sentences", "Three sentences"];
+
 export class LastStep extends Step {
   constructor(body) {
     super(body, "Say it", "last");
-    const { lesson, progress } = body;
-    this.words = h("textarea", { rows: 3, "aria-label": "in your own words", "data-testid": "lesson-words", oninput: () => progress.change((kept) => { kept.words = this.words.value; }) });
-    this.words.value = progress.kept.words;
+    const { lesson, part } = body;
+    this.words = h("textarea", { rows: 3, "aria-label": "in your own words", "data-testid": "lesson-words", oninput: () => this.keep() });
+    this.words.value = this.kept();
     const sources = lesson.sources.map((source) => h("li", {}, `${source.paper}: ${source.section}${source.files.length ? ` (${source.files.join(", ")})` : ""}`));
+    const afterwards = part ? part.afterwards.map((k) => lesson.afterwards[k - 1]) : lesson.afterwards;
     this.element.append(
       h("p", {}, "Tell it to somebody, or write it down; then compare."), this.words,
-      h("details", {}, h("summary", {}, "Three sentences"), h("ul", {}, ...lesson.afterwards.map((text) => h("li", {}, ...body.worded(text))))),
+      h("details", {}, h("summary", {}, HOW_MANY[afterwards.length]), h("ul", {}, ...afterwards.map((text) => h("li", {}, ...body.worded(text))))),
       h("h4", {}, "Where to read on"), h("ul", {}, ...sources),
     );
+  }
+
+  kept() {
+    const { part, progress } = this.body;
+    return part ? (progress.kept.typed[wordsOf(part)] || { words: "" }).words : progress.kept.words;
+  }
+
+  keep() {
+    const { part, progress } = this.body;
+    if (part) progress.put("typed", wordsOf(part), { words: this.words.value });
+    else progress.change((kept) => { kept.words = this.words.value; });
   }
 }
