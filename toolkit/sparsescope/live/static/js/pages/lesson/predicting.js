@@ -30,7 +30,7 @@ export class PredictionStep extends Step {
     this.first = h("p", { class: "muted", role: "status", "data-testid": name + "-first" });
     this.more = h("button", { type: "button", "data-testid": name + "-more", onclick: () => this.askElsewhere() }, "Does it hold elsewhere?");
     this.bets = question.elsewhere.map((place) => [place, ...["holds", "does not hold"].map((text) => h("input", { type: "radio", name: `${name}-${place}`, value: text, "data-testid": `${name}-bet-${place}-${text.split(" ")[0]}` }))]);
-    this.betting = h("fieldset", { class: "lesson-bets" }, h("legend", {}, "Vote again: where else does the claim hold?"), ...this.bets.map(([place, yes, no]) => h("p", { role: "radiogroup", "aria-label": place }, h("span", {}, place), h("label", {}, yes, "holds"), h("label", {}, no, "does not hold"))));
+    this.betting = h("fieldset", { class: "lesson-bets" }, h("legend", {}, "Vote again: where else does the claim hold?"), ...this.bets.map(([place, yes, no]) => h("p", { role: "radiogroup", "aria-label": place }, h("span", {}, ...symbols(place)), h("label", {}, yes, "holds"), h("label", {}, no, "does not hold"))));
     this.condition = h("p");
     this.where = h("details", { class: "muted" }, h("summary", {}, "Where it holds"), this.condition);
     this.again = h("button", { type: "button", "data-testid": name + "-again", onclick: () => this.startAgain() }, "Start again");
@@ -161,7 +161,7 @@ export class PredictionStep extends Step {
     const some = Object.keys(bets).length > 0;
     const [yes, no] = ["holds", "does not hold"];
     const mine = (row) => (row.case in bets ? h("td", { "data-label": "you said", class: bets[row.case] === row.holds ? "is-good" : "is-yours" }, bets[row.case] ? yes : no) : h("td", { "data-label": "you said", class: "no-vote" }, "–"));
-    const line = (row) => h("tr", {}, h("th", { scope: "row" }, row.case), some ? mine(row) : "", h("td", { "data-label": "the claim", class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", { "data-label": "measured" }, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
+    const line = (row) => h("tr", {}, h("th", { scope: "row" }, ...symbols(row.case)), some ? mine(row) : "", h("td", { "data-label": "the claim", class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", { "data-label": "measured" }, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
     const head = h("tr", {}, ...["where", ...(some ? ["you said"] : []), "the claim", "measured", ""].map((text) => h("th", { scope: "col" }, text)));
     const table = h("table", { class: "lesson-table lesson-elsewhere" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
     this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table), done ? "" : this.underWay(rows.length));
