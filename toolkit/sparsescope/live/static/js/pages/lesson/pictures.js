@@ -51,7 +51,7 @@ function drawLines(palette, picture, wide) {
   });
   const said = plainSymbols(`${picture.y} over ${picture.x}. ` + picture.lines.filter((line) => line.y.length).map((line) => `${line.name}: from ${number(line.y[0], 3)} to ${number(line.y[line.y.length - 1], 3)}`).join("; "));
   const svg = s("svg", { viewBox: `0 0 ${wide} ${HIGH}`, width: "100%", role: "img", "aria-label": said }, ...nodes);
-  const legend = h("p", { class: "lesson-legend" }, ...picture.lines.map((line, k) => h("span", {}, lineKey(c(COLOURS[k % COLOURS.length]), DASH[k % DASH.length]), ...symbols(line.name))));
+  const legend = h("p", { class: "lesson-legend" }, ...picture.lines.map((line, k) => h("span", {}, lineKey(c(COLOURS[k % COLOURS.length]), DASH[k % DASH.length]), h("span", {}, ...symbols(line.name)))));
   return [h("p", { class: "lesson-axis" }, ...symbols(picture.y)), svg, legend];
 }
 
