@@ -83,7 +83,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def verdict(name: str, p: Prediction, where: str, case: Case) -> bool | None:
-    """Return whether the claim of a prediction holds on a case, and ``None`` where it cannot be run in the time there is."""
+    """Return whether the claim of a prediction holds on a case; ``None``: it cannot be run in the time there is."""
     try:
         with limited(LIMIT):
             found = p.run(case, no_show)
