@@ -67,6 +67,9 @@ LIMITS = {
     "CELLS": 40,
     "TURNED_AT_ONCE": 40,
     "COPIED": 40,
+    "RANKED": 40,
+    "SAMPLE": 20,
+    "BESIDE": 2,
     "WORK": 200,
     "DENSE_PART": 40,
     "AT_ONCE": 40,
@@ -215,6 +218,24 @@ def test_a_long_sweep_stops_at_the_same_rows_always(monkeypatch: pytest.MonkeyPa
     parts = np.split(read, stops[:-1])
     assert stops[-1] == 30 and len(parts) > 5
     assert max(part.sum() for part in parts) <= 100 + read.max()
+
+
+@pytest.mark.parametrize("values", ["different", "few", "infinite"])
+def test_the_largest_of_many_values_are_those_of_all_at_once(values: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    A = rng.integers(0, 3, 1500).astype(float) if values == "few" else rng.standard_normal(1500)
+    if values == "infinite":
+        A[rng.permutation(1500)[:300]] = np.inf
+    wanted = -np.sort(-A)
+    for name in ("RANKED", "COPIED", "SAMPLE", "BESIDE"):
+        monkeypatch.setattr(in_parts, name, LIMITS[name])
+    rests: list[Any] = []
+    for count in (1, 2, 40, 299, 301, 700, 1499, 1500):
+        with pausing(lambda: rests.append(None)):
+            found = in_parts.largest(A, count)
+        assert np.unique(found).size == count
+        np.testing.assert_array_equal(-np.sort(-A[found]), wanted[:count])
+    assert len(rests) > 8 * 50
 
 
 def test_the_solvers_clock_leaves_pauses_out(monkeypatch: pytest.MonkeyPatch) -> None:

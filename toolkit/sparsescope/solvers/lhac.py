@@ -18,11 +18,12 @@ import numpy as np
 
 from ..kernels.coordinates import FLOPS, STEPS, SWEEPS
 from ..pauses import pause
+from ..problems.linear_algebra import fill
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import settings
 from .shared.entries import EntrySolver, EntryState
-from .shared.in_parts import put, taken, zeros
+from .shared.in_parts import put, taken, where
 from .shared.low_rank import LowRankHessian, largest_violations, sweep_model
 
 SOLVED = 0.1  # sweeps end when the violations of the model have fallen to this share of those after the first sweep
@@ -48,7 +49,8 @@ class LHACState(EntryState):
             return
         at, step = self.move
         self.move = None
-        s, t = zeros(self.coef.size), taken(self.G.ravel())
+        s, t = np.empty(self.coef.size), taken(self.G.ravel())
+        fill(s, 0.0)
         put(s, at, step)
         t -= self.before
         pause()
@@ -95,13 +97,13 @@ class LHAC(EntrySolver):
         """Places of the support (and the intercept) and of the largest violations off it, sorted."""
         used = state.coef.ravel() != 0.0
         used[state.d * state.coef.shape[1] :] = True
-        off = np.where(used, 0.0, state.violation.ravel())
         pause()
-        violated = largest_violations(off, self.greed)
+        off = taken(state.violation.ravel(), dtype=state.violation.dtype)
+        off[used] = 0.0
         pause()
-        used[violated] = True
+        used[largest_violations(off, self.greed)] = True
         pause()
-        return np.flatnonzero(used)
+        return where(used, lambda some: some)
 
 
 solvers.add("lhac", LHAC)

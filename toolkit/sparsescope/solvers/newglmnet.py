@@ -27,6 +27,7 @@ from ..registry import field, solvers
 from .base import State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
+from .shared.in_parts import largest
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
 LEAVE = 0.1  # a working set is left when its largest violation is below this share of that of all when it was made
@@ -142,7 +143,7 @@ class NewGLMNET(EntrySolver):
             joining = np.flatnonzero(excess > 0.0)
             most = max(LEAST_JOINING, JOINING * int(np.count_nonzero(used)))
             if joining.size > most:
-                joining = joining[np.argpartition(-excess[joining], most - 1)[:most]]
+                joining = joining[largest(excess[joining], most)]
             used[joining] = True
         else:
             used[:] = True

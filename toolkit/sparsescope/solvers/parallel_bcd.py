@@ -160,6 +160,7 @@ class ParallelBCD(Solver):
         change = lam * (penalty_sum(state.coef[rows], penalty)[0] - penalty_sum(old, penalty)[0])
         use = np.ones(count, dtype=np.uint8)
         after = self._meet(problem, state, use)
+        pause()
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
         if count == 1 or after + change <= before + slack:
             state.length = min(LONGER * state.length, max(1.0, problem.d / LONGEST))
@@ -179,35 +180,29 @@ class ParallelBCD(Solver):
         stops = [stops_of(problem.design, problem.m, rows) for rows in shares]
         longest = max(len(own) for own in stops)
         done: list[Swept] = []
+        together([functools.partial(self._copy, state, t) for t in range(len(shares))])
+        pause()
         for turn in range(longest):
             parts = [
                 rows[own[turn - 1] if turn else 0 : own[turn]] if turn < len(own) else rows[:0]
                 for rows, own in zip(shares, stops, strict=True)
             ]
             swept = together(
-                [
-                    functools.partial(self._part, problem, state, t, part, constants, turn == 0)
-                    for t, part in enumerate(parts)
-                ]
+                [functools.partial(self._part, problem, state, t, part, constants) for t, part in enumerate(parts)]
             )
             done = [both(old, new) for old, new in zip(done, swept, strict=True)] if done else swept
             pause()
         return done
 
-    def _part(
-        self,
-        problem: Problem,
-        state: ParallelState,
-        t: int,
-        rows: np.ndarray,
-        constants: np.ndarray,
-        first: bool,
-    ) -> Swept:
-        """Run a part of thread t's share of a stretch: its rows, on its copy of the scores, which the first makes."""
-        if first:
-            state.ZT[t] = state.Z
-            mine, common = state.keptT[t], state.kept
-            mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
+    @staticmethod
+    def _copy(state: ParallelState, t: int) -> None:
+        """Give thread t a copy of the scores and of what is kept beside them."""
+        state.ZT[t] = state.Z
+        mine, common = state.keptT[t], state.kept
+        mine.U[:], mine.values[:], mine.busy[:] = common.U, common.values, common.busy
+
+    def _part(self, problem: Problem, state: ParallelState, t: int, rows: np.ndarray, constants: np.ndarray) -> Swept:
+        """Run a part of thread t's share of a stretch: its rows, on its copy of the scores."""
         done: Swept = sweep_constant_step(
             problem.design.columns,
             rows,

@@ -12,8 +12,7 @@ Newton steps are taken as often as they pay (shared/pacing.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do for
 dense X where the penalty leaves no row out, and where it ties features in blocks; a Newton step then moves the blocks
 in use.
-Data in blocks of rows (problem.partitioned) are read in passes, and the above works on the columns that a pass names:
-see shared/by_passes.py.
+Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from .shared import by_passes, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
-from .shared.in_parts import swept_in_parts
+from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
 from .shared.pacing import NewtonPacing
 
@@ -293,8 +292,9 @@ class WorkingSet(Solver):
         loss = float(state.kept.values.sum()) / n
         violation, paper = state.violation[: len(weights)], state.paper[: len(weights)]
         near = np.empty(len(weights))
-        row_violations(seen.G, 1.0, weights, ENTERS * problem.lam, penalty, False, near, paper)
-        row_violations(seen.G, 1.0, weights, problem.lam, penalty, False, violation, paper)
+        for lam, found in ((ENTERS * problem.lam, near), (problem.lam, violation)):
+            row_violations(seen.G, 1.0, weights, lam, penalty, False, found, paper)
+            pause()
         if seen.rows is not None:
             found = violation.copy()
             state.violation[:] = 0.0
@@ -306,7 +306,7 @@ class WorkingSet(Solver):
         least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
         size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
         rank = np.where(used, np.inf, near)
-        best = np.argpartition(-rank, size - 1)[:size] if size < d else np.arange(d)
+        best = largest(rank, size) if size < d else np.arange(d)
         state.chosen = np.sort(best[rank[best] > 0.0])
         state.working = np.zeros(d, dtype=np.uint8)
         state.working[state.chosen] = 1

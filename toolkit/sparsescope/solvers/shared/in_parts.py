@@ -13,6 +13,8 @@ from ...pauses import even_parts, parts_of, pause
 PART = 500_000  # entries of X times classes that a sweep reads between two places to stop: one to three milliseconds
 WORK = 2_000_000  # flops of a descent between two places to stop: about as long
 COPIED = 50_000  # weights that are copied between two places to stop
+RANKED = 200_000  # values up to which the largest are found at once: two milliseconds
+SAMPLE, BESIDE = 1000, 60  # of more values, so many are sorted, and those between two of them on either side looked at
 
 
 def taken(values: np.ndarray, at: np.ndarray | None = None, dtype: Any = np.float64) -> np.ndarray:
@@ -25,20 +27,54 @@ def taken(values: np.ndarray, at: np.ndarray | None = None, dtype: Any = np.floa
     return found
 
 
-def zeros(size: int) -> np.ndarray:
-    """Return zeros whose memory is there: pages that the system adds on first use can take as long as the work."""
-    found = np.empty(size)
-    for first, last in even_parts(size, 1.0, COPIED):
-        found[first:last] = 0.0
-        pause()
-    return found
-
-
 def put(target: np.ndarray, at: np.ndarray, values: np.ndarray) -> None:
     """Write the rows of an array to some places of another, with pauses where that is long."""
     for first, last in even_parts(at.size, target[:1].size, COPIED):
         target[at[first:last]] = values[first:last]
         pause()
+
+
+def largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the places of the ``count`` largest values, in any order; of many values, with pauses.
+
+    Where the last of them has equals that are left out, numpy chooses, as it does among few values.
+    """
+    if values.size > RANKED:
+        least = _at_rank(values, count)
+        found = where(values, lambda some: some >= least)
+        if found.size == count:
+            return found
+    return np.argpartition(-values, count - 1)[:count]
+
+
+def _at_rank(values: np.ndarray, rank: int) -> Any:
+    """The value that ``rank`` − 1 others are above: a sorted sample says between which two it lies, or nearly so."""
+    while values.size > RANKED:
+        sample = np.sort(values[:: values.size // SAMPLE])
+        at = sample.size - rank * sample.size // values.size
+        low, high = sample[[max(at - BESIDE, 0), min(at + BESIDE, sample.size - 1)]]
+        above = where(values, lambda some, high=high: some > high)  # type: ignore[misc]
+        here = where(values, lambda some, low=low, high=high: (low <= some) & (some <= high))  # type: ignore[misc]
+        if above.size >= rank:
+            here = above
+        elif above.size + here.size >= rank:
+            rank -= above.size
+        else:
+            rank -= above.size + here.size
+            here = where(values, lambda some, low=low: some < low)  # type: ignore[misc]
+        if not rank <= here.size < values.size:  # few different values, or some that are no numbers
+            break
+        values = taken(values, here, values.dtype)
+    return -np.partition(-values, rank - 1)[rank - 1]
+
+
+def where(values: np.ndarray, chosen: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return the places of values that a function of some of them chooses, with pauses."""
+    found = []
+    for first, last in even_parts(values.size, 1.0, COPIED):
+        found.append(first + np.flatnonzero(chosen(values[first:last])))
+        pause()
+    return np.concatenate(found)
 
 
 def stops_of(design: Any, classes: int, order: np.ndarray) -> list[int]:

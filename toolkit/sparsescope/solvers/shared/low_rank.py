@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kernels.coordinates import lowrank_descent, walk
 from ...pauses import even_parts, pause, to_the_end
-from .in_parts import COPIED, PART, WORK
+from .in_parts import COPIED, PART, WORK, largest, taken, where
 
 # A pair is damped if its curvature sᵀt is below this share of the model's sᵀBs. Powell's 0.2 would also touch pairs of
 # convex losses whose curvature simply is small.
@@ -72,9 +72,10 @@ class LowRankHessian:
             part[:, :pairs] = self.gamma * self.S[:, some].T
             part[:, pairs:] = self.T[:, some].T
             np.matmul(part, self.R, out=Qhat[first:last])
-            diagonal[first:last] = np.einsum("ar,ar->a", part, Qhat[first:last])
+            curved = self.gamma - np.einsum("ar,ar->a", part, Qhat[first:last])
+            np.maximum(curved, 1e-12 * self.gamma, out=diagonal[first:last])
             pause()
-        return Q, Qhat, np.maximum(self.gamma - diagonal, 1e-12 * self.gamma)
+        return Q, Qhat, diagonal
 
 
 def _times(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -111,9 +112,9 @@ def sweep_model(Q: np.ndarray, *model: Any) -> None:
 
 def largest_violations(violation: np.ndarray, greed: float) -> np.ndarray:
     """The places of the largest of the violations (size,) that are not 0: a share ``greed`` of them (Eq. 21)."""
-    violated = np.flatnonzero(violation > 0.0)
+    violated = where(violation, lambda some: some > 0.0)
     # The share is one of all violated entries, those of the support included (the paper's I⁽¹⁾).
     count = max(math.ceil(greed * violated.size), LEAST_NEW)
     if count < violated.size:
-        violated = violated[np.argpartition(-violation[violated], count - 1)[:count]]
+        violated = violated[largest(taken(violation, violated, violation.dtype), count)]
     return violated
