@@ -32,6 +32,7 @@ MOST_MINUTES, MOST_PAGES = 60.0, 12
 WAIT = 120_000.0  # ms; only turns an endless wait into a failure
 CHOICES = ("more rows", "fewer rows", "as many")
 DATA = ("iris", "wine", "digits")
+LOST = "The connection is lost"  # what the board and a phone say while the server is away
 MOST_FAILED = 3  # rounds in a row that may fail before a class is given up
 SHOWN_EVERY = 4  # questions between two times that the teacher's run is shown
 
@@ -156,14 +157,26 @@ class Room:
         for desk in desks:
             desk.get("watching").wait_for(state="hidden")
 
-    def away(self) -> None:
-        """Every page has noticed that the server is away, and has come back by itself."""
-        self.board.page.wait_for_function(
-            "() => [...document.body.children].some(e => e.shadowRoot?.querySelector('[data-testid=board-count]'))"
-        )
-        for desk in (self.shown, *self.students):
-            if not desk.phone:
-                desk.ready()
+    def restart(self, server: Explorer) -> None:
+        """Stop the server until every page has noticed that, start it again, and wait until all have come back.
+
+        Explorers load themselves anew, the board and the phones open their connection again: what a page showed before
+        is still there meanwhile, so it says nothing about who is back.
+        """
+        explorers = [desk for desk in (self.shown, *self.students) if not desk.phone]
+        others = [self.board, *(student for student in self.students if student.phone)]
+        for desk in explorers:
+            desk.page.evaluate("() => { window.beforeRestart = true; }")
+        server.stop()
+        for desk in others:
+            desk.page.get_by_text(LOST).wait_for()
+        server.__enter__()
+        for desk in others:
+            desk.page.get_by_text(LOST).wait_for(state="hidden")
+        for desk in explorers:
+            desk.page.wait_for_function("() => !window.beforeRestart")
+            desk.ready()
+        self.all_here()
 
     def counted(self) -> int:
         """Answers in the table of the board."""
@@ -201,10 +214,7 @@ class Class:
             room.show_run()
         if not self.restarted and self.past > self.minutes / 2:
             self.restarted = True
-            self.server.stop()
-            self.server.__enter__()
-            room.away()
-            room.all_here()
+            room.restart(self.server)
 
     def hold(self, say: Callable[[str], None], tell: Callable[[dict[str, Any]], None]) -> None:
         """Round after round. One that fails is noted as a fault, with its error; several in a row end the class."""
