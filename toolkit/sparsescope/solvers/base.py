@@ -239,7 +239,8 @@ class Solver(SolverScope):
             the certificate.
         """
         found = certify(problem, state.coef, state.Z, work, state.dual_rows)
-        return dataclasses.replace(found, **state.dual_facts(problem))
+        facts = state.dual_facts(problem)
+        return dataclasses.replace(found, **facts) if facts else found
 
     def conclude(self, problem: Any, state: Any) -> bool:
         """Prepare the weights of a state to be handed back, at the end of a run.
