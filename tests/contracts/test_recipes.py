@@ -56,10 +56,11 @@ def run(copy: Path, *command: str, interpreted: bool) -> str:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the sources, tests and pages."""
+    """A copy of the sources, tests and pages, and of the measurements that tables of the pages quote."""
     ignore = shutil.ignore_patterns("__pycache__", "node_modules", ".*_cache", "ui", "*.ipynb")
     for folder in ("toolkit", "tests", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    shutil.copytree(ROOT / "benchmarks" / "results", tmp_path / "benchmarks" / "results")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
