@@ -19,13 +19,19 @@ SIZES = [30, FEWEST + 30]  # features, on both sides of the threshold
 
 
 @cache
-def problem_of(d: int, loss: str, penalty: str, intercept: bool = False, share: float = 0.3) -> ss.Problem:
-    """60 samples of three classes; every tenth feature tells something about them."""
+def unscaled_problem(d: int, loss: str, penalty: str, intercept: bool = False) -> ss.Problem:
+    """60 samples of three classes, of which every tenth feature tells something; λ is that of any new problem."""
     rng = np.random.default_rng(d)
     y = np.arange(60) % 3
     X = rng.standard_normal((60, d))
     X[:, ::10] += rng.standard_normal((3, X[:, ::10].shape[1]))[y]
-    problem = ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
+    return ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept)
+
+
+@cache
+def problem_of(d: int, loss: str, penalty: str, intercept: bool = False, share: float = 0.3) -> ss.Problem:
+    """Return the same at a share of the reference λ, which is computed for it."""
+    problem = unscaled_problem(d, loss, penalty, intercept)
     return problem.with_lam(share * problem.lam_reference)
 
 
@@ -76,7 +82,10 @@ def test_a_start_out_of_range_is_refused_for_what_it_is(loss: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- from a certified point
 def certified_cases() -> list[Any]:
-    """Every solver of predictions, with a loss and a penalty that it solves, on both sides of the threshold."""
+    """Every solver of predictions, with a loss and a penalty that it solves, on both sides of the threshold.
+
+    Nothing is compiled for it: each worker of pytest asks, before its first test.
+    """
     found = []
     for name in PREDICTING:
         kind = solvers[name]
@@ -85,7 +94,7 @@ def certified_cases() -> list[Any]:
         loss = kind.losses[0] if kind.losses else "multiclass-squared-hinge"
         fitting = [p for p in ("l1/l2", "l1", "ridge") if not kind.only_penalties or p in kind.only_penalties]
         for penalty, d in product(fitting, SIZES):
-            if solvers.create(name).solves(problem_of(d, loss, penalty)) is None:
+            if solvers.create(name).solves(unscaled_problem(d, loss, penalty)) is None:
                 found.append(pytest.param(name, loss, penalty, d, id=f"{name}-{penalty}-{d}"))
     return found
 

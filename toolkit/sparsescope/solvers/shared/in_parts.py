@@ -37,11 +37,15 @@ def put(target: np.ndarray, at: np.ndarray, values: np.ndarray) -> None:
 def largest(values: np.ndarray, count: int) -> np.ndarray:
     """Return the places of the ``count`` largest values, in any order; of many values, with pauses.
 
-    Where the last of them has equals that are left out, numpy chooses, as it does among few values.
+    Where the last of them has equals that are left out, the first of these come; among few values numpy chooses.
     """
     if values.size > RANKED:
         least = _at_rank(values, count)
         found = where(values, lambda some: some >= least)
+        if found.size > count:
+            last = values[found] == least
+            last[np.flatnonzero(last)[: count - found.size]] = False
+            found = found[~last]
         if found.size == count:
             return found
     return np.argpartition(-values, count - 1)[:count]
