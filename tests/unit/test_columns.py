@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import digits
+from helpers import PREDICTING, digits
 from sparsescope import registry, views
+from sparsescope.checking.solvers import problems_for
 from sparsescope.live.packer import Block, Packer
 from sparsescope.live.preparing import reported
 from sparsescope.registry import Column
+from sparsescope.runs.event import MEASURED_NAMES, own_numbers
+from sparsescope.runs.event import reported as declared
 from sparsescope.runs.trace import Recorder
 from sparsescope.solvers import ISTA
 from sparsescope.solvers.base import settings
@@ -71,6 +74,24 @@ def test_a_column_that_is_declared_once_is_drawn_and_said(counting: type) -> Non
     assert "this solver does not count longer steps" in str(
         views.draw("duality", recorder_of("bcd-ls", problem), problem, show="sparsity").to_json()
     )
+
+
+@pytest.mark.parametrize("name", [name for name in registry.solvers if name not in PREDICTING])
+def test_solvers_of_other_kinds_of_problems_declare_what_they_report(name: str) -> None:
+    problem = problems_for(registry.solvers.create(name))[0]
+    run = ss.Run(problem, name)
+    for event in (run.advance() for _ in range(3)):
+        known = {column.name for column in declared(event.solver, event.state)} | MEASURED_NAMES
+        assert {key for key, value in event.info.items() if value == value} <= known
+
+
+def test_a_number_in_units_of_a_gradient_is_that_of_the_data_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, solver = ss.Problem(*digits(), lam=0.3), Counting(line_search=True)
+    monkeypatch.setattr(Counting, "columns", (LONGER, Column("steepest", "largest gradient", of_gradient=True)))
+    state = solver.start(problem, np.zeros((problem.rows, problem.m)))
+    state.longer_share, state.steepest = 0.5, 6.0
+    assert own_numbers(solver, state, 2.0) | {"longer_share": 0.5, "steepest": 3.0} == own_numbers(solver, state, 2.0)
+    assert own_numbers(solver, state)["steepest"] == 6.0
 
 
 def recorder_of(solver: str, problem: Any) -> Any:

@@ -199,6 +199,9 @@ class Column:
         Sentence for a picture of a run whose solver does not report it.
     momentary
         Whether it holds at its own event alone: the live page shows none as soon as a later event has none.
+    of_gradient
+        Whether it is in the units of a gradient, as λ is. A solver that works on scaled data states it for these; an
+        event has it for the data as they were given.
     """
 
     name: str
@@ -213,6 +216,7 @@ class Column:
     dash: str = "solid"
     absent: str = ""
     momentary: bool = False
+    of_gradient: bool = False
 
     @property
     def shown(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from .. import registry
 from ..datasets.uploads import NOT_HERE, PREFIX, visible_names
 from ..live.knobs import field_control
+from ..live.page_messages import Message, hand_over
 from ..live.recordings.pages import page_recording
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
@@ -27,8 +28,6 @@ DATASET = "dataset"  # the setting that also takes the names of uploaded data se
 MOST_ID = 64
 MOST_SAID = 4  # settings in the head of a recording
 MOST_TEXT = 2000  # characters of a setting
-
-Message = dict[str, Any]
 
 
 class Page:
@@ -227,8 +226,6 @@ class Page:
         if self._closed:
             return
         try:
-            if not isinstance(msg, dict):
-                raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
             handlers = {
                 "ready": self._on_ready,
                 "ask": self._on_ask,
@@ -238,10 +235,7 @@ class Page:
                 "layout": lambda _: None,
                 **self.own_messages(),
             }
-            kind = msg.get("type")
-            if not isinstance(kind, str) or kind not in handlers:
-                raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
-            handlers[kind](msg)
+            hand_over(msg, handlers)
         except (ValueError, TypeError) as error:
             self._say({"type": "error", "text": str(error), "detail": ""})
             self._say_controls()

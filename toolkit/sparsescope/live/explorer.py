@@ -27,7 +27,7 @@ from .director import Director
 from .frames import without_news
 from .given import data_and_settings
 from .opening import Opening
-from .page_messages import Message, answer, changes_of, ids, whole
+from .page_messages import Message, answer, changes_of, hand_over, ids, whole
 from .recordings.recording import Recording
 from .recordings.resuming import Past
 from .saying import brief
@@ -147,8 +147,6 @@ class Explorer:
         if self._closed:
             return
         try:
-            if not isinstance(msg, dict):
-                raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
             handlers = {
                 "ready": self._on_ready,
                 "credit": self._on_credit,
@@ -159,10 +157,7 @@ class Explorer:
                 "turbo": self._on_turbo,
                 "open": self._on_open,
             }
-            kind = msg.get("type")
-            if not isinstance(kind, str) or kind not in handlers:
-                raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
-            handlers[kind](msg)
+            hand_over(msg, handlers)
             self._tell_shell()
         except (ValueError, TypeError) as error:
             self._director.fail(str(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 
 from .saying import brief
@@ -16,6 +17,16 @@ MAX_ID = 64
 MAX_CARRIED = 1000
 
 Message = dict[str, Any]
+
+
+def hand_over(msg: Any, handlers: Mapping[str, Callable[[Message], Any]]) -> None:
+    """Give a message to the handler of its type. ``ValueError`` for what is no message, or of no known type."""
+    if not isinstance(msg, dict):
+        raise ValueError(f"a message is a JSON object; this is {type(msg).__name__}")
+    kind = msg.get("type")
+    if not isinstance(kind, str) or kind not in handlers:
+        raise ValueError(f"unknown message {brief(kind)}; known: {', '.join(handlers)}")
+    handlers[kind](msg)
 
 
 def changes_of(msg: Message) -> dict[str, Any]:

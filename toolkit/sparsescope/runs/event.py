@@ -178,7 +178,7 @@ def declared(event: Event, names: Iterable[str]) -> dict[str, Column]:
     return {name: known[name] for name in names if name in known}
 
 
-def own_numbers(solver: Solver, state: State) -> dict[str, Any]:
+def own_numbers(solver: Solver, state: State, unit: float = 1.0) -> dict[str, Any]:
     """Return what a solver reports of a state, by name.
 
     A solver declares it; a state may also have one of the known columns without that.
@@ -189,17 +189,22 @@ def own_numbers(solver: Solver, state: State) -> dict[str, Any]:
         the solver.
     state
         its state.
+    unit
+        gradients of the data that the solver works on, over those of the data as they were given.
 
     Returns
     -------
     dict[str, Any]
         the numbers; NaN for a declared one that the state does not have yet.
     """
-    known = solver_columns()
-    found = {column.name: getattr(state, column.name, NAN) for column in reported(solver, state)}
+    known, declared = solver_columns(), reported(solver, state)
+    found = {column.name: getattr(state, column.name, NAN) for column in declared}
     for name, value in vars(state).items():
         if name in known:
             found.setdefault(name, value)
+    if unit != 1.0:
+        columns = known | {column.name: column for column in declared}
+        found = {name: value / unit if columns[name].of_gradient else value for name, value in found.items()}
     return found
 
 

@@ -17,7 +17,6 @@ from .run_changes import RunChanges
 
 CLOCK: Callable[[], float] = time.perf_counter
 CPU_CLOCK: Callable[[], float] = time.thread_time  # what certificates cost, whatever else the machine does
-GRADIENTS = {"seen_violation", "seen_violation_sum"}  # columns of solvers in the units of a gradient
 
 
 class RunObserving(RunChanges):
@@ -60,9 +59,7 @@ class RunObserving(RunChanges):
                 "nonzero_rows": rows,
                 "nonzero_entries": entries,
             }
-        own = own_numbers(self.solver, state)
-        for name in GRADIENTS & own.keys():
-            own[name] /= problem.natural.units[0]
+        own = own_numbers(self.solver, state, problem.natural.units[0])
         facts = {name: value for name, value in facts.items() if name in MEASURED_NAMES or name in own}
         numbers = {
             "iteration": self.iteration,

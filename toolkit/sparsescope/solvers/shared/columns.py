@@ -69,8 +69,16 @@ SEARCH_COLUMNS = (
 )
 # Solvers that sweep over rows (Blondel et al. 2013, Eq. 9 and 10).
 SEEN_COLUMNS = (
-    Column("seen_violation", "largest violation (Eq. 9) over the rows visited, each at the moment of its visit"),
-    Column("seen_violation_sum", "sum of the violations (Eq. 9) over the rows visited, each at its visit"),
+    Column(
+        "seen_violation",
+        "largest violation (Eq. 9) over the rows visited, each at the moment of its visit",
+        of_gradient=True,
+    ),
+    Column(
+        "seen_violation_sum",
+        "sum of the violations (Eq. 9) over the rows visited, each at its visit",
+        of_gradient=True,
+    ),
 )
 # Solvers that can be watched within a sweep (``every="rows:64"``).
 CURSOR_COLUMNS = (
