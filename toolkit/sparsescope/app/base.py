@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 from .. import registry
 from ..datasets.uploads import NOT_HERE, PREFIX, visible_names
 from ..live.knobs import field_control
-from ..live.page_messages import Message, hand_over
+from ..live.page_messages import Message as Message
+from ..live.page_messages import hand_over
 from ..live.recordings.pages import page_recording
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
