@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from sparsescope.app import Page, _working
+from sparsescope.app.lesson import LessonPage
 from sparsescope.app.race import RacePage
 from sparsescope.dashboard.page import address, script
 from sparsescope.live.assets import STATIC
@@ -374,6 +376,36 @@ def test_a_lesson_page_tells_no_answer_before_it_is_asked_and_agrees_with_python
         said += told(page)
         time.sleep(0.01)
     assert not any(message["type"] == "error" or message.get("done") for message in said), "it was stopped"
+    page.close()
+
+
+def test_a_lesson_that_is_loaded_again_during_a_run_waits_for_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, end = threading.Event(), threading.Event()
+    done = {"type": "scene", "k": "card", "picture": {}, "said": "Done."}
+
+    def work(job: Any) -> None:
+        begun.set()
+        assert end.wait(240.0)
+        job.tell(done)
+
+    monkeypatch.setattr(LessonPage, "_scene", lambda *_: work)
+    page = app_pages["lesson"](None, {"lesson": "01"})
+    page.on_message({"type": "ready"})
+    assert "running" not in kinds(told(page)), "nothing is under way"
+    ask = {"type": "do", "action": "scene", "k": "card"}
+    page.on_message(ask)
+    assert begun.wait(240.0) and "running" in kinds(told(page))
+    page.on_message({"type": "ready"})  # the browser has loaded the page again
+    said = told(page)
+    assert {"type": "running", "running": True} in said and kinds(said).index("running") < kinds(said).index("picture")
+    page.on_message(ask)
+    assert [m["text"] for m in told(page) if m["type"] == "error"] == ["a run is under way; wait until it has ended"]
+    end.set()
+    assert lesson_says(page, "scene") == done, "what was under way reaches the page that was loaded again"
+    page.on_message({"type": "ready"})
+    assert "running" not in kinds(told(page))
+    page.on_message(ask)
+    assert lesson_says(page, "scene") == done
     page.close()
 
 

@@ -79,14 +79,20 @@ def test_an_order_may_begin_with_the_largest_number() -> None:
 
 
 def test_one_of_a_thing_is_not_called_many() -> None:
-    rows = Slider(0, 64, "rows", near=0.5, whole=True)
+    rows = Slider(0, 64, "rows", one="row", near=0.5, whole=True)
     assert (rows.shown(1.0), rows.shown(2.0)) == ("1 row", "2 rows")
+    share = Slider(0.0, 100.0, "%", near=10.0)
+    assert [share.judge(answer, 50.0).distance for answer in (49.0, 38.0)] == ["1 point too low", "12 points too low"]
+    for lesson, k in PREDICTIONS:
+        kind = lesson.predictions[k - 1].kind
+        if isinstance(kind, Slider) and kind.low <= 1 <= kind.high and kind.unit.split()[0].endswith("s"):
+            assert kind.unit == "times" or kind.one, f"{lesson.place}: {kind.shown(1)}"
 
 
 @each_lesson
 def test_a_lesson_is_complete(lesson: Lesson) -> None:
     assert lesson.number >= 1 and lesson.slug == lesson.slug.lower() and " " not in lesson.slug
-    assert 10 <= lesson.minutes <= 25 and lesson.idea.endswith(".")
+    assert 10 <= lesson.minutes <= 25 and lesson.idea.endswith(".") and lesson.asks.endswith("?")
     assert len(lesson.predictions) >= 3 and lesson.breaks and len(lesson.exercises) >= 2 and lesson.sources
     assert len(lesson.afterwards) == 3 and all(text.strip() for text in lesson.texts()[:4])
     for source in lesson.sources:
@@ -99,7 +105,7 @@ def test_the_pages_of_a_lesson_have_all_of_it_once_and_in_its_order(lesson: Less
     first, *others = lesson.pages
     assert first.opening is lesson.opening and len({page.letter for page in lesson.pages}) == len(lesson.pages)
     assert len({id(scene) for scene in lesson.scenes.values()}) == len(lesson.scenes)
-    assert all(page.letter and page.title and page.idea.endswith((".", "?")) for page in (first, *others) if others)
+    assert all(page.letter and page.title and page.asks.endswith((".", "?")) for page in (first, *others) if others)
     for name, of_the_lesson in (("predictions", lesson.predictions), ("breaks", lesson.breaks)):
         there = [k for page in lesson.pages for k in getattr(page, name)]
         assert there == list(range(1, len(of_the_lesson) + 1)), f"{name} by number"
@@ -127,6 +133,24 @@ def test_the_verdict_holds_and_fails_where_the_lesson_says_so(lesson: Lesson, k:
     p = lesson.predictions[k - 1]
     for case in (*p.holds[1:], *p.fails):
         judged(p, case)
+
+
+def drawn(picture: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
+    """Axes of a picture, and the names of what is drawn there."""
+    axes = tuple(str(picture.get(key, "")) for key in ("draw", "x", "y", "unit", "columns"))
+    parts = picture.get("lines") or picture.get("bars") or picture.get("maps") or []
+    return axes, {part["name"] for part in parts} or {str(row[0]) for row in picture.get("rows", [])}
+
+
+@pytest.mark.slow
+@each_lesson
+def test_no_picture_of_a_lesson_shows_what_a_later_one_asks_about_the_same_data(lesson: Lesson) -> None:
+    seen: list[tuple[Case, tuple[str, ...], set[str]]] = []
+    for p in lesson.predictions:
+        axes, names = drawn(p.run(p.home, no_show).picture)
+        told = [case for case, there, shown in seen if case == p.home and there == axes and names <= shown]
+        assert not told, f"{p.question} An earlier prediction has drawn {sorted(names)}."
+        seen.append((p.home, axes, names))
 
 
 @each_prediction

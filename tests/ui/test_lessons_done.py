@@ -60,27 +60,30 @@ class Mouse:
 class Keyboard(Mouse):
     """The same by keys alone: every element is reached with Tab."""
 
-    def _reach(self, selector: str) -> None:
-        for _ in range(MOST_TABS):
+    most = MOST_TABS
+
+    def reach(self, selector: str) -> None:
+        """Go there with Tab."""
+        for _ in range(self.most):
             if self.page.evaluate(FOCUSED, selector):
                 return
             self.page.keyboard.press("Tab")
-        raise AssertionError(f"{selector} is not reached with {MOST_TABS} tabs")
+        raise AssertionError(f"{selector} is not reached with {self.most} tabs")
 
     def press(self, selector: str) -> None:
         """Press a button, or choose an option."""
-        self._reach(selector)
+        self.reach(selector)
         self.page.keyboard.press("Space")
 
     def write(self, selector: str, text: str) -> None:
         """Write into a field."""
-        self._reach(selector)
+        self.reach(selector)
         self.page.keyboard.press("Control+A")
         self.page.keyboard.type(text)
 
     def draw(self, selector: str) -> None:
         """Draw a curve that falls."""
-        self._reach(selector)
+        self.reach(selector)
         for _ in range(12):
             self.page.keyboard.press("ArrowRight")
             self.page.keyboard.press("ArrowDown")

@@ -20,7 +20,7 @@ from .base import MOST_TEXT, Message, Page
 
 INDEX = "index"
 MOST_PARTS = 400  # of an answer
-OF_A_PAGE = ("letter", "title", "idea", "predictions", "breaks", "exercises", "afterwards")
+OF_A_PAGE = ("letter", "title", "asks", "predictions", "breaks", "exercises", "afterwards")
 
 
 def _lessons() -> list[Lesson]:
@@ -83,7 +83,7 @@ class LessonPage(Page):
         """Return the lesson without its answers, or the list of lessons."""
         lesson = self._lesson
         index = [
-            {"place": n.place, "title": n.title, "minutes": n.minutes, "idea": n.idea, "pages": _pages_message(n)}
+            {"place": n.place, "title": n.title, "minutes": n.minutes, "asks": n.asks, "pages": _pages_message(n)}
             for n in _lessons()
         ]
         return {"index": index, "lesson": None if lesson is None else self._lesson_message(lesson)}
@@ -290,7 +290,8 @@ def lesson_message(lesson: Lesson, student: int) -> Message:
     terms = {name: TERMS[name] for text in lesson.texts() for name in used(text)}
     return {
         "number": lesson.number, "place": lesson.place, "slug": lesson.slug, "title": lesson.title,
-        "minutes": lesson.minutes, "idea": lesson.idea, "student": student, "notebook": lesson.notebook,
+        "minutes": lesson.minutes, "asks": lesson.asks, "idea": lesson.idea, "student": student,
+        "notebook": lesson.notebook,
         "scenes": {key: _scene_message(scene) for key, scene in lesson.scenes.items()},
         "predictions": [
             {"question": p.question, "elsewhere": [str(case) for case in p.elsewhere], **p.kind.message()}

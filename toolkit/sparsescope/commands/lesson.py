@@ -44,6 +44,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         for name in registry.lessons:
             made = registry.lessons[name]
-            say(f"{made.place}  {made.title} ({made.minutes} minutes)\n    {made.idea}")
+            say(f"{made.place}  {made.title} ({made.minutes} minutes)\n    {made.asks}")
         say("In the browser: sparsescope explore, then Lessons. In Python: ss.lesson(1).")
     return DONE

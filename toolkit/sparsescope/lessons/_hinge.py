@@ -11,6 +11,7 @@ import numpy as np
 from ..problems.prediction import Problem
 from ..runs.run import Run
 from ..runs.stopping import Gap, Iterations
+from ..wording import plural
 from . import pictures
 from ._runs import at, dense, fit, load
 from .base import Case, Mark, Show, no_show
@@ -102,7 +103,7 @@ def delete_check(samples: Any, student: int) -> Mark:
     if 2 * keep.sum() > problem.n:
         return Mark(False, f"That leaves {int(keep.sum())} of {problem.n} samples; more than half can go.")
     if not keep.any() or np.unique(problem.y[keep]).size < 2:
-        return Mark(False, f"That leaves {int(keep.sum())} samples, of fewer than two classes.")
+        return Mark(False, f"That leaves {plural(keep.sum(), 'sample')}, of fewer than two classes.")
     more = rise(problem, case, keep, best.objective)
     return Mark(more <= 1e-5, f"With the {int(keep.sum())} others F on all data changes by {more:+.1e} of itself.")
 

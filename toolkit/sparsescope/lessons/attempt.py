@@ -51,7 +51,7 @@ class Attempt:
 
     def _repr_markdown_(self) -> str:
         lesson = self.lesson
-        return f"**Lesson {lesson.number}: {lesson.title}** ({lesson.minutes} minutes)\n\n{lesson.idea}"
+        return f"**Lesson {lesson.number}: {lesson.title}** ({lesson.minutes} minutes)\n\n{lesson.asks}"
 
     # ------------------------------------------------------------------------------------------------------ beginning
     def card(self) -> Told:
@@ -338,7 +338,8 @@ class Attempt:
         Told
             the text.
         """
-        lines = ["Say it in your own words:", *(f"  • {text}" for text in self.lesson.afterwards), ""]
+        lines = ["Say it in your own words:", *(f"  • {text}" for text in self.lesson.afterwards)]
+        lines += ["", f"The idea: {self.lesson.idea}", ""]
         for sure in SURE:
             given = [a["right"] for a in self.answers.values() if a.get("sure") == sure]
             if given:

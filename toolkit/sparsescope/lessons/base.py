@@ -218,8 +218,8 @@ class Part:
     ----------
     letter, title
         letter behind the lesson's number in addresses, and what it is about.
-    idea
-        one or two sentences.
+    asks
+        what it asks, in a sentence or two that answer none of its predictions.
     predictions, breaks, exercises
         what belongs to it: numbers from 1, and letters.
     afterwards
@@ -230,7 +230,7 @@ class Part:
 
     letter: str
     title: str
-    idea: str
+    asks: str
     predictions: tuple[int, ...]
     breaks: tuple[int, ...]
     exercises: tuple[str, ...]
@@ -246,8 +246,10 @@ class Lesson:
     ----------
     number, slug, title, minutes
         place in the course, name in addresses and files, title, planned minutes.
+    asks
+        question of the lesson, for its head and for menus: nothing that is to be predicted is answered there.
     idea
-        one or two sentences.
+        answer to it, one or two sentences, at the end.
     needs
         names of terms that it uses, see :mod:`sparsescope.lessons.terms`.
     introduces
@@ -274,6 +276,7 @@ class Lesson:
     slug: str
     title: str
     minutes: int
+    asks: str
     idea: str
     needs: tuple[str, ...]
     introduces: tuple[str, ...]
@@ -292,7 +295,7 @@ class Lesson:
         counts = map(len, (self.predictions, self.breaks, self.afterwards))
         predictions, breaks, afterwards = (tuple(range(1, count + 1)) for count in counts)
         everything = Part(
-            "", self.title, self.idea, predictions, breaks, tuple(self.exercises), afterwards, self.opening
+            "", self.title, self.asks, predictions, breaks, tuple(self.exercises), afterwards, self.opening
         )
         return self.parts or (everything,)
 
@@ -303,8 +306,8 @@ class Lesson:
 
     @property
     def doc(self) -> str:
-        """The idea, for menus."""
-        return self.idea
+        """The question, for menus."""
+        return self.asks
 
     @property
     def menu_order(self) -> float:
@@ -331,7 +334,8 @@ class Lesson:
 
     def texts(self) -> list[str]:
         """Return all that a student reads, for the test that nothing is used before it was introduced."""
-        found = [self.idea, *self.afterwards, *(text for part in self.parts for text in (part.title, part.idea))]
+        found = [self.asks, self.idea, *self.afterwards]
+        found += [text for part in self.parts for text in (part.title, part.asks)]
         found += [text for scene in self.scenes.values() for text in (scene.title, scene.text, scene.question)]
         for p in self.predictions:
             found += [p.question, p.claim, p.condition, p.explained, *p.wrong.values(), p.kind.how()]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..wording import plural
 from .answers import Judgement, Kind, Message, is_list, refused
 from .features import FEATURES, Feature
 
@@ -93,6 +94,8 @@ class Slider(Kind):
         whether distances are counted in factors.
     whole
         whether only whole numbers occur.
+    one
+        unit of the number 1, where it is another word.
     """
 
     low: float
@@ -101,6 +104,7 @@ class Slider(Kind):
     near: float
     log: bool = False
     whole: bool = False
+    one: str = ""
     name: ClassVar[str] = "slider"
 
     def clean(self, answer: Any) -> float:
@@ -126,7 +130,9 @@ class Slider(Kind):
         else:
             off = abs(answer - aim)
             right = off <= self.near * (1 + 1e-12)
-            amount = f"{off:.3g} points" if self.unit == "%" else self.shown(float(f"{off:.3g}"))
+            size = f"{off:.3g}"
+            points = f"{size} point" if size == "1" else f"{size} points"
+            amount = points if self.unit == "%" else self.shown(float(size))
             text = "as measured" if off == 0 else f"{amount} too {side[0]}"
         if aim != measured:
             text = "as far as the slider goes" if right else f"{text}, and the slider ends before what was measured"
@@ -152,8 +158,8 @@ class Slider(Kind):
 
     def shown(self, answer: Any) -> str:
         """Return the number with its unit."""
-        one = self.whole and answer == 1 and self.unit.endswith("s")
-        return f"{answer:.4g} {self.unit.removesuffix('s') if one else self.unit}".strip()
+        number = f"{answer:.4g}"
+        return f"{number} {self.one or self.unit if number == '1' else self.unit}".strip()
 
     def how(self) -> str:
         """Return the ends and the scale."""
@@ -161,7 +167,7 @@ class Slider(Kind):
 
     def message(self) -> Message:
         """Return ends, unit and scale."""
-        keys = ("low", "high", "unit", "log", "whole", "near")
+        keys = ("low", "high", "unit", "one", "log", "whole", "near")
         return {"kind": self.name, "scored": self._scored(), **{key: getattr(self, key) for key in keys}}
 
     def _scored(self) -> str:
@@ -204,7 +210,7 @@ class Order(Kind):
         if not wrong:
             return Judgement(True)
         counts = {key: sum(key in pair for pair in wrong) for key in self.items}
-        pairs = f"{len(wrong)} pair{'s' if len(wrong) > 1 else ''} in the wrong order"
+        pairs = f"{plural(len(wrong), 'pair')} in the wrong order"
         return Judgement(False, (max(counts, key=counts.__getitem__),), pairs)
 
     def _wrong_pairs(self, answer: Sequence[str], measured: Mapping[str, float]) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import registry
 from ..runs.solving import solve
+from ..wording import plural
 from . import pictures
 from ._gap_card import GAP
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used, title
@@ -95,14 +96,14 @@ def _ridge_zeros(case: Case, show: Show) -> Finding:
         W = dense(fit(problem.with_(lam=factor * problem.lam)).W)
         zeros[name] = float((~rows_used(W)).sum())
         show(pictures.bars(zeros, f"zero rows of {problem.d}"))
-    count = int(zeros["λ"])
-    answer = "none" if count == 0 else "few" if count < problem.d / 4 else "half"
+    usual, strong = zeros.values()
+    answer = "none" if strong == 0 else "few" if strong < problem.d / 4 else "half"
     said = (
-        f"{count} of {problem.d} rows, and {zeros['10⁴ λ']:.0f} at 10⁴ times the strength (largest weight "
-        f"{np.abs(W).max():.1e}); {silent} features are zero in every sample."
+        f"{strong:.0f} of {problem.d} rows at 10⁴ times the strength (largest weight {np.abs(W).max():.1e}), and "
+        f"{usual:.0f} at the usual one; {plural(silent, 'feature is', 'features are')} zero in every sample."
     )
     picture = pictures.bars(zeros, f"zero rows of {problem.d}")
-    return Finding(answer, count == silent == zeros["10⁴ λ"], said, picture)
+    return Finding(answer, usual == silent == strong, said, picture)
 
 
 def _same_for_two(case: Case, show: Show) -> Finding:
@@ -184,7 +185,7 @@ def _tie_check(tau: Any, student: int) -> Mark:
         return Mark(False, "All entries are zero, so τ is at least the sum of their sizes.")
     tied = int((p >= (1 - TIED) * p.max()).sum())
     shown = ", ".join(f"{x:.3g}" for x in p)
-    return Mark(tied == 2, f"The sizes are ({shown}): {tied} of them share the largest.")
+    return Mark(tied == 2, f"The sizes are ({shown}): {plural(tied, 'of them has', 'of them have')} the largest.")
 
 
 def _tie_right(student: int) -> float:
@@ -215,7 +216,7 @@ def _small_check(answer: Any, student: int) -> Mark:
     W = fit(problem, 1e-4).W
     used, reached = int(rows_used(W).sum()), accuracy_on_test(problem, W, load("digits"))
     par, _ = _small_par()
-    said = f"{used} pixels in use, test accuracy {reached:.1f} %; par is {par:.1f} %."
+    said = f"{plural(used, 'pixel')} in use, test accuracy {reached:.1f} %; par is {par:.1f} %."
     return Mark(used <= PIXELS and reached >= par - 2.0, said)
 
 
@@ -225,6 +226,7 @@ LESSON = Lesson(
     slug="why-rows-vanish",
     title="Why rows vanish",
     minutes=20,
+    asks="What makes weights exactly zero, and why does one penalty take single weights and another one whole rows?",
     idea=(
         "A kink at zero makes exact zeros, and the shape of the penalty's ball decides what becomes zero together: "
         "single weights, whole rows, or nothing."
@@ -281,7 +283,7 @@ LESSON = Lesson(
             kind=Choice(NAMES, several=True),
             run=_zeros_inside,
             claim="Only ℓ1 and sparse group leave zeros inside rows in use.",
-            condition="with three classes or more; with two a row is (a, −a) and has no zeros inside.",
+            condition="with three classes or more.",
             explained="ℓ1 has a kink in each weight, ℓ1/ℓ2 and ℓ1/ℓ∞ only where the whole row is zero.",
             wrong={
                 "ridge": "Ridge has no kink at all: what is pulled gently to zero never gets there.",
@@ -301,7 +303,7 @@ LESSON = Lesson(
             kind=Slider(0.0, 100.0, "%", near=10.0),
             run=_tied_share,
             claim="Far more weights than one a row are tied at the top (more than twice as many).",
-            condition="on all data here; with two classes all of them are tied.",
+            condition="on all data here with three classes or more.",
             explained="Making a smaller entry as large as the largest is free; the prox clips, so ties are the rule.",
             wrong={
                 "low": "One a row is what other penalties have. Here growing up to the largest size costs nothing.",
@@ -311,7 +313,10 @@ LESSON = Lesson(
             fails=cases("breast_cancer"),
         ),
         Prediction(
-            question="Ridge on digits: how many of the 64 rows are exactly zero?",
+            question=(
+                "Ridge on digits, with a λ ten thousand times as large as in prediction 2: how many of the 64 rows are "
+                "exactly zero?"
+            ),
             kind=Choice({"none": "none", "few": "a few", "half": "about half"}),
             run=_ridge_zeros,
             claim="Exactly the rows of features that are zero in every sample are zero, however strong ridge is.",

@@ -14,6 +14,7 @@ from ..runs.grids import lam_grid
 from ..runs.path_result import Path
 from ..runs.paths import path
 from ..runs.solving import solve
+from ..wording import plural
 from . import pictures
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
@@ -77,9 +78,9 @@ def _among_the_first(case: Case, show: Show) -> Finding:
     left = sum(len(before - after) for before, after in pairwise(supports))
     picture = pictures.bars({"in use": float(k), "of these among the first": float(used[longest].sum())}, "features")
     said = (
-        f"On {case.data} {k} features are in use at 0.02 λ_max, and {share:.0f} % of them are among the {k} largest "
-        f"gradients at W = 0. Along the path the rows grow from {rows[0]:.0f} to {rows[-1]:.0f}; features leave "
-        f"again {left} times."
+        f"On {case.data} {plural(k, 'feature is', 'features are')} in use at 0.02 λ_max, and {share:.0f} % of them are "
+        f"among the {k} largest gradients at W = 0. Along the path the rows grow from {rows[0]:.0f} to {rows[-1]:.0f}; "
+        f"features leave again {plural(left, 'time')}."
     )
     return Finding(share, share < 100.0, said, picture)
 
@@ -101,7 +102,7 @@ def _first_or_largest(case: Case, show: Show) -> Finding:
     texts = {problem.feature_name(int(j)): f"{weights[j]:.3g}, in at step {entered[j]}" for j in largest}
     said = (
         f"First to enter: {problem.feature_name(first)}; largest in the end: {problem.feature_name(last)}. The rank "
-        f"correlation of entry and final size is {rank:.2f} over {used.size} features."
+        f"correlation of entry and final size is {rank:.2f} over {plural(used.size, 'feature')}."
     )
     picture = pictures.bars(names, "length of the row at 0.02 λ_max", texts)
     return Finding("yes" if first == last else "no", rank < 0.6, said, picture)
@@ -116,8 +117,9 @@ def _accuracy_along(case: Case, show: Show) -> Finding:
     curve = np.interp(np.linspace(shares[0], shares[-1], 25), shares, accuracy) / 100.0
     best = int(np.argmax(accuracy))
     said = (
-        f"On {case.data} the best test accuracy is {accuracy.max():.1f} %, with {found.nonzero_rows[best]:.0f} rows; "
-        f"at 0.01 λ_max it is {accuracy[-1]:.1f} % with {found.nonzero_rows[-1]:.0f}."
+        f"On {case.data} the best test accuracy is {accuracy.max():.1f} %, with "
+        f"{plural(found.nonzero_rows[best], 'row')}; at 0.01 λ_max it is {accuracy[-1]:.1f} % with "
+        f"{found.nonzero_rows[-1]:.0f}."
     )
     picture = pictures.lines({"test accuracy": (shares, accuracy)}, "powers of ten below λ_max", "test accuracy, %")
     form = "hump" if fall > POINT else form_of("direction", shares, accuracy)
@@ -154,14 +156,14 @@ def _saved(case: Case, show: Show) -> Finding:
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _first_word(show: Show) -> tuple[Message, str]:
     problem = at("pydocs", 1.0)
-    shares = (1.3, 1.2, 1.1, 1.01, 0.99, 0.9, 0.8, 0.7)
+    shares = (2.0, 1.7, 1.4, 1.1, 0.7, 0.6, 0.5)  # what happens at λ_max is to be predicted
     rows: list[float] = []
     for share in shares:
         rows.append(float(rows_used(fit(problem.with_(lam=share * problem.lam_max)).W).sum()))
         curves: dict[str, tuple[Any, Any]] = {"rows in use": ([1 / s for s in shares[: len(rows)]], rows)}
         show(pictures.lines(curves, "λ_max/λ", "rows in use"))
     word = problem.feature_name(int(np.argmax(_first_gradient(problem))))
-    said = f"Nothing above λ_max, then the word {word!r}; at 0.7 λ_max {rows[-1]:.0f} of {problem.d} words are in use."
+    said = f"Nothing above λ_max; {rows[-1]:.0f} of {problem.d} words at half of it. The first one to come is {word!r}."
     return pictures.lines({"rows in use": ([1 / s for s in shares], rows)}, "λ_max/λ", "rows in use"), said
 
 
@@ -176,8 +178,8 @@ def _sloppy(show: Show) -> tuple[Message, str]:
         show(pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows))
     picture = pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows)
     said = (
-        f"With a gap of 0.1 the path takes {rows[0][1]} iterations in place of {rows[2][1]}, and up to {rows[0][2]} "
-        f"rows are wrong; with 0.001 up to {rows[1][2]}."
+        f"With a gap of 0.1 the path takes {rows[0][1]} iterations in place of {rows[2][1]}, and up to "
+        f"{plural(rows[0][2], 'row is', 'rows are')} wrong; with 0.001 up to {rows[1][2]}."
     )
     return picture, said
 
@@ -217,7 +219,10 @@ def _small_check(ratio: Any, student: int) -> Mark:
     W = fit(problem).W
     reached, used = accuracy_on_test(problem, W, load("wine", seed)), int(rows_used(W).sum())
     wanted, rows, _ = _small_par(student)
-    said = f"{used} rows, test accuracy {reached:.1f} %; wanted: {wanted:.1f} % with at most {rows} rows."
+    said = (
+        f"{plural(used, 'row')}, test accuracy {reached:.1f} %; wanted: {wanted:.1f} % with at most "
+        f"{plural(rows, 'row')}."
+    )
     return Mark(reached >= wanted - 1e-9 and used <= rows, said)
 
 
@@ -227,6 +232,7 @@ LESSON = Lesson(
     slug="lambda-max-and-the-path",
     title="λ_max and the path",
     minutes=20,
+    asks="At which λ does the first feature enter, which one is it, and what does it say about those that follow?",
     idea=(
         "The gradient at W = 0 determines the λ at which the first feature enters, and which feature it is; what "
         "follows is a path that turns, not a ranking."
@@ -246,7 +252,7 @@ LESSON = Lesson(
     predictions=(
         Prediction(
             question="digits: how many of the 64 rows are in use at 0.999 λ_max?",
-            kind=Slider(0, 64, "rows", near=0.5, whole=True),
+            kind=Slider(0, 64, "rows", one="row", near=0.5, whole=True),
             run=_at_the_edge,
             claim="One row at 0.999 λ_max, none at 1.001 λ_max; λ_max is the longest row of the gradient at W = 0.",
             condition="for ℓ1/ℓ2 and smooth losses, on all data here.",

@@ -51,7 +51,7 @@ def _rise_and_fall(case: Case, show: Show) -> Finding:
     early = peak >= CLEAR * end and place <= 5
     shown = rows[: max(25, place + 2)]
     curve = np.interp(np.linspace(0, shown.size - 1, 25), np.arange(shown.size), shown / (1.05 * peak))
-    said = f"On {case.data} {peak:.0f} rows are in use after iteration {place}, and {end:.0f} in the end."
+    said = f"Rows in use on {case.data}: {peak:.0f} after iteration {place}, {end:.0f} in the end."
     picture = pictures.lines({"rows in use": (range(rows.size), rows)}, "iterations", "rows in use")
     return Finding("early" if early else "rises", early, said, picture, tuple(float(v) for v in curve))
 
@@ -99,7 +99,7 @@ def _from_the_beginning(case: Case, show: Show) -> Finding:
     even = total == 0 or max(counts) - min(counts) <= 0.15 * total
     answer = "evenly" if even else "beginning" if first >= max(second, third) else "end"
     said = (
-        f"On {case.data} the first sweep buys {bought} rows, {total:.0f} of them wrong: {first:.0f} in its first "
+        f"Rows that the first sweep buys on {case.data}: {bought}, {total:.0f} of them wrong: {first:.0f} in its first "
         f"third, {second:.0f} in the second, {third:.0f} in the last."
     )
     return Finding(answer, holds, said, pictures.bars(thirds, "wrong rows of the first sweep"))
@@ -134,11 +134,10 @@ def _final_support(case: Case, show: Show) -> Finding:
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _words_at_once(show: Show) -> tuple[Message, str]:
     problem = at("pydocs", 0.03)
-    rows = np.asarray(_descend(problem, no_show, most=60, tol=1e-4)["nonzero_rows"], dtype=float)
-    words = {"after the first sweep": float(rows[1]), "in the end": float(rows[-1])}
-    picture = pictures.bars(words, f"words in use, of {problem.d}")  # the way from one to the other is to be predicted
-    show(picture)
-    return picture, f"{rows[1]:.0f} words after the first sweep, {rows[-1]:.0f} in the end (of {problem.d})."
+    first = float(_descend(problem, no_show, most=1)["nonzero_rows"][-1])
+    picture = pictures.bars({"all words": float(problem.d), "after the first sweep": first}, "words")
+    show(picture)  # what comes of them is to be predicted
+    return picture, f"After the first sweep {first:.0f} of {problem.d} words are in use."
 
 
 def _greedy(show: Show) -> tuple[Message, str]:
@@ -259,6 +258,7 @@ LESSON = Lesson(
     slug="rise-and-fall",
     title="The rise and fall of the active set",
     minutes=25,
+    asks="Coordinate descent begins with no row in use. Which ones does it take in, and does the order matter?",
     idea=(
         "A first sweep of coordinate descent buys features before their rivals were seen, and later sweeps give them "
         "back; which are bought depends on the order."
@@ -273,7 +273,7 @@ LESSON = Lesson(
             "on pydocs, 0.03 λ_max."
         ),
         run=_words_at_once,
-        question="Many words of the first sweep are given back. Who are those that were wrong?",
+        question="What will the next sweeps do: take more words in, or give some back? And which?",
     ),
     predictions=(
         Prediction(

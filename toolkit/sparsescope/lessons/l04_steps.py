@@ -255,6 +255,7 @@ LESSON = Lesson(
     slug="step-sizes",
     title="Step sizes",
     minutes=20,
+    asks="How long may a step be, for all data or for those at hand, and what does it cost to know?",
     idea=(
         "A step size rests on a bound of the curvature; constants hold for the worst possible data, a line search "
         "adapts to the data at hand."
@@ -282,16 +283,15 @@ LESSON = Lesson(
             kind=Order(RULES, first="fewest iterations to 1e-4", last="most iterations"),
             run=_four_rules,
             claim="The line search needs fewest, then the class-aware constant, then 2m, then 4(m − 1).",
-            condition="with three classes or more; with two the three constants are the same.",
+            condition="with three classes or more.",
             explained="A smaller true constant means longer steps; the line search asks how long they may be here.",
             wrong={
                 "paper": "4(m − 1) is the largest of the constants, so its steps are the shortest.",
-                "tight": "2m is smaller than 4(m − 1) by 2(1 − 1/m), but still promises for the worst data.",
+                "tight": "2m is smaller than 4(m − 1), but still promises for the worst data.",
                 "class-aware": "It follows how the data are spread over classes; only trials on the data are better.",
                 "search": "It pays a trial or two and is free to take the longest step that works here.",
             },
             holds=(*cases(ALL), *TEXTS),
-            fails=cases("breast_cancer"),
         ),
         Prediction(
             question="Two classes (breast_cancer): how many times fewer iterations does 2m need than 4(m − 1)?",
@@ -312,7 +312,7 @@ LESSON = Lesson(
                 "Two classes again: the line search first tries 1 divided by the largest diagonal entry of the "
                 "curvature. How many trials does it take for a row that moves?"
             ),
-            kind=Slider(1.0, 8.0, "trials", near=1.2, log=True),
+            kind=Slider(1.0, 8.0, "trials", one="trial", near=1.2, log=True),
             run=_trials,
             claim="With the first trial as printed it takes nearly two trials (more than 1.5).",
             condition="with two classes; with three or more the first trial is usually accepted.",

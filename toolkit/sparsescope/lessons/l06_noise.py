@@ -73,8 +73,8 @@ def _changes(case: Case, show: Show) -> Finding:
     changes = [float(len(a ^ b)) for a, b in pairwise(supports)]
     late = float(np.mean(changes[-LAST:]))
     said = (
-        f"On {case.data} {late:.3g} rows change between zero and non-zero in a pass, on average over the last {LAST}; "
-        f"{len(supports[-1])} rows are in use."
+        f"Rows of {case.data} that change between zero and non-zero in a pass: {late:.3g} (mean of the last {LAST}); "
+        f"in use: {len(supports[-1])}."
     )
     picture = pictures.lines({"rows that change": (range(1, len(supports)), changes)}, "passes over the data", "rows")
     return Finding(late, late > 1.0, said, picture)
@@ -245,6 +245,7 @@ LESSON = Lesson(
     slug="noise-keeps-rows-alive",
     title="Noise keeps rows alive",
     minutes=20,
+    asks="A stochastic method takes one sample at a time. What becomes of the rows that should be zero?",
     idea=(
         "A row is zero only while its gradient stays inside the ball; a gradient of one sample never does, so "
         "stochastic steps never get sparse."
@@ -265,7 +266,7 @@ LESSON = Lesson(
         Prediction(
             question="pydocs has 3034 words, and the optimum uses little more than a hundred. How many rows does FOBOS "
             "use after 50 passes over the data?",
-            kind=Slider(10, 3034, "rows", near=1.5, log=True, whole=True),
+            kind=Slider(10, 3034, "rows", one="row", near=1.5, log=True, whole=True),
             run=_rows_of_both,
             claim="FOBOS uses more rows than the optimum (at least a fifth more).",
             condition="where the optimum leaves rows out, as on all data here; on texts ten times as many and more.",
@@ -278,7 +279,7 @@ LESSON = Lesson(
         ),
         Prediction(
             question="pydocs, after 50 passes: how many rows change between zero and non-zero in a pass?",
-            kind=Slider(1, 3034, "rows", near=2.0, log=True, whole=True),
+            kind=Slider(1, 3034, "rows", one="row", near=2.0, log=True, whole=True),
             run=_changes,
             claim="More than one row changes sides in each pass, even at the end.",
             condition="where features are many; not on wine and iris, where nearly all are in use all the time.",

@@ -19,6 +19,7 @@ from ..problems.prediction import Problem
 from ..runs.solving import solve
 from ..runs.stopping import Iterations
 from ..solvers import smallest_hinge
+from ..wording import plural
 from . import pictures
 from ._hinge import (
     CORNER,
@@ -79,8 +80,8 @@ def _delete(case: Case, show: Show) -> Finding:
     answer = {(True, True): "hinge", (True, False): "none", (False, True): "both", (False, False): "squared"}
     said = (
         f"On {case.data}, F on all data changes by {_percent(rises[0])} for the squared hinge and by "
-        f"{_percent(rises[1])} for the hinge; by {_percent(rises[2])} if the {int((abs(lacking) <= CORNER).sum())} "
-        "samples in the corner are kept."
+        f"{_percent(rises[1])} for the hinge; by {_percent(rises[2])} if those in the corner "
+        f"({int((abs(lacking) <= CORNER).sum())}) are kept."
     )
     return Finding(answer[same, grown], same and grown, said, pictures.table(columns, rows))
 
@@ -143,7 +144,7 @@ def _four_losses(case: Case, show: Show) -> Finding:
         show(pictures.table(columns, rows))
     middle = right["squared"], right["logistic"]
     holds = right["hinge"] > max(middle) and right["rest"] < min(middle)
-    shown = ", ".join(f"{name} {value} % ({used} rows)" for name, value, used in rows)
+    shown = ", ".join(f"{name} {value} % ({plural(used, 'row')})" for name, value, used in rows)
     said = f"On {case.data}, 0.1 λ_max each: {shown}."
     return Finding(dict(right), holds, said, pictures.table(columns, rows))
 
@@ -198,7 +199,7 @@ def _no_such_budget(show: Show) -> tuple[Message, str]:
     for budget in (2.0 * least, 1.2 * least, 0.5 * least):
         try:
             found = solve(problem, registry.solvers.create("fbpd-constrained", eta=budget), tol=1e-4, max_iter=MOST)
-            rows.append([f"{budget:.3f}", f"kept, {rows_used(found.W).sum()} rows"])
+            rows.append([f"{budget:.3f}", f"kept, {plural(rows_used(found.W).sum(), 'row')}"])
         except ValueError as error:
             refusal = str(error)
             rows.append([f"{budget:.3f}", "out of reach"])
@@ -230,6 +231,7 @@ LESSON = Lesson(
     slug="hinge-and-duals",
     title="Smooth or exact hinge",
     minutes=25,
+    asks="Behind each sample stands a force, its dual row. Which samples have one, and who can prove it?",
     idea=(
         "Behind each sample stands a force, its dual row; smooth losses push in proportion to the error, the exact "
         "hinge also holds samples that have no error at all."
@@ -310,7 +312,7 @@ LESSON = Lesson(
                 "gives the λ at which the first row should enter. wine, hinge, 0.9 of that λ: how many of the 13 rows "
                 "are in use?"
             ),
-            kind=Slider(0, 13, "rows", near=0.5, whole=True),
+            kind=Slider(0, 13, "rows", one="row", near=0.5, whole=True),
             run=_first_row,
             claim="No row is in use with the hinge; with the squared hinge there is at least one.",
             condition=(
@@ -352,7 +354,7 @@ LESSON = Lesson(
                 "digits, hinge, 0.1 λ_max: the dual row of a sample has an entry for each of the 9 other classes. How "
                 "many of them are not zero, on average?"
             ),
-            kind=Slider(0.05, 9.0, "forces a sample", near=1.6, log=True),
+            kind=Slider(0.05, 9.0, "forces a sample", one="force a sample", near=1.6, log=True),
             run=_forces,
             claim="Less than one, and the squared hinge has at least 1.5 times as many.",
             condition="on all data here.",

@@ -245,6 +245,7 @@ LESSON = Lesson(
     slug="certificates",
     title="Certificates",
     minutes=25,
+    asks="When may a solver stop? What proves that hardly a better W is left, and what only looks like it?",
     idea=(
         "That nothing moves proves nothing; a dual point proves how far you can be from the optimum, whoever made W."
     ),

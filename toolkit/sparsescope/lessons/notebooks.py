@@ -46,7 +46,7 @@ def notebook(lesson: Lesson) -> Any:
 def _page(lesson: Lesson, page: Part, words: Callable[[str], None], code: Callable[[str], None]) -> None:
     """Write the cells of a page of the lesson, or of its only one."""
     if page.letter:
-        words(f"# Part {page.letter}: {page.title}\n\n{page.idea}")
+        words(f"# Part {page.letter}: {page.title}\n\n{page.asks}")
     words(_scene("Look", page.opening))
     code("lesson.opening()" if page.opening is lesson.opening else f'lesson.opening("{page.letter}")')
     for k in page.predictions:
@@ -93,7 +93,7 @@ def _head(lesson: Lesson) -> str:
     stands = "has pages in" if lesson.parts else "is a page of"
     addresses = " and ".join(f"`/lesson/{place}`" for place in lesson.places)
     return (
-        f"# {lesson.number}. {lesson.title}\n\n{lesson.idea}\n\n{lesson.minutes} minutes. The same lesson {stands} "
+        f"# {lesson.number}. {lesson.title}\n\n{lesson.asks}\n\n{lesson.minutes} minutes. The same lesson {stands} "
         f"`sparsescope explore`, at {addresses}. This notebook is made from the lesson's file by "
         "`make notebooks`.\n\nRun a cell, answer, say how sure you are, and only then let it run. You may lock a first "
         "vote in and talk to your neighbour before the vote that counts. Where cells cannot be shown, everything is "

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from .. import registry
 from ..registry import field
+from ..wording import plural
 from . import drawing, style
 from .base import View
 from .places import places
@@ -91,7 +92,7 @@ class Network(View):
             best = sorted(mine, key=lambda pair: -abs(pair[0]))
             lines = [f"{style.escape(names[j])}  {tie:.3g}" for tie, j in best[:TOLD]]
             rest = [f"and {len(best) - TOLD} more"] if len(best) > TOLD else []
-            hover.append("<br>".join([f"<b>{style.escape(name)}</b>", f"{len(best)} edges", *lines, *rest]))
+            hover.append("<br>".join([f"<b>{style.escape(name)}</b>", plural(len(best), "edge"), *lines, *rest]))
         top = max(1, int(degrees.max(initial=0)))
         tied = np.argsort(-degrees, kind="stable")[:MOST_NAMED]
         shown = set(tied[degrees[tied] > 0].tolist())

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import registry
 from ..registry import field
+from ..wording import plural
 from . import drawing, style
 from .base import View
 from .weights import pick
@@ -60,7 +61,7 @@ def ordered(order: str, degrees: np.ndarray, labels: np.ndarray, rank: np.ndarra
 
 def in_words(pairs: np.ndarray, degrees: np.ndarray) -> str:
     """Describe the number of edges and of the features between them."""
-    return f"{len(pairs)} edges between {np.count_nonzero(degrees)} of {degrees.size} features"
+    return f"{plural(len(pairs), 'edge')} between {np.count_nonzero(degrees)} of {degrees.size} features"
 
 
 class Theta(View):

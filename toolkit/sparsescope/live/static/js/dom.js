@@ -90,3 +90,18 @@ export function fitCanvas(canvas, width, height) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
 }
+
+/** Hold a button, or let it go. It keeps the focus, which a disabled one would lose; whoever listens to it asks `isHeld`. */
+export function holdButton(button, held) {
+  setAttribute(button, "aria-disabled", held ? "true" : null);
+}
+
+export function isHeld(button) {
+  return button.getAttribute("aria-disabled") === "true";
+}
+
+/** The element inside of this one that has the focus, or null. */
+export function focusedIn(element) {
+  const active = element.getRootNode().activeElement;
+  return active && element.contains(active) ? active : null;
+}

@@ -1,6 +1,6 @@
 // Lines over the features that a sequence of models was given: no clock of the run, so the x axis is the chart's own.
 
-import { count } from "./format.js";
+import { plural } from "./format.js";
 import { LineChart } from "./lines.js";
 import { steps } from "./ranges.js";
 import { noPoints } from "./strokes.js";
@@ -73,6 +73,6 @@ export class FeaturesChart extends LineChart {
   zeros() {
     const clock = this.clock(this.context.store);
     const since = this.spec.y.map((spec) => [spec.label, this.zeroSince(spec)]).filter(([, at]) => at >= 0);
-    return since.map(([label, at]) => `${label} is 0 from ${count(clock[at])} features on, which a log axis cannot show`).join("; ");
+    return since.map(([label, at]) => `${label} is 0 from ${plural(clock[at], "feature", "features")} on, which a log axis cannot show`).join("; ");
   }
 }

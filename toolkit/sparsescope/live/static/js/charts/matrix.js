@@ -193,7 +193,7 @@ export class MatrixChart {
   noteOf(picture) {
     const { store } = this.context;
     const d = count(store.problem.d);
-    let note = `${count(picture.nonzero)} of ${d} rows are non-zero`;
+    let note = `${count(picture.nonzero)} of ${d} rows ${picture.nonzero === 1 ? "is" : "are"} non-zero`;
     if (picture.classes) note = `${count(picture.nonzero)} of ${d} rows, ${count(picture.used)} of ${count(store.problem.m)} classes`;
     if (this.zoom) note += `; shown: from ${count(this.zoom[0] + 1)} to ${count(Math.min(this.zoom[1], picture.nonzero))}`;
     if (picture.binned > 1 || picture.together > 1) {

@@ -2,7 +2,7 @@
 // name of the one under the pointer.
 
 import { h, setText, show } from "../dom.js";
-import { count } from "./format.js";
+import { count, plural } from "./format.js";
 
 const APART = 12; // pixels between lines at least: with less room only every second, fifth, tenth, … is drawn
 const NUMBERS = 48; // pixels between the numbers of stages on average
@@ -59,8 +59,8 @@ export function widthOf(places, area) {
 
 /** What the pointer is told of a stage. */
 export function sentence(end) {
-  const made = end.text || (end.features ? `${count(end.features)} features` : "");
-  return [`stage ${count(end.number)}`, made, `${count(end.used)} features so far`].filter(Boolean).join(" · ");
+  const made = end.text || (end.features ? plural(end.features, "feature", "features") : "");
+  return [`stage ${count(end.number)}`, made, `${plural(end.used, "feature", "features")} so far`].filter(Boolean).join(" · ");
 }
 
 export class StageLayer {

@@ -151,7 +151,8 @@ class Board {
     const slip = ({ id, text: written, who }, ...buttons) => h("li", {}, written, h("span", { class: "muted" }, ` ${who}`), h("div", { class: "row" }, ...buttons.map(([words, to]) => judge(words, { type: "slip", id, state: to }))));
     this.shown.replaceChildren(...read.map((one) => slip(one, ["Done", "removed"])));
     show(this.none, !read.length);
-    setText(this.waitingHead, `Waiting for you: ${unread.length} questions, ${state.names.length} nicknames`);
+    const some = (found, word) => `${found.length} ${word}${found.length === 1 ? "" : "s"}`;
+    setText(this.waitingHead, `Waiting for you: ${some(unread, "question")}, ${some(state.names, "nickname")}`);
     this.waiting.replaceChildren(
       ...unread.map((one) => slip(one, ["Show to all", "shown"], ["Remove", "removed"])),
       ...state.names.map(({ number, name }) => h("li", {}, `student ${number} would be called `, h("b", {}, name), h("div", { class: "row" }, judge("Allow", { type: "nickname", number, state: "shown" }), judge("No", { type: "nickname", number, state: "removed" })))),

@@ -2,7 +2,7 @@
 
 import { h, setText, show } from "../dom.js";
 import { s } from "../charts/svg.js";
-import { known, linearTicks, number, scientific, short } from "../charts/format.js";
+import { known, linearTicks, number, plural, scientific, short } from "../charts/format.js";
 import { LANE_COLOURS, endLabels, logChart } from "../charts/lanes.js";
 import { mountPage } from "./frame.js";
 
@@ -210,7 +210,7 @@ class GeometryBody {
   described() {
     const { scene, paths } = this;
     const point = ([a, b]) => `(${number(a, 3)}, ${number(b, 3)})`;
-    const ends = paths.paths.filter((path) => path.points.length).map((path) => `${path.name} after ${path.iterations} iterations at ${point(path.points.slice(-2))}, ${scientific(this.above(path))} above F*`);
+    const ends = paths.paths.filter((path) => path.points.length).map((path) => `${path.name} after ${plural(path.iterations, "iteration", "iterations")} at ${point(path.points.slice(-2))}, ${scientific(this.above(path))} above F*`);
     return `Plane of the weights of ${scene.names.join(" and ")}: start ${point(paths.start)}, smallest F at ${point(scene.optimum)}. ${ends.join("; ")}. Arrow keys move the start.`;
   }
 

@@ -1,6 +1,6 @@
 // The page of the lessons: predict, run, compare; one body for all lessons, and a list of them.
 
-import { h, plainSymbols, setText, show, symbols } from "../dom.js";
+import { focusedIn, h, plainSymbols, setText, show, symbols } from "../dom.js";
 import { mountPage } from "./frame.js";
 import { ExerciseStep, LastStep, SceneStep } from "./lesson/steps.js";
 import { PredictionStep } from "./lesson/predicting.js";
@@ -50,12 +50,12 @@ class LessonBody {
 
   list({ index }) {
     this.steps = null;
-    const cards = index.map(({ place, title, minutes, idea, pages }) => {
+    const cards = index.map(({ place, title, minutes, asks, pages }) => {
       const done = new Progress(place).done();
       const parts = pages.map((page) => h("a", { href: addressOf(page.place), "data-testid": "lesson-link-" + page.place }, ...symbols(pages.length > 1 ? `Part ${page.letter}: ${page.title}` : `${Number(place)}. ${title}`)));
       return h("li", {}, h("section", { class: "card lesson-card" },
         h("h2", {}, ...(pages.length > 1 ? symbols(`${Number(place)}. ${title}`) : parts)),
-        h("p", {}, ...symbols(idea)), pages.length > 1 ? h("p", { class: "lesson-parts" }, ...parts) : "",
+        h("p", {}, ...symbols(asks)), pages.length > 1 ? h("p", { class: "lesson-parts" }, ...parts) : "",
         h("p", { class: "muted" }, `${minutes} minutes${done ? ` · ${done} answered` : ""}`)));
     });
     this.element.replaceChildren(h("ol", { class: "lesson-index" }, ...cards));
@@ -81,9 +81,9 @@ class LessonBody {
     this.all = h("button", { type: "button", "data-testid": "lesson-all", onclick: () => this.showAll() }, "Show all steps");
     const again = h("button", { type: "button", hidden: recorded, "data-testid": "lesson-forget", onclick: () => this.startAgain(again) }, AGAIN);
     const print = h("button", { type: "button", onclick: () => window.print() }, "Print");
-    const { title, idea } = this.part ? { title: `${lesson.title}. Part ${this.part.letter}: ${this.part.title}`, idea: this.part.idea } : lesson;
+    const { title, asks } = this.part ? { title: `${lesson.title}. Part ${this.part.letter}: ${this.part.title}`, asks: this.part.asks } : lesson;
     this.element.replaceChildren(
-      h("header", { class: "lesson-head" }, h("h2", {}, ...symbols(`${lesson.number}. ${title}`)), h("p", { class: "lesson-idea" }, ...symbols(idea)),
+      h("header", { class: "lesson-head" }, h("h2", { tabindex: -1 }, ...symbols(`${lesson.number}. ${title}`)), h("p", { class: "lesson-asks" }, ...symbols(asks)),
         h("p", { class: "lesson-tools" }, this.bar, this.told, this.all, again, print, recorded ? "" : h("a", { href: addressOf("index") === "?lesson=index" ? "?" : "../lesson" }, "all lessons"))),
       ...this.steps.map((step) => step.element),
       h("details", { class: "card lesson-terms" }, h("summary", {}, "Terms of this lesson"), h("ul", {}, ...lesson.terms.map((term) => h("li", {}, ...symbols(term.meaning))))),
@@ -134,8 +134,10 @@ class LessonBody {
 
   /** Begin the lesson again, the part of it that is shown, or one prediction. */
   forget(k = null) {
+    const focused = focusedIn(this.element);
     this.progress.forget(k, this.part);
     this.open(this.page.picture);
+    if (focused) this.element.querySelector("h2, h3").focus(); // what had the focus is gone
   }
 
   /** Show the steps up to the first question without an answer. */

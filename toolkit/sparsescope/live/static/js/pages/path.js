@@ -369,7 +369,7 @@ class PathBody extends StudyBody {
     const judged = Boolean(stable && shares && shares.halves >= this.begun.resamples);
     const shareOf = new Map((judged ? stable.rows : []).map(({ row, share }) => [row, share]));
     const rows = this.lines.map((line) => ({ ...line, value: line.values[k] || 0 })).filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
-    setText(this.listTitle, this.points[k] ? `${count(this.points[k].rows)} rows at this λ` : "Rows at this λ");
+    setText(this.listTitle, this.points[k] ? `${plural(this.points[k].rows, "row", "rows")} at this λ` : "Rows at this λ");
     if (judged) {
       const useful = known(stable.bound) && stable.bound < stable.count;
       const bound = useful ? ` At most ${number(stable.bound, 2)} of them are expected to be there by chance, if rows without effect are exchangeable.` : " So many rows are selected that the bound on those there by chance says nothing.";

@@ -169,7 +169,7 @@ class Panel {
       s("circle", { cx: qx, cy: qy, r: 3, fill: c("blue") }),
       s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion") }),
       s("circle", { cx: vx, cy: vy, r: 7, fill: c("paper"), stroke: c("ink"), "stroke-width": 2, class: "grip" }),
-      label(vx, vy - 11, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
+      label(vx, vy - 11, "v", c("ink")), label(px, py + 17, "prox(v)", "var(--vermillion-text)"),
     );
     if (Math.hypot(qx - ox, qy - oy) > 14) {
       const near = Math.abs(px - qx) < 56 && Math.abs(py + 17 - (qy - 8)) < 14; // the two names would overlap
@@ -206,7 +206,7 @@ class Panel {
     nodes.push(
       line([0, 0, 0], panel.taken, { stroke: c("blue") }), line(v, panel.p, { stroke: c("vermillion"), "stroke-width": 2 }), ...arrowHead(vx, vy, px, py, c("vermillion")),
       s("circle", { cx: px, cy: py, r: 4.5, fill: c("vermillion"), class: "space-prox" }), s("circle", { cx: vx, cy: vy, r: 6, fill: c("paper"), stroke: c("ink"), "stroke-width": 2 }),
-      label(vx, vy - 10, "v", c("ink")), label(px, py + 17, "prox(v)", c("vermillion")),
+      label(vx, vy - 10, "v", c("ink")), label(px, py + 17, "prox(v)", "var(--vermillion-text)"),
     );
     return nodes;
   }

@@ -2,7 +2,7 @@
 
 import { h, setText } from "../dom.js";
 import { s } from "../charts/svg.js";
-import { count, known, number, scientific, short } from "../charts/format.js";
+import { count, known, number, plural, scientific, short } from "../charts/format.js";
 import { laneColour, linearChart, logChart, seedBands } from "../charts/lanes.js";
 import { csvText } from "../save.js";
 import { mountPage } from "./frame.js";
@@ -171,7 +171,7 @@ class RaceBody {
   said(lanes, unit) {
     return "Race: " + lanes.map(({ name, points }) => {
       const [x, y, rows] = points[points.length - 1];
-      return `${name} at ${short(x)} ${unit}: ${scientific(y)} above the optimum, ${rows} rows`;
+      return `${name} at ${short(x)} ${unit}: ${scientific(y)} above the optimum, ${plural(rows, "row", "rows")}`;
     }).join("; ");
   }
 

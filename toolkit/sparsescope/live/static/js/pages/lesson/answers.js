@@ -1,7 +1,7 @@
 // What a student answers with: options, a slider, an order, a sketch. Each has element, value(), set(value), lock() and
 // compare(reveal), which draws the measured answer beside the student's own.
 
-import { h, plainSymbols, setText, symbols } from "../../dom.js";
+import { h, plainSymbols, setSymbols, setText, symbols } from "../../dom.js";
 import { s } from "../../charts/svg.js";
 import { known, short } from "../../charts/format.js";
 import { lineKey } from "./pictures.js";
@@ -50,10 +50,11 @@ class SliderAnswer {
     this.page = page;
     this.question = question;
     const { low, high, whole, unit } = question;
+    this.unit = h("span", {}, ...symbols(unit));
     this.range = h("input", { type: "range", min: 0, max: 1, step: 0.001, "aria-label": `your answer, ${plainSymbols(unit)}`, "data-testid": name + "-range", oninput: () => this.show(this.fromRange()) });
     this.number = h("input", { type: "number", min: low, max: high, step: whole ? 1 : "any", "aria-label": `your answer as a number, ${plainSymbols(unit)}`, "data-testid": name + "-number", oninput: () => this.number.value !== "" && this.show(Number(this.number.value), false) });
     this.line = h("div", { class: "lesson-numberline" });
-    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, ...symbols(`From ${short(low)} to ${short(high)} ${unit}; ${question.scored}`)), h("div", { class: "lesson-slider" }, this.range, this.number, h("span", {}, ...symbols(unit))));
+    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, ...symbols(`From ${short(low)} to ${short(high)} ${unit}; ${question.scored}`)), h("div", { class: "lesson-slider" }, this.range, this.number, this.unit));
     this.element = h("div", {}, this.fields, this.line);
     this.range.value = 0.5;
     this.touched = false;
@@ -77,7 +78,9 @@ class SliderAnswer {
     this.touched = true;
     if (write) this.number.value = value;
     this.range.value = this.at(value);
-    this.range.setAttribute("aria-valuetext", `${short(value)} ${this.question.unit}`);
+    const unit = value === 1 ? this.question.one || this.question.unit : this.question.unit;
+    setSymbols(this.unit, unit);
+    this.range.setAttribute("aria-valuetext", plainSymbols(`${short(value)} ${unit}`));
   }
 
   value() {
@@ -97,12 +100,12 @@ class SliderAnswer {
     const [wide, y] = [Math.min(600, Math.max(260, this.line.clientWidth || 600)), 30]; // narrow screens would shrink the words
     const X = (value) => 30 + this.at(value) * (wide - 60);
     const c = (name) => palette.colour(name);
-    const mark = (value, text, colour, up) => [
+    const mark = (value, text, colour, ink, up) => [
       s("circle", { cx: X(value), cy: y, r: 7, fill: up ? c("paper") : colour, stroke: colour, "stroke-width": 3 }),
-      s("text", { x: Math.min(wide - 70, Math.max(70, X(value))), y: up ? y - 14 : y + 24, "text-anchor": "middle", "font-size": 13, "font-weight": 600, fill: colour }, `${text} ${short(value)}`),
+      s("text", { x: Math.min(wide - 70, Math.max(70, X(value))), y: up ? y - 14 : y + 24, "text-anchor": "middle", "font-size": 13, "font-weight": 600, fill: ink }, `${text} ${short(value)}`),
     ];
-    const nodes = [s("line", { x1: 30, x2: wide - 30, y1: y, y2: y, stroke: c("axis"), "stroke-width": 2 }), ...mark(answer, "you", c("blue"), true)];
-    if (known(measured)) nodes.push(...mark(measured, "measured", c("vermillion"), false));
+    const nodes = [s("line", { x1: 30, x2: wide - 30, y1: y, y2: y, stroke: c("axis"), "stroke-width": 2 }), ...mark(answer, "you", c("blue"), c("blue"), true)];
+    if (known(measured)) nodes.push(...mark(measured, "measured", c("vermillion"), "var(--vermillion-text)", false));
     this.line.replaceChildren(s("svg", { viewBox: `0 0 ${wide} 62`, width: "100%", role: "img", "aria-label": `you ${short(answer)}, measured ${short(measured)}` }, ...nodes));
   }
 }

@@ -1,6 +1,6 @@
 // A prediction: answer, how sure, a second vote after talking, the run, and a vote on where else the claim holds.
 
-import { h, plainSymbols, setText, show, symbols } from "../../dom.js";
+import { focusedIn, h, holdButton, isHeld, plainSymbols, setText, show, symbols } from "../../dom.js";
 import { makeAnswer } from "./answers.js";
 import { Step } from "./steps.js";
 
@@ -94,10 +94,12 @@ export class PredictionStep extends Step {
   }
 
   send() {
+    if (isHeld(this.lock)) return;
     const vote = this.vote();
     if (!vote) return;
     this.answer.lock(true);
-    this.sureness.disabled = this.lock.disabled = this.talk.disabled = true;
+    this.sureness.disabled = this.talk.disabled = true;
+    holdButton(this.lock, true);
     this.lock.textContent = "Running …";
     setText(this.first, "");
     this.body.run("predict", { k: this.k, ...vote, first: this.body.progress.kept.firsts[this.k] || null });
@@ -105,13 +107,18 @@ export class PredictionStep extends Step {
 
   /** Nothing is under way any more: unlock what got no answer. */
   rest() {
-    this.more.disabled = this.betting.disabled = false;
+    this.betting.disabled = false;
+    holdButton(this.more, false);
     const queued = this.body.waiting.some(([, message]) => message.k === this.k);
     const left = this.others.querySelector(".lesson-under-way");
-    if (left && !queued) left.replaceChildren("Stopped.");
+    if (left && !queued) {
+      if (focusedIn(left)) this.more.focus();
+      left.replaceChildren("Stopped.");
+    }
     if (!this.awaited() || queued) return;
     this.answer.lock(false);
-    this.sureness.disabled = this.lock.disabled = this.talk.disabled = false;
+    this.sureness.disabled = this.talk.disabled = false;
+    holdButton(this.lock, false);
     this.lock.textContent = "Lock in and run";
   }
 
@@ -124,6 +131,8 @@ export class PredictionStep extends Step {
     this.fill(message);
     this.answer.lock(true);
     this.answer.compare(message);
+    const focused = focusedIn(this.acts);
+    const byKeys = focused && focused.matches(":focus-visible");
     this.sureness.disabled = true;
     show(this.acts, false);
     setText(this.first, "");
@@ -131,7 +140,7 @@ export class PredictionStep extends Step {
     const { body } = this;
     const pair = (name, text, more = {}) => [h("dt", {}, name), h("dd", more, ...symbols(text))];
     const lines = [
-      h("p", { class: "lesson-verdict" + (message.right ? " is-right" : "") }, ...symbols(verdict)),
+      h("p", { tabindex: -1, class: "lesson-verdict" + (message.right ? " is-right" : "") }, ...symbols(verdict)),
       h("dl", { class: "lesson-pair" }, ...(message.first ? pair("you at first", message.first) : []), ...pair(message.first ? "you after talking" : "you", message.yours), ...pair("measured", message.theirs, { class: "is-measured" })),
       h("p", {}, ...symbols(message.said)), ...message.sentences.map((text) => body.paragraph(text, { class: "lesson-sentence" })),
       body.paragraph(`Claim: ${message.claim} ${message.holds ? "It holds" : "It does not hold"} in this run (${message.case}).`, { class: "muted" }),
@@ -140,12 +149,15 @@ export class PredictionStep extends Step {
     this.condition.replaceChildren(...body.worded(message.condition));
     show(this.after, true);
     this.display(message.picture);
+    if (focused) lines[0].focus({ preventScroll: !byKeys }); // the button is gone
   }
 
   askElsewhere() {
+    if (isHeld(this.more)) return;
     const bets = Object.fromEntries(this.bets.filter(([, yes, no]) => yes.checked || no.checked).map(([place, yes]) => [place, yes.checked]));
     this.body.progress.put("bets", this.k, bets);
-    this.more.disabled = this.betting.disabled = true;
+    this.betting.disabled = true;
+    holdButton(this.more, true);
     this.others.replaceChildren(this.underWay(0));
     this.body.run("elsewhere", { k: this.k });
   }
@@ -162,12 +174,16 @@ export class PredictionStep extends Step {
     const [yes, no] = ["holds", "does not hold"];
     const mine = (row) => (row.case in bets ? h("td", { "data-label": "you said", class: bets[row.case] === row.holds ? "is-good" : "is-yours" }, bets[row.case] ? yes : no) : h("td", { "data-label": "you said", class: "no-vote" }, "–"));
     const line = (row) => h("tr", {}, h("th", { scope: "row" }, ...symbols(row.case)), some ? mine(row) : "", h("td", { "data-label": "the claim", class: row.holds ? "is-good" : "is-not" }, row.holds ? yes : no), h("td", { "data-label": "measured" }, ...symbols(row.measured)), h("td", {}, ...symbols(row.said)));
-    const head = h("tr", {}, ...["where", ...(some ? ["you said"] : []), "the claim", "measured", ""].map((text) => h("th", { scope: "col" }, text)));
+    const head = h("tr", {}, ...["where", ...(some ? ["you said"] : []), "the claim", "measured", "the run"].map((text) => h("th", { scope: "col" }, text)));
     const table = h("table", { class: "lesson-table lesson-elsewhere" }, h("thead", {}, head), h("tbody", {}, ...rows.map(line)));
-    this.others.replaceChildren(h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table), done ? "" : this.underWay(rows.length));
+    const [stopping, here] = [focusedIn(this.others), [this.betting, this.more, this.others].some(focusedIn)];
+    const found = h("div", { class: "lesson-scroll", tabindex: 0, role: "group", "aria-label": "other data" }, table);
+    this.others.replaceChildren(found, done ? "" : this.underWay(rows.length));
     this.where.open = done;
     show(this.betting, !done);
     show(this.more, !done);
+    if (done && here) found.focus({ preventScroll: true }); // what had the focus is gone
+    else if (stopping) this.others.querySelector("button").focus();
   }
 
   take(message) {

@@ -1,6 +1,6 @@
 // Steps of a lesson: a scene with its run, an exercise, and the end.
 
-import { h, plainSymbols, setSymbols, show, symbols } from "../../dom.js";
+import { h, holdButton, isHeld, plainSymbols, setSymbols, show, symbols } from "../../dom.js";
 import { drawPicture } from "./pictures.js";
 import { wordsOf } from "./progress.js";
 
@@ -22,12 +22,13 @@ export class Step {
 
   /** Show the pictures of a run again, and then its result. */
   play(frames, last, button) {
-    button.disabled = true;
+    if (isHeld(button)) return;
+    holdButton(button, true);
     const showNext = (k) => {
       if (!this.element.isConnected) return;
       this.display(k < frames.length ? frames[k] : last);
       if (k < frames.length) setTimeout(() => showNext(k + 1), PLAY_PERIOD);
-      else button.disabled = false;
+      else holdButton(button, false);
     };
     showNext(0);
   }
@@ -72,19 +73,20 @@ export class SceneStep extends Step {
   }
 
   run() {
-    this.button.disabled = true;
+    if (isHeld(this.button)) return;
+    holdButton(this.button, true);
     setSymbols(this.said, "Running …");
     this.body.run("scene", { k: this.name });
   }
 
   rest() {
-    if (!this.body.waiting.some(([, message]) => message.k === this.name)) this.button.disabled = false;
-    if (this.said.textContent === "Running …" && !this.button.disabled) setSymbols(this.said, "");
+    if (!this.body.waiting.some(([, message]) => message.k === this.name)) holdButton(this.button, false);
+    if (this.said.textContent === "Running …" && !isHeld(this.button)) setSymbols(this.said, "");
   }
 
   found({ picture, said }) {
     this.button.textContent = "Run again";
-    this.button.disabled = false;
+    holdButton(this.button, false);
     setSymbols(this.said, said);
     this.display(picture);
   }
@@ -135,16 +137,17 @@ export class ExerciseStep extends Step {
   }
 
   send() {
+    if (isHeld(this.button)) return;
     const answer = Object.fromEntries(this.inputs.map(([name, input]) => [name, input.value]));
     this.body.progress.put("typed", this.letter, answer);
-    this.button.disabled = true;
+    holdButton(this.button, true);
     setSymbols(this.said, "Checking …");
     this.body.run("check", { k: this.letter, answer });
   }
 
   rest() {
     if (!this.button) return;
-    this.button.disabled = false;
+    holdButton(this.button, false);
     if (this.said.textContent === "Checking …") setSymbols(this.said, "");
   }
 
@@ -173,9 +176,10 @@ export class LastStep extends Step {
     this.words.value = this.kept();
     const sources = lesson.sources.map((source) => h("li", {}, `${source.paper}: ${source.section}${source.files.length ? ` (${source.files.join(", ")})` : ""}`));
     const afterwards = part ? part.afterwards.map((k) => lesson.afterwards[k - 1]) : lesson.afterwards;
+    const idea = part && part !== lesson.pages[lesson.pages.length - 1] ? "" : h("p", {}, ...body.worded(lesson.idea)); // of all of the lesson
     this.element.append(
       h("p", {}, "Tell it to somebody, or write it down; then compare."), this.words,
-      h("details", {}, h("summary", {}, HOW_MANY[afterwards.length]), h("ul", {}, ...afterwards.map((text) => h("li", {}, ...body.worded(text))))),
+      h("details", {}, h("summary", {}, HOW_MANY[afterwards.length]), idea, h("ul", {}, ...afterwards.map((text) => h("li", {}, ...body.worded(text))))),
       h("h4", {}, "Where to read on"), h("ul", {}, ...sources),
     );
   }
