@@ -11,7 +11,7 @@ from sparsescope import registry
 
 PAGE = Path(__file__).with_name("parts.md")
 LESSONS = Path(__file__).with_name("lessons.md")
-MEASURED = Path(__file__).parents[1] / "benchmarks" / "results" / "lessons.json"
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 HEADS = {
     "losses": ("name", "ℓ(z, y)", "parameters", "what it asks for", "from"),
     "penalties": ("name", "Ω(W)", "parameters", "what it does", "from"),
@@ -86,7 +86,25 @@ def lessons(text: str) -> str:
         for n in made
     ]  # fmt: skip
     text = between(text, "lessons", lines_of(["", "lesson", "", "idea", "page"], course))
-    return between(text, "measured", measured(json.loads(MEASURED.read_text(encoding="utf-8"))))
+    text = between(text, "words", words(stored("lesson_words")))
+    return between(text, "measured", measured(stored("lessons")))
+
+
+def stored(name: str) -> dict[str, Any]:
+    """Return what a measurement has stored."""
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def words(found: dict[str, Any]) -> str:
+    """Return how much is read in a lesson, as benchmarks/bench_lesson_words.py has counted it."""
+    counts, speed = sorted(row["words"] for row in found["rows"]), found["summary"]["a_minute"]
+    low, high = (f"{count:,}".replace(",", " ") for count in (counts[0], counts[-1]))
+    return (
+        f"A finished lesson has {low} to {high} words, its results on all other data and its pictures included: "
+        f"{counts[0] / speed:.0f} to {counts[-1] / speed:.0f} minutes of reading at {speed} words a minute "
+        "(`python benchmarks/bench_lesson_words.py`)."
+    )
 
 
 def measured(found: dict[str, Any]) -> str:
