@@ -8,6 +8,8 @@ SHELL := /bin/bash
 .PHONY: help explore test test-all lint types tables notebooks unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz docs docs-build
 .SILENT:
 
+# Tests at a time: some wait for threads, servers and other programs, and two left a fifth of two processors idle.
+UNITS ?= 3
 # Browsers at a time: their tests mostly wait.
 PAGES ?= 2
 PORT ?= 5006
@@ -166,8 +168,8 @@ test-all: $(READY_DEV)
 	$(call ALL_PARTS,unit-all,pages-all)
 
 unit: $(READY_DEV)
-	echo "Tests without a browser (pytest, without those marked slow or peers; two at a time)"
-	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+	echo "Tests without a browser (pytest, without those marked slow or peers; $(UNITS) at a time)"
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n $(UNITS) --dist worksteal -q $(ARGS)
 
 pages: $(READY_DEV) browser
 	echo "Tests of the pages in a browser (pytest, without those marked slow)"
@@ -175,7 +177,7 @@ pages: $(READY_DEV) browser
 
 unit-all: $(READY_DEV)
 	echo "All tests without a browser (pytest, with those marked slow or peers)"
-	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui" -n 2 --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui" -n $(UNITS) --dist worksteal -q $(ARGS)
 
 pages-all: $(READY_DEV) browser
 	echo "All tests of the pages in a browser (pytest)"
@@ -205,7 +207,7 @@ test-oldest: $(READY_DEV)
 	  touch $(OLDEST)/.ready-$(KEY); \
 	fi; \
 	$(OLDEST)/bin/python -m sparsescope doctor
-	$(OLDEST)/bin/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n 2 --dist worksteal -q $(ARGS)
+	$(OLDEST)/bin/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n $(UNITS) --dist worksteal -q $(ARGS)
 
 # The tests show each door two seconds (in CI six) of the same cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
 fuzz: $(READY_DEV)

@@ -1,7 +1,8 @@
-"""For all tests: browser tests carry their mark and come last."""
+"""For all tests: browser tests carry their mark and come last; what is collected is left out of garbage collections."""
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if UI in item.path.parents:
             item.add_marker(pytest.mark.ui)
     items.sort(key=lambda item: item.get_closest_marker("ui") is not None)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported and collected out of garbage collections: it stays to the end.
+
+    Compiling a kernel makes a million small objects, and Panel collects garbage whenever a page has gone; each
+    collection looked at all modules and ten thousand tests.
+    """
+    gc.collect()
+    gc.freeze()

@@ -1,8 +1,10 @@
-"""Compilation of functions that only kernels call (trap 5 of ``parts.py``), without separate machine code."""
+"""Compilation of kernels and of what only they call (trap 5 of ``parts.py``), without what changes nothing."""
 
 from __future__ import annotations
 
 import functools
+import gc
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +38,69 @@ def disabled() -> bool:
     return bool(config.DISABLE_JIT)
 
 
+class _Uncollected:
+    """While something is compiled, Python does not search for unreachable circles.
+
+    A compiler makes a million small objects and keeps most of them to its end: each search looks at all of them, and
+    at everything that is imported, for next to nothing.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._resume = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._depth:
+                self._resume = gc.isenabled()
+                gc.disable()
+            self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth and self._resume:
+                gc.enable()
+
+
+uncollected = _Uncollected()
+
+
+def _library(state: Any) -> Any:
+    """A library of code whose functions are optimised where they are defined.
+
+    numba's runs the passes over functions that a module only names, too, of which a kernel has dozens; and over the way
+    in from Python, which the passes over the whole kernel meet once more.
+    """
+    library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+    codegen = library.codegen
+
+    def optimize(module: Any) -> None:
+        module.data_layout = codegen._data_layout
+        if module.name == "wrapper":
+            return
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    library._optimize_functions = optimize
+    return library
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):  # type: ignore[misc]
+    """To machine code, with the library above."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _library(state)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):  # type: ignore[misc]
     """To LLVM's language and no further: the kernel that calls it is what becomes machine code."""
@@ -43,7 +108,7 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
     _name = "inner_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library = _library(state)
         library._optimize_final_module = lambda: None
         library._finalize_final_module = lambda: setattr(library, "_finalized", True)
         state.library = library
@@ -57,27 +122,42 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return bool(done)
 
 
-class _InnerCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler with the lowering above instead of the default."""
+class _KernelCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler with a lowering of ours instead of the default."""
+
+    lowering: type = _KernelLowering
 
     def define_pipelines(self) -> Any:
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
             pipeline.passes = [
-                (_InnerLowering, why) if made is NativeLowering else (made, why) for made, why in pipeline.passes
+                (self.lowering, why) if made is NativeLowering else (made, why) for made, why in pipeline.passes
             ]
             pipeline._finalized = False
             pipeline.finalize()
         return pipelines
 
+    def _compile_core(self) -> Any:
+        with uncollected:
+            return super()._compile_core()
 
-# The two classes above rest on private parts of numba. They are used with the versions that they are tested with; with
+
+class _InnerCompiler(_KernelCompiler):
+    """The same for functions that kernels call."""
+
+    lowering = _InnerLowering
+
+
+# The classes above rest on private parts of numba. They are used with the versions that they are tested with; with
 # others everything is compiled numba's own way, which gives the same and takes longer.
 LEAN_VERSIONS = ("0.68.",)
 LEAN = HOOKS and numba.__version__.startswith(LEAN_VERSIONS)
 INNER: dict[str, Any] = dict(OPTIONS)
+KERNEL: dict[str, Any] = dict(OPTIONS)
 if LEAN:
     INNER["pipeline_class"] = _InnerCompiler
+    # No way in for programs in C either.
+    KERNEL |= {"pipeline_class": _KernelCompiler, "no_cfunc_wrapper": True}
 
 
 def fallback() -> str:
@@ -101,7 +181,7 @@ def inner(function: Callable[..., Any], **options: Any) -> Any:
 
     @functools.cache
     def whole() -> Any:
-        return numba.njit(**OPTIONS)(function)
+        return numba.njit(**KERNEL)(function)
 
     made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
     made._compile_for_args = lambda *args, **kws: whole()

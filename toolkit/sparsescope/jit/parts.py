@@ -22,6 +22,7 @@ Six traps of this design, and what is done about each:
 5. numba optimises what a kernel calls once for itself and again inside each caller, makes machine code and a way in
    from Python for all of it, and compiles it anew for each constant that it is called with: most of the time of a first
    use. :func:`sparsescope.jit.compiler.inner` leaves all of that to the kernel.
+   A kernel has no way in for C either, and Python collects no garbage while one is compiled.
 6. A user's function may do what numba cannot compile. Kernels call it back as plain Python (``callbacks.py``).
 
 With ``NUMBA_DISABLE_JIT=1`` kernels and parts are plain Python and can be stepped through in a debugger.
@@ -50,7 +51,7 @@ from numba.extending import intrinsic, overload
 from ..registry import Field, collect_fields, documented, field
 from .cache import digest, remember
 from .callbacks import call_back, callback
-from .compiler import INNER, OPTIONS, disabled, inner, numba_types
+from .compiler import INNER, KERNEL, disabled, inner, numba_types
 
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
 TUPLE = ("_fields", "_field_defaults", "_make", "_replace", "_asdict", "__match_args__")
@@ -62,7 +63,7 @@ def kernel(function: T) -> T:
     """Compile a function on arrays and parts: without the GIL, cached on disk. Plain Python if numba is disabled."""
     if disabled():
         return function
-    compiled = numba.njit(**OPTIONS)(function)
+    compiled = numba.njit(**KERNEL)(function)
     remember(compiled, function)
     return compiled
 
