@@ -47,8 +47,8 @@ def _until(problem: Problem, solver: Any, best: float) -> tuple[int, list[float]
     return len(above) - 1, above
 
 
-def _race(case: Case, show: Show, lanes: dict[str, Any]) -> tuple[dict[str, float], Message]:
-    """Run solvers one after the other to the same level."""
+def _race(case: Case, show: Show, lanes: dict[str, Any], method: str) -> tuple[dict[str, float], Message]:
+    """Run solvers of a method, one after the other, to the same level."""
     problem, best = at(case.data, 0.1, case.seed), _best(case.data, case.seed)
     curves: dict[str, tuple[Any, Any]] = {}
     needed: dict[str, float] = {}
@@ -56,7 +56,7 @@ def _race(case: Case, show: Show, lanes: dict[str, Any]) -> tuple[dict[str, floa
     for key, solver in lanes.items():
         count, above = _until(problem, solver, best)
         needed[key] = float(count)
-        curves[RULES.get(key, key)] = (range(len(above)), above)
+        curves[f"{method}, {RULES.get(key, key)}"] = (range(len(above)), above)
         picture = pictures.lines(curves, "iterations", "F above the smallest, relative", log=True)
         show(picture)
     return needed, picture
@@ -71,7 +71,7 @@ def _blocks() -> dict[str, Any]:
 
 def _four_rules(case: Case, show: Show) -> Finding:
     """Compare four rules for the steps of BCD."""
-    needed, picture = _race(case, show, _blocks())
+    needed, picture = _race(case, show, _blocks(), "BCD")
     a, b, c, d = (needed[key] for key in RULES)
     shown = ", ".join(f"{RULES[key]} {needed[key]:.0f}" for key in RULES)
     classes = at(case.data, 0.1, case.seed).m
@@ -82,7 +82,7 @@ def _four_rules(case: Case, show: Show) -> Finding:
 def _two_constants(case: Case, show: Show) -> Finding:
     """Compare 2m with 4(m − 1)."""
     lanes = _blocks()
-    needed, picture = _race(case, show, {key: lanes[key] for key in ("paper", "tight")})
+    needed, picture = _race(case, show, {key: lanes[key] for key in ("paper", "tight")}, "BCD")
     ratio = needed["paper"] / needed["tight"]
     m = at(case.data, 0.1, case.seed).m
     said = (
@@ -153,7 +153,7 @@ def _search_or_constant(case: Case, show: Show) -> Finding:
         "search": make("fista-ls"),
         "class-aware": make("fista-cst"),
     }
-    needed, picture = _race(case, show, lanes)
+    needed, picture = _race(case, show, lanes, "FISTA")
     slow, search, aware = needed["paper"], needed["search"], needed["class-aware"]
     share = (aware - search) / (slow - search) if slow > search else 0.0
     answer = "few" if share <= 0.25 else "many" if share >= 0.75 else "between"
