@@ -177,7 +177,7 @@ def test_the_label_column_is_named_known_or_last(tmp_path):
     assert datasets.load(path, test_size=0).class_names == ["1", "2"]
     assert datasets.load(path, test_size=0, target="b").class_names == ["7", "8"]
     assert datasets.load(path, test_size=0, target=-1).feature_names == ["Class", "a"]
-    path.write_text("a;b\n0,5;x\n1;z\n")  # decimal commas make a text column
+    path.write_text("a;b\n0.5;x\n1;z\n")
     assert datasets.load(path, test_size=0).class_names == ["x", "z"]
     path.with_suffix(".tsv").write_text("a\tb\n0.5\tx\n1\tz\n")
     assert datasets.load(path.with_suffix(".tsv"), test_size=0).feature_names == ["a"]
@@ -202,6 +202,7 @@ def test_the_label_column_is_named_known_or_last(tmp_path):
         ("a,price\n1,0.5\n2,0.7\n", "regression target"),
         ("a,label\n1,x\n2,y,7\n", "not a readable CSV"),
         ("a,label\n1,x,3\n2,y,7\n", "not a readable CSV"),
+        ("a;b;label\n2;1,5;x\n3;2;y\n", r"column 'b' holds numbers with a comma, for example '1,5'; write them with"),
         ("a,label\ninf,x\n2,y\n", r"row 0, column 0 \(a\)"),
         ("a,label\n" + "".join(f"word{i},{i % 2}\n" for i in range(60)), r"column 'a' is not numeric .* 60 different"),
     ],
@@ -211,6 +212,17 @@ def test_faulty_csv_files_are_refused_in_words(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
         datasets.load(path)
+
+
+def test_words_with_commas_stay_categories(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;label\n1,5;x\nred, blue;y\n")
+    assert datasets.load(path, test_size=0).feature_names == ["a=1,5", "a=red, blue"]
+
+
+def test_arrays_are_sent_to_the_right_door():
+    with pytest.raises(TypeError, match=r"not ndarray; for arrays and data frames: from_arrays\(X, y\)"):
+        datasets.load(np.eye(2))
 
 
 def test_csv_in_another_encoding_or_a_broken_archive_is_refused(tmp_path):

@@ -28,6 +28,7 @@ from sparsescope.experiments import (
     Measurement,
     Paper,
     Settings,
+    Verdict,
     command,
     load_data,
     output,
@@ -301,7 +302,7 @@ def test_everything_is_in_the_folder(flowers: Pool, tmp_path: Path) -> None:
     assert pd.read_csv(folder.path / "counts.csv")["k"].tolist() == [1, 2]
     text = (folder.path / "summary.md").read_text()
     assert "- **holds**: It counts to two. (Sec. 1)" in text and "hand: holds: up to 2" in text
-    assert "Paper 9 asks: does it count?" in text and "Of 1 claims 1 hold." in text
+    assert "Paper 9 asks: does it count?" in text and "Of 1 claim 1 holds." in text
     assert re.search(r"^ *iris +3$", text, re.MULTILINE) and "It is made up." in text and "--quick" in text
     page = (folder.path / "index.html").read_text()
     assert "Counting &lt;to&gt; two" in page and "plotly.min.js" in page
@@ -375,6 +376,28 @@ def test_numbers_in_words() -> None:
     assert (seconds(0.0123), seconds(12.34), seconds(float("inf"))) == ("12.3 ms", "12.3 s", "never")
     assert (times(2.345), times(345.6), points(0.0123)) == ("2.3×", "346×", "+1.2 points")
     assert [output.digits(v) for v in (12345.6, 0.12345, 7.0)] == ["12346", "0.123", "7"]
+
+
+def test_the_opening_counts_the_claims() -> None:
+    paper, facts = load(1), pd.DataFrame([{"data": "made", "n": 3, "d": 2, "classes": 2}])
+    cases = [[True], [True, False], [False], [False], [None]]
+    verdicts = [
+        Verdict(claim, tuple(Finding("", holds, "") for holds in case))
+        for claim, case in zip(paper.claims, cases, strict=False)
+    ]
+    *_, data, total = output.opening(paper, facts, verdicts)
+    assert data == "Data: made (3 × 2, 2 classes)."
+    assert total == "Of 5 claims 1 holds, 1 holds in part, 2 do not hold here, 1 is not decided."
+    assert output.opening(paper, facts, verdicts[:1])[-1] == "Of 1 claim 1 holds."
+    assert output.opening(paper, facts, [])[-1] == "No claim of the paper rests on these experiments."
+
+
+def test_only_the_words_that_occur_are_explained() -> None:
+    paper = load(1)
+    claims = {claim.name: claim for claim in paper.claims}
+    assert not output.word_lines(paper, [claims["patterns"]])
+    lines = output.word_lines(paper, [claims["fista-vs-sparsa"]])
+    assert [line.split("  ")[1] for line in lines] == ["LS, CST", "FISTA, SpaRSA"]
 
 
 # ----------------------------------------------------------------------------------------------------------- command

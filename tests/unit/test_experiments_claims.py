@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import check_case
+from claim_cases import check_case, check_repeats, verdict
 from paper1_tables import (
     BEST,
     BEST_ROWS,
@@ -29,7 +29,7 @@ from sparsescope.experiments import Claim, Finding, Verdict, load_paper
 from sparsescope.experiments.paper1 import protocol, reading
 from sparsescope.experiments.paper1.comparison import complete
 from sparsescope.experiments.paper1.objectives import table2
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN, frame, judge
+from sparsescope.experiments.verdicts import EXCEEDED, FAILS, HOLDS, OPEN, frame, judge
 
 PAPER = load_paper(1)
 FISTA_AS_BCD = {"FISTA (LS)": 0.5, "SpaRSA": 0.5}
@@ -192,3 +192,12 @@ def test_what_was_not_measured_is_not_decided() -> None:
     assert "not measured: solvers" in {f.numbers for v in found for f in v.findings}
     table = frame(found)
     assert len(table) == len(PAPER.claims) and set(table["finding"]) == {OPEN}
+
+
+@pytest.mark.parametrize("name", ["time-logistic", "iteration-logistic", "time-multitask"])
+def test_training_times_have_the_spread_of_repeated_runs(name: str) -> None:
+    check_repeats(PAPER, CASES, name)
+
+
+def test_training_that_is_faster_than_claimed_says_so() -> None:
+    assert verdict(PAPER, "time-logistic", objectives((1.0, 2.0, 50.0, 80.0))).word == EXCEEDED

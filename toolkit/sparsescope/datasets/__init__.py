@@ -89,6 +89,8 @@ def load(
         (a ValueError and KeyError) when there is no such name or file.
     ValueError
         for bad data or options.
+    TypeError
+        for arrays and data frames, which :func:`from_arrays` takes.
 
     Examples
     --------
@@ -96,6 +98,11 @@ def load(
     >>> data.X.shape
     (112, 4)
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        kind = type(name_or_path).__name__
+        raise TypeError(
+            f"load takes a name or a file's path, not {kind}; for arrays and data frames: from_arrays(X, y)"
+        )
     key = os.fspath(name_or_path)
     if key.startswith(PREFIX):
         # Zero is what pages pass where nobody chose: the split is then that of the page of the data.

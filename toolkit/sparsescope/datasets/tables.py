@@ -24,6 +24,7 @@ DELIMITERS = ",;\t|"
 MOST_NAMED = 10  # columns in one sentence
 MAX_LINE = 2**26  # characters
 PARQUET_SUFFIX = ".parquet"
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 SVMLIGHT_LINE = re.compile(r"^\S+(\s+qid:\d+)?(\s+\d+:\S+)*\s*(#.*)?$")
 
 
@@ -127,7 +128,8 @@ def read_labelled(path: Path, target: str | int | None = None) -> Raw:
 
     target : name (or position) of the label column; default: the column called label, class, target or y (any case),
     else the last one. Columns of text become one 0/1 column per value ("colour=red"), up to 50 values.
-    Raises ValueError for missing values, text columns with more values, no header, an unknown `target`.
+    Raises ValueError for missing values, text columns with more values, numbers with a decimal comma, no header, an
+    unknown `target`.
     """
     table = read_table(path)
     check_complete(table, path)
@@ -177,10 +179,16 @@ def encode_columns(table: Any, path: Path) -> tuple[np.ndarray, list[str]]:
             continue
         text = np.array([str(v) for v in values])
         levels, codes = np.unique(text, return_inverse=True)
+        comma = next(filter(DECIMAL_COMMA.fullmatch, levels), None)
+        if comma is not None and all(_is_number(v.replace(",", ".")) for v in levels):
+            raise ValueError(
+                f"{path}: column {column!r} holds numbers with a comma, for example {str(comma)!r}; write them with "
+                "a point and without separators of thousands (they would be read as text, each value a category)"
+            )
         if len(levels) > MAX_CATEGORIES:
             odd = next(v for v in text if not _is_number(v)) if not all(map(_is_number, text)) else text[0]
             raise ValueError(
-                f"{path}: column {column!r} is not numeric (for example {odd!r}) and has {len(levels)} different "
+                f"{path}: column {column!r} is not numeric (for example {str(odd)!r}) and has {len(levels)} different "
                 f"values; text of up to {MAX_CATEGORIES} values becomes 0/1 columns, remove or recode this column"
             )
         check_memory(

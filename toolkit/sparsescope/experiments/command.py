@@ -103,7 +103,8 @@ def _tell(results: Results, paper: Paper, folder: Folder, details: bool) -> None
     from .output import verdict_lines, word_lines
 
     words = word_lines(paper, [verdict.claim for verdict in results.verdicts])
-    for line in [*results.opening, "", *verdict_lines(results.verdicts, details), "", *words, *([""] if words else [])]:
+    explained = ["Words:", *words, ""] if words else []
+    for line in [*results.opening, "", *verdict_lines(results.verdicts, details), "", *explained]:
         _say(line)
     for note in folder.notes if details else ():
         _say(note)

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -103,22 +104,32 @@ def opening(paper: Paper, facts: pd.DataFrame, verdicts: Sequence[Verdict], quic
     sets = ", ".join(f"{row.data} ({row.n} × {row.d}, {row.classes} classes)" for row in facts.itertuples())
     words = [verdict.word for verdict in verdicts]
     counts = {
-        "hold": sum(word.startswith(HOLDS) and " of " not in word for word in words),
-        "hold in part": sum(" of " in word for word in words),
-        "do not hold here": words.count(FAILS),
-        "are not decided": words.count(OPEN),
+        ("holds", "hold"): sum(word.startswith(HOLDS) and " of " not in word for word in words),
+        ("holds in part", "hold in part"): sum(" of " in word for word in words),
+        ("does not hold here", "do not hold here"): words.count(FAILS),
+        ("is not decided", "are not decided"): words.count(OPEN),
     }
-    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    told = ", ".join(f"{count} {one if count == 1 else many}" for (one, many), count in counts.items() if count)
+    total = (
+        f"Of {len(words)} claim{'s' if len(words) > 1 else ''} {told}."
+        if words
+        else "No claim of the paper rests on these experiments."
+    )
     short = "; quick settings: short limits, few splits" if quick else ""
-    return [f"Paper {paper.number} asks: {paper.question}", f"Data: {sets}{short}.", f"Of {len(words)} claims {told}."]
+    return [f"Paper {paper.number} asks: {paper.question}", f"Data: {sets}{short}.", total]
 
 
 def word_lines(paper: Paper, claims: Iterable[Claim]) -> list[str]:
     """A line for each word of these claims that a newcomer does not know."""
-    text = " ".join(claim.text for claim in claims).lower()
-    said = {w: meaning for w, meaning in paper.words.items() if any(part in text for part in w.lower().split(", "))}
+    text = " ".join(claim.text for claim in claims)
+    said = {w: meaning for w, meaning in paper.words.items() if any(_occurs(part, text) for part in w.split(", "))}
     width = max(map(len, said), default=0)
     return [f"  {word:{width}}  {meaning}" for word, meaning in said.items()]
+
+
+def _occurs(word: str, text: str) -> bool:
+    # From its beginning on: "block" is in "blocks", and LS is not in "models".
+    return re.search(rf"(?<!\w){re.escape(word)}", text, re.IGNORECASE) is not None
 
 
 def verdict_lines(verdicts: Sequence[Verdict], details: bool = False) -> list[str]:

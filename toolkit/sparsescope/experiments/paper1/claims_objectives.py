@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base import Claim
-from ..verdicts import Answer, by_data, for_each, number, points, seconds, times
+from ..verdicts import DISAGREE, Answer, Time, by_data, for_each, number, points, seconds, slower, times
 from . import reading
 from .figures import fits
 from .objectives import column_name
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LOGISTIC_LS = f"{LOGISTIC} (LS)"
 SUBSTANTIAL = 2.0
+UP_TO = 10.0  # times faster, says the paper
 
 
 def curves(part: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -26,11 +28,25 @@ def curves(part: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(name): curve for name, curve in means.groupby("loss", sort=False)}
 
 
-def median_times(part: pd.DataFrame) -> dict[str, float]:
-    """Column of Table 2 -> median over λ of the training time (means over the splits)."""
-    names = [column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)]
-    means = part.assign(column=names).groupby(["column", "lam"])["seconds"].mean()
-    return {str(name): float(np.median(values)) for name, values in means.groupby(level="column")}
+def median_times(part: pd.DataFrame) -> dict[str, Time]:
+    """Column of Table 2 -> median over λ of the training time (means over the splits), with its quartiles."""
+    means = _by_column(part).groupby(["column", "lam"])[_seconds(part)].mean()
+    return {str(name): Time.of(values.median()) for name, values in means.groupby(level="column")}
+
+
+def _by_column(part: pd.DataFrame) -> pd.DataFrame:
+    return part.assign(column=[column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)])
+
+
+def _seconds(part: pd.DataFrame) -> list[str]:
+    return [name for name in ("seconds", "seconds_low", "seconds_high") if name in part]
+
+
+def _told(what: str, column: str, ours: Time, other: str, theirs: Time, holds: bool | None) -> str:
+    ratio, low, high = theirs.over(ours)
+    spread = f", {times(low)} to {times(high)} in repeated runs" if low != high else ""
+    end = f": {DISAGREE}" if holds is None else ""
+    return f"{what}: {column} {seconds(ours.middle)}, {other} {seconds(theirs.middle)} ({times(ratio)}{spread}){end}"
 
 
 @for_each(by_data, "objectives")
@@ -59,26 +75,30 @@ def sparser(part: pd.DataFrame) -> Answer:
 
 
 @for_each(by_data, "objectives")
-def faster(part: pd.DataFrame, column: str, than: str, least: float) -> Answer:
-    """Median time of ``than`` over that of ``column`` (both columns of Table 2) is above ``least``."""
+def faster(part: pd.DataFrame, column: str, than: str, least: float, claimed: float = math.inf) -> Answer:
+    """Median time of ``than`` over that of ``column`` (both columns of Table 2) is above ``least``.
+
+    A ratio above ``claimed`` exceeds the claim. Where repeated runs disagree, the case is not decided.
+    """
     middle = median_times(part)
     if column not in middle or than not in middle:
-        return None, "an objective is missing"
+        return None, "an objective is missing", False
     a, b = middle[column], middle[than]
-    return b / a > least, f"median training time: {column} {seconds(a)}, {than} {seconds(b)} ({times(b / a)})"
+    holds = slower(b, a, least)
+    return holds, _told("median training time", column, a, than, b, holds), b.over(a)[0] > claimed
 
 
 @for_each(by_data, "objectives")
 def cheaper_iterations(part: pd.DataFrame) -> Answer:
     """An outer iteration of the multiclass hinge takes less time than one of the logistic loss (both with line search
     where that was measured)."""
-    names = [column_name(o, s) for o, s in zip(part["loss"], part["solver"], strict=True)]
-    sums = part.assign(column=names).groupby("column")[["seconds", "iterations"]].sum()
+    sums = _by_column(part).groupby("column")[[*_seconds(part), "iterations"]].sum()
     other = LOGISTIC_LS if LOGISTIC_LS in sums.index else LOGISTIC
     if MULTICLASS not in sums.index or other not in sums.index:
         return None, "an objective is missing"
-    a, b = (float(sums.loc[c, "seconds"] / sums.loc[c, "iterations"]) for c in (MULTICLASS, other))
-    return b > a, f"an outer iteration: multiclass {seconds(a)}, {other} {seconds(b)} ({times(b / a)})"
+    a, b = (Time.of(sums.loc[name, _seconds(part)] / sums.loc[name, "iterations"]) for name in (MULTICLASS, other))
+    holds = slower(b, a)
+    return holds, _told("an outer iteration", "multiclass", a, other, b, holds)
 
 
 @for_each(reading.cases, "iterations")
@@ -106,7 +126,7 @@ CLAIMS = (
     Claim("time-logistic", "Sec. 5.3.1, Table 2", "The squared hinge is substantially faster to train than "
           "logistic regression (the "
           "paper: up to ten times in the median).", ("objectives",),
-          lambda t: faster(t, MULTICLASS, LOGISTIC, SUBSTANTIAL)),
+          lambda t: faster(t, MULTICLASS, LOGISTIC, SUBSTANTIAL, claimed=UP_TO)),
     Claim("iteration-logistic", "Sec. 5.3.1", "Iterations with the squared hinge are cheaper than with the "
           "logistic loss, which needs "
           "exponentials for all samples and classes.", ("objectives",), cheaper_iterations),

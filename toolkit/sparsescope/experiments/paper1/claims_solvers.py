@@ -126,7 +126,7 @@ def two_phases(part: pd.DataFrame) -> Answer:
     holds = 0 < peak < len(rows) - 1 and rows[peak] > 1.1 * last
     return bool(holds), (
         f"non-zero rows: {rows[0]:.0f} at the start, {rows[peak]:.0f} after "
-        f"{run['iteration'].iloc[peak]:.0f} iterations, {last:.0f} at the end"
+        f"iteration {run['iteration'].iloc[peak]:.0f}, {last:.0f} at the end"
     )
 
 

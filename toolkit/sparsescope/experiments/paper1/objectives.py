@@ -26,9 +26,10 @@ PATIENCE = 20 * protocol.K  # iterations at most where the count of iterations i
 def compare_objectives(pool: Pool, settings: Settings, report: Report | None = None) -> pd.DataFrame:
     """The three objectives over log-spaced λ and several splits: a row for each model.
 
-    Columns: data, split, lam, loss, solver, seconds, iterations, stopped (``criterion``, ``iterations`` or
-    ``time``), nonzero_rows, nonzero_percent, test_accuracy, features, samples. The logistic loss is fitted with line
-    search as well, on the first split (Sec. 5.3.1 compares the two).
+    Columns: data, split, lam, loss, solver, seconds, seconds_low and seconds_high (quartiles of repeated runs),
+    iterations, stopped (``criterion``, ``iterations`` or ``time``), nonzero_rows, nonzero_percent, test_accuracy,
+    features, samples. The logistic loss is fitted with line search as well, on the first split (Sec. 5.3.1 compares
+    the two).
     """
     limit = protocol.limits(settings)
     lams = np.geomspace(*protocol.lam_range(pool.name), limit.lams)
@@ -52,8 +53,9 @@ def _fit(pool: Pool, seed: int, number: int, loss: str, name: str, lam: float, s
     table = _by_criterion(split, loss, name, lam, seed, protocol.K, seconds)
     last = table.iloc[[-1]].rename(columns={"iteration": "iterations"})
     stopped = _reason(str(last["message"].iloc[0]))
-    columns = ["seconds", "iterations", "nonzero_rows", "nonzero_percent", "test_accuracy"]
-    found = last[columns].assign(stopped=stopped, features=split.problem.d, samples=split.problem.n)
+    times = ["seconds", "seconds_low", "seconds_high"]
+    found = last[[*times, "iterations", "nonzero_rows", "nonzero_percent", "test_accuracy"]]
+    found = found.assign(stopped=stopped, features=split.problem.d, samples=split.problem.n)
     return labelled(found, data=pool.name, split=number, lam=lam, loss=loss, solver=name)
 
 

@@ -106,7 +106,7 @@ def fewer_flops(row: pd.Series) -> Answer:
     """LHAC needs fewer flops than QUIC at every ε."""
     ours, theirs = row[f"{LHAC} Mflops"], row[f"{QUIC} Mflops"]
     holds = bool(ours < theirs) if math.isfinite(min(ours, theirs)) else None
-    return holds, f"LHAC {number(ours)}, QUIC {number(theirs)} Mflops"
+    return holds, f"LHAC {number(ours, 4)}, QUIC {number(theirs, 4)} Mflops"
 
 
 @for_each(_finest, "covariances")
